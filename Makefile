@@ -72,9 +72,10 @@ eval: setup
 	$(BIN)/python -m eval $(EVAL)
 	$(BIN)/python -m eval.finding
 
-## make fuzz    run generated hostile scripts for ten minutes
+## make fuzz    run generated hostile scripts, and read generated artifacts: five minutes each
 fuzz: setup
-	$(BIN)/python -m fuzz.fuzz --seconds 600
+	$(BIN)/python -m fuzz.fuzz --seconds 300
+	$(BIN)/python -m fuzz.artifact_readers --seconds 300
 
 ## make soak    share a store between eight processes that are killed, stopped and starved, with bytes flipped in between:
 ##              ten minutes; then write one audit from eight processes with ten kills, and stop a thousand endless

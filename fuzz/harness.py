@@ -161,11 +161,11 @@ def run(script: Script, stack_bytes: int = INLINE) -> Outcome:
 
 def _run(script: Script, stack_bytes: int) -> Outcome:
     with make_sandbox(stack_bytes, script.timeout_s) as box:
-        before = _reset_peak()
+        before = reset_peak_bytes()
         started = time.monotonic()
         ended, message = _ending(box, script)
         seconds = time.monotonic() - started
-        peak = _peak()
+        peak = peak_bytes()
         grown = None if before is None or peak is None else max(0, peak - before)
         return Outcome(ended, message, box.alive, seconds, grown)
 
@@ -201,7 +201,7 @@ def _status_bytes(field: str) -> int | None:
     return int(match[1]) << 10 if match else None
 
 
-def _reset_peak() -> int | None:
+def reset_peak_bytes() -> int | None:
     """Reset the peak of the resident memory; the current value, or None where the system does not support it."""
     try:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
@@ -210,5 +210,5 @@ def _reset_peak() -> int | None:
     return _status_bytes("VmRSS")
 
 
-def _peak() -> int | None:
+def peak_bytes() -> int | None:
     return _status_bytes("VmHWM")

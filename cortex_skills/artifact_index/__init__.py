@@ -1,5 +1,6 @@
 """The index of artifacts: a signed static file that lists them, made from a folder, served by any web server."""
 
+from cortex_skills.artifact_index.fetched_index import FetchedIndex
 from cortex_skills.artifact_index.index_document import (
     FIRST_PAGE,
     FirstPage,
@@ -15,6 +16,7 @@ from cortex_skills.artifact_index.snapshot_check import SeenIndex, accepted, che
 
 __all__ = [
     "FIRST_PAGE",
+    "FetchedIndex",
     "FirstPage",
     "IndexEntry",
     "IndexPage",

@@ -1,8 +1,8 @@
 """Which index is accepted after the ones that were seen: against rollback and freeze (TUF 1.0, §1.5.2).
 
 Rules kept here:
-- an index is known by its address. The first one that is seen is accepted if its key is trusted; from then on its
-  address has one publisher and one key;
+- an index is known by its address. The first one that is seen is accepted if its key is trusted, or any is on first
+  use; from then on its address has one publisher and one key;
 - rollback: a snapshot number below the highest one that was seen is refused;
 - mix and match: the same number with other contents is refused; all pages belong to the snapshot of the first;
 - a new key that is trusted starts again at any number, which also ends an attack that made the numbers too high;
@@ -50,13 +50,16 @@ class SeenIndex:
     expires_at_unix_ms: int
 
 
-def check_key(signature: ArtifactSignature, seen: SeenIndex | None, trusted: KeyTrust) -> None:
+def check_key(
+    signature: ArtifactSignature, seen: SeenIndex | None, trusted: KeyTrust, *, first_use: bool = False
+) -> None:
     """Check the key of an index, before its contents are read.
 
     Args:
         signature: of the first page; it is valid.
         seen: what was accepted from the same address; None for the first time.
         trusted: whether a key that was not seen is trusted; raises a `CortexError` for one that is refused.
+        first_use: whether the first key of an address is trusted.
 
     Raises:
         CortexError: `signature_invalid`.
@@ -64,6 +67,8 @@ def check_key(signature: ArtifactSignature, seen: SeenIndex | None, trusted: Key
     """
     key = did_of(signature.public_key)
     if trusted(signature) or (seen is not None and (seen.publisher, seen.key) == (signature.publisher, key)):
+        return
+    if seen is None and first_use:
         return
     if seen is None:
         raise badly_signed(
@@ -96,12 +101,12 @@ def accepted(url: str, page: FirstPage, seen: SeenIndex | None, now: datetime) -
     now_ms = int(now.timestamp() * 1000)
     if page.expires_at_unix_ms <= now_ms:
         raise invalid(
-            f"the index expired at {_time(page.expires_at_unix_ms)}",
+            f"the index expired at {time_text(page.expires_at_unix_ms)}",
             hint="its owner makes a new one with `cortex-skills index build`; check the clock of this machine",
         )
     if page.generated_at_unix_ms > now_ms + MAX_AHEAD_MS:
         raise invalid(
-            f"the index was made at {_time(page.generated_at_unix_ms)}, which is in the future",
+            f"the index was made at {time_text(page.generated_at_unix_ms)}, which is in the future",
             hint="check the clock of this machine",
         )
     if seen is not None and page.snapshot < seen.snapshot:
@@ -118,7 +123,8 @@ def accepted(url: str, page: FirstPage, seen: SeenIndex | None, now: datetime) -
     return SeenIndex(url, page.publisher, key, page.snapshot, sha256, page.expires_at_unix_ms)
 
 
-def _time(unix_ms: int) -> str:
+def time_text(unix_ms: int) -> str:
+    """A time in milliseconds since 1970, as text."""
     try:
         return date_time(datetime.fromtimestamp(unix_ms / 1000, UTC))
     except (OverflowError, OSError, ValueError):

@@ -1,6 +1,6 @@
 """Signed artifacts, `.palyra-skill`: their archive, manifest, signature, provenance and bill of materials.
 
-Everything here is computed from bytes; only `read_artifact_file` reads a file. Errors are `ArtifactError`.
+Everything is computed from bytes; only `read_artifact_file` and `read_project` read files. Errors are `ArtifactError`.
 """
 
 from cortex_skills.artifacts.archive import read_archive, read_artifact_file, write_archive
@@ -14,23 +14,29 @@ from cortex_skills.artifacts.artifact_verification import (
     verify_artifact,
     verify_entries,
 )
+from cortex_skills.artifacts.build import ArtifactProject, BuiltArtifact, build_artifact
 from cortex_skills.artifacts.host_versions import HOST_VERSIONS
 from cortex_skills.artifacts.payload import ArtifactSignature, payload_hash, read_artifact_signature, sign_payload
+from cortex_skills.artifacts.project import read_project
 from cortex_skills.artifacts.skill_toml import read_skill_toml
 
 __all__ = [
     "HOST_VERSIONS",
     "ArtifactError",
     "ArtifactManifest",
+    "ArtifactProject",
     "ArtifactSignature",
+    "BuiltArtifact",
     "ExpectedArtifact",
     "RuntimeVersions",
     "VerificationReport",
     "VerificationStep",
+    "build_artifact",
     "payload_hash",
     "read_archive",
     "read_artifact_file",
     "read_artifact_signature",
+    "read_project",
     "read_skill_toml",
     "sign_payload",
     "verify_artifact",

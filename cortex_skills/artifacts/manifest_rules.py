@@ -7,8 +7,8 @@ Rules kept here:
 - only a TypeScript skill may have no tools;
 - `*` is allowed only where `wildcard_opt_in` allows it; a host is `*`, `*.` and a host, or a host;
 - paths are relative, as those of entries are;
-- version 1 has no `[operator]`; a default tool is one of the tools; a contract and a configured value occur once; a
-  default has its declared type and is one of the declared values;
+- version 1 has no `[operator]`; a default tool is one of the tools; a contract is one of the twelve kinds; a contract
+  and a configured value occur once; a default has its declared type and is one of the declared values;
 - what a builder made stays experimental.
 """
 
@@ -21,7 +21,8 @@ from typing import Any
 from cortex_skills.artifacts.artifact_error import ArtifactError
 from cortex_skills.artifacts.artifact_manifest import SEMANTIC
 from cortex_skills.artifacts.entry_paths import relative_path
-from cortex_skills.safe_io.schemas import Path, Problem, shown
+from cortex_skills.contracts import KINDS
+from cortex_skills.safe_io.schemas import Path, Problem, did_you_mean, shown
 
 _HOST = re.compile(
     r"(?=.{1,253}\Z)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*", re.ASCII
@@ -213,8 +214,12 @@ def _of_operator(document: Mapping[str, Any]) -> Iterator[Problem]:
         yield from _of_path(("operator", "plugin", "default_module_path"), module)
     kinds = set()
     for index, contract in enumerate(plugin.get("contracts", [])):
+        path: Path = ("operator", "plugin", "contracts", index, "kind")
+        if contract["kind"] not in KINDS:
+            hint = did_you_mean(contract["kind"], KINDS) or f"one of {', '.join(KINDS)}"
+            yield Problem(path, f"{contract['kind']} is not a kind of contract", hint)
         if contract["kind"] in kinds:
-            yield Problem(("operator", "plugin", "contracts", index, "kind"), f"{contract['kind']} is there twice")
+            yield Problem(path, f"{contract['kind']} is there twice")
         kinds.add(contract["kind"])
     config = operator.get("config", {})
     properties = config.get("properties", {})

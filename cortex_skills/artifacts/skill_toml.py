@@ -39,16 +39,33 @@ def read_skill_toml(data: bytes) -> ArtifactManifest:
         ArtifactError: `manifest_invalid`, with every problem in `details["errors"]`.
 
     """
-    document = _parsed(data)
+    document = read_document(data)
+    return manifest_of(document, warnings_of(document))
+
+
+def read_document(data: bytes) -> dict[str, Any]:
+    """The checked document in the bytes of a `skill.toml`, with the current names.
+
+    Raises:
+        ArtifactError: as for `read_skill_toml`.
+
+    """
+    document = parse_document(data)
     problems = list(islice(_not_json(document), MAX_PROBLEMS)) or _renamed(document)
     document.setdefault("manifest_version", _CURRENT_VERSION)
     problems = problems or check("artifact", LocatedDocument(document)) or list(problems_of(document))
     if problems:
         raise _invalid(problems)
-    return manifest_of(document, warnings_of(document))
+    return document
 
 
-def _parsed(data: bytes) -> dict[str, Any]:
+def parse_document(data: bytes) -> dict[str, Any]:
+    """The document in the bytes of a `skill.toml`, which is not checked.
+
+    Raises:
+        ArtifactError: `manifest_invalid`: it is not TOML, or too large.
+
+    """
     if len(data) > MAX_MANIFEST:
         raise _unreadable(f"is longer than {MAX_MANIFEST >> 10} KiB")
     try:

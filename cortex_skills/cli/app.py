@@ -31,6 +31,7 @@ from cortex_skills.cli.dev import dev
 from cortex_skills.cli.doctor import doctor
 from cortex_skills.cli.explore import explore
 from cortex_skills.cli.graph import graph
+from cortex_skills.cli.index import index
 from cortex_skills.cli.init import init
 from cortex_skills.cli.install import install
 from cortex_skills.cli.installed import audit_artifact, enable, installed, quarantine
@@ -198,7 +199,7 @@ program = CommandLine(
         "Serve clients": [mcp, serve, token],
         "Keep the graph": [explore, graph],
         "Look at what was done": [audit],
-        "Keep skills": [registry],
+        "Keep skills": [registry, index],
         "Maintain the installation": [doctor, completion],
     },
     params=[

@@ -198,6 +198,8 @@ class ArtifactSettings:
     audit_hours: int = 6
     allow_first_use: bool = False
     vulnerability_feed: str = ""
+    allow_loopback: bool = False
+    serve_index: bool = False
     builder: bool = False
 
 

@@ -1,4 +1,4 @@
-"""Reads a file that came from elsewhere.
+"""Reads a file or a folder that came from elsewhere.
 
 Rules kept here:
 - only a regular file is read: not a symbolic link, a pipe or a device, and without waiting for one;
@@ -9,9 +9,14 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Collection
+from itertools import islice
 from pathlib import Path
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+# The folders of version control and of installed packages, from which nothing is signed, packed or served.
+NOT_SHIPPED = frozenset({".git", ".hg", ".svn", "node_modules"})
 
 
 class OutsideFileError(Exception):
@@ -43,3 +48,46 @@ def read_outside(path: Path, most: int) -> bytes:
     if data is None or len(data) > most:
         raise OutsideFileError(f"is larger than {most:,} bytes")
     return data
+
+
+def read_folder(folder: Path, *, most_files: int, most_bytes: int, left_out: Collection[str] = ()) -> dict[str, bytes]:
+    """The files of a folder by path, with `/`, sorted.
+
+    Args:
+        folder: the folder.
+        most_files: the maximum number of files and folders.
+        most_bytes: the maximum size of all files together.
+        left_out: paths that are not read, beside those of `NOT_SHIPPED`.
+
+    Raises:
+        OutsideFileError: it has something that is not a regular file or a folder, is too large, or cannot be read.
+
+    """
+    found: dict[str, bytes] = {}
+    pending, entries, size = [folder], 0, 0
+    if folder.is_symlink():
+        raise OutsideFileError("is a symbolic link: give the folder itself")
+    while pending:
+        place = pending.pop()
+        try:
+            with os.scandir(place) as listing:
+                inside = list(islice(listing, most_files + 1))
+        except OSError as error:
+            raise OutsideFileError(f"has a folder that cannot be read: {place.name}: {error.strerror}") from None
+        entries += len(inside)
+        if entries > most_files:
+            raise OutsideFileError(f"has more than {most_files:,} files and folders")
+        for entry in inside:
+            path = Path(entry.path)
+            name = path.relative_to(folder).as_posix()
+            if entry.name in NOT_SHIPPED or name in left_out:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                pending.append(path)
+                continue
+            try:
+                found[name] = read_outside(path, most_bytes - size)
+            except OutsideFileError as error:
+                raise OutsideFileError(f"has a file that is not read: {name} {error}") from None
+            size += len(found[name])
+    return dict(sorted(found.items()))

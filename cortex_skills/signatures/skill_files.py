@@ -20,6 +20,7 @@ from itertools import islice
 from pathlib import Path
 
 from cortex_skills.errors import CortexError
+from cortex_skills.safe_io.outside_file import NOT_SHIPPED
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.skill_folder.snapshot import SIGNATURE
 
@@ -28,7 +29,7 @@ MAX_BYTES = 256 << 20
 MAX_DEPTH = 32
 MAX_PATH_BYTES = 1024
 
-LEFT_OUT = frozenset({".git", ".hg", ".svn", "node_modules"})
+LEFT_OUT = NOT_SHIPPED
 _PIECE = 1 << 18
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 

@@ -16,7 +16,7 @@ URL = "https://registry.example/index.json"
 
 
 def entry(number: int = 0, **changes: object) -> IndexEntry:
-    """An entry; each number has an id of its own."""
+    """An entry; each number has another id."""
     given = {
         "skill_id": f"acme.tool_{number:05d}",
         "version": "1.0.0",

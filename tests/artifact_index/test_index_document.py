@@ -27,7 +27,7 @@ def refused(data, code="index_invalid"):
 
 
 def signed(index, key=KEY, publisher="registry", at=MADE_AT, **more):
-    """The file of an index object, signed whatever it contains."""
+    """The file of an index object, signed with any contents."""
     signature = sign_hash(sha256(rfc8785.dumps(index)).hexdigest(), publisher, key, at)
     return rfc8785.dumps({"schema_version": 2, "index": index, "signature": asdict(signature), **more})
 
@@ -197,7 +197,7 @@ def test_a_page_is_the_one_that_the_first_page_names(large):
     _, made = large
     (page,) = read_first_page(made[FIRST_PAGE]).pages
     with pytest.raises(CortexError, match="is not the page"):
-        read_page(made[page.address].replace(b"Tool", b"tool", 1) + b" ", page, 7)
+        read_page(made[page.address].replace(b"acme", b"mall", 1), page, 7)
     with pytest.raises(CortexError, match="is not 8, the number of the first page"):
         read_page(made[page.address], page, 8)
 

@@ -33,6 +33,8 @@ COMMANDS = [
     ["explore"],
     ["graph"],
     ["registry"],
+    ["index"],
+    ["secrets"],
     ["mcp"],
     ["serve"],
     ["token"],

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from cortex_skills.errors import CODES
+from tests import fork_server
 
 # A page runs a dozen commands one after the other, and the first test also runs those of the README.
 pytestmark = pytest.mark.timeout(600)
@@ -35,9 +36,8 @@ def blocks(page: str, language: str) -> list[str]:
 
 def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     home = {"XDG_DATA_HOME": str(folder / "data"), "XDG_CONFIG_HOME": str(folder / "config")}
-    environment = {**kept, **home, "PATH": path, "CORTEX_UNSAFE_DIRECT_LOAD": "1"}
+    environment = {**kept, **home, "PATH": fork_server.search_path(), "CORTEX_UNSAFE_DIRECT_LOAD": "1"}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=280)
 
 

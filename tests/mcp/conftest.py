@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
@@ -21,13 +20,13 @@ from mcp.client.streamable_http import streamable_http_client
 
 from cortex_skills import Config, Plugin
 from cortex_skills.server.protocol import ConnectionLimits
+from tests import fork_server
 from tests.mcp import skills
 from tests.server.serving import FAST, WAIT_S, Running, served
 from tests.time_limits import LONG_MS, long_limits
 
 __all__ = ["long_limits"]
 
-COMMAND = str(Path(sys.executable).with_name("cortex-skills"))
 SETTINGS: dict[str, Any] = {
     "verification": {"requireSignature": False},
     "skillSandbox": {
@@ -77,7 +76,9 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def parameters(skill: Path, environment: dict[str, str]) -> StdioServerParameters:
-    return StdioServerParameters(command=COMMAND, args=["mcp", "--skills", str(skill.parent)], env=environment)
+    return StdioServerParameters(
+        command=fork_server.command(), args=["mcp", "--skills", str(skill.parent)], env=environment
+    )
 
 
 @contextmanager
@@ -132,7 +133,9 @@ def in_session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
     with ExitStack() as stack:
         if request.param == "stdio":
             words = ["mcp", "--skills", str(skill.parent)]
-            opened = Client(StdioServerParameters(command=COMMAND, args=words, env=environment_in(folder)))
+            opened = Client(
+                StdioServerParameters(command=fork_server.command(), args=words, env=environment_in(folder))
+            )
         else:
             opened = over_http(stack.enter_context(serving(folder, skill)), "of-the-host", mode="legacy")
         portal = stack.enter_context(start_blocking_portal())

@@ -12,9 +12,10 @@ import mcp_types as types
 import pytest
 from mcp import Client, StdioServerParameters
 
+from tests import fork_server
 from tests.actions.conftest import operator
 from tests.approvals.approver import opened
-from tests.mcp.conftest import COMMAND, environment_in, over_http
+from tests.mcp.conftest import environment_in, over_http
 from tests.mcp.test_clients import run
 from tests.server.serving import served
 
@@ -160,7 +161,7 @@ def test_the_user_of_a_client_over_stdio_approves_a_write(tmp_path: Path, operat
     }
     (tmp_path / "cortex.yaml").write_text(json.dumps(settings))
     words = ["mcp", "--config", str(tmp_path / "cortex.yaml"), "--skills", str(operator)]
-    process = StdioServerParameters(command=COMMAND, args=words, env=environment_in(tmp_path / "home"))
+    process = StdioServerParameters(command=fork_server.command(), args=words, env=environment_in(tmp_path / "home"))
     asked: list[types.ElicitRequestFormParams] = []
     answer = types.ElicitResult(action="accept", content={"decision": "approve"})
 

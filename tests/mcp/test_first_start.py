@@ -46,15 +46,14 @@ def cold(parameters: StdioServerParameters, tmp_path: Path, go: Path) -> StdioSe
     """`cortex-skills mcp` with an empty cache."""
     script = tmp_path / "program.py"
     script.write_text(PROGRAM.format(go=str(go)))
-    parameters.args = [str(script), *parameters.args]
+    parameters.command, parameters.args = sys.executable, [str(script), *parameters.args]
     parameters.env = {**(parameters.env or {}), "CORTEX_STORE": "memory:", "CORTEX_HOT_RELOAD": "false"}
     parameters.env["CORTEX_SANDBOX_CACHE"] = str(tmp_path / "cache")
     return parameters
 
 
 @pytest.fixture
-def raw(cold: StdioServerParameters, monkeypatch: pytest.MonkeyPatch) -> Iterator[Raw]:
-    monkeypatch.setattr("tests.mcp.test_process.COMMAND", sys.executable)
+def raw(cold: StdioServerParameters) -> Iterator[Raw]:
     one = Raw(cold)
     yield one
     if one.process.poll() is None:
@@ -104,11 +103,8 @@ def test_a_signal_ends_a_first_start(raw: Raw) -> None:
     assert (raw.process.returncode, time.monotonic() - began < WAIT_S) == (0, True)
 
 
-def test_a_skill_without_code_needs_no_compiler(
-    cold: StdioServerParameters, skill: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_skill_without_code_needs_no_compiler(cold: StdioServerParameters, skill: Path) -> None:
     (skill / "skill.ts").unlink()
-    monkeypatch.setattr("tests.mcp.test_process.COMMAND", sys.executable)
     raw = Raw(cold)
     raw.greet()
     raw.send(raw.call(2, "skill_graph_query", ASK))

@@ -19,7 +19,7 @@ from cortex_skills import Config, Plugin
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
 from tests.mcp import skills
-from tests.mcp.conftest import COMMAND, SETTINGS, Connect, over_http, until
+from tests.mcp.conftest import SETTINGS, Connect, over_http, until
 from tests.mcp.test_clients import ASK, STATUS, run
 from tests.server.serving import WAIT_S, Running
 
@@ -197,20 +197,20 @@ def test_the_settings_that_the_page_shows_for_a_host_work(
     words = [places.get(word, word) for word in local["args"]]
 
     async def test() -> None:
-        started = StdioServerParameters(command=COMMAND, args=words, env=parameters.env)
+        started = StdioServerParameters(command=parameters.command, args=words, env=parameters.env)
         async with Client(started) as client:
             await client.call_tool("skill_assert", {**STATUS, "subject": "mayros:agent:ada"})
             found = await client.call_tool("skill_graph_query", {"predicate": "hasStatus"})
         assert found.structured_content["total"] == 1
 
-    assert Path(local["command"]).name == Path(COMMAND).name
+    assert Path(local["command"]).name == Path(parameters.command).name
     assert remote["url"].endswith(":19090/mcp")
     assert remote["headers"] == {"Authorization": "Bearer TOKEN"}
     run(test())
 
 
 def test_a_session_of_a_skill_that_is_not_loaded_does_not_begin(parameters: StdioServerParameters) -> None:
-    words = [COMMAND, *parameters.args, "--skill", "nobody"]
+    words = [parameters.command, *parameters.args, "--skill", "nobody"]
     done = subprocess.run(words, env=parameters.env, stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT_S)
     assert done.returncode == 1
     assert b"error[skill_not_found]" in done.stderr

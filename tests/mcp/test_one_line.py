@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,8 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from tests.mcp.conftest import COMMAND, inspect
+from tests import fork_server
+from tests.mcp.conftest import inspect
 from tests.mcp.test_clients import run
 
 README = Path(__file__).parents[2] / "README.md"
@@ -28,8 +28,8 @@ def configuration(environment: dict[str, str]) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(block[1])
     (server,) = document["mcpServers"].values()
     assert server == {"command": "cortex-skills", "args": ["mcp"]}
-    path = os.pathsep.join((str(Path(COMMAND).parent), os.environ["PATH"]))
-    server["command"] = COMMAND  # a client of the SDK looks for it in its own path
+    path = fork_server.search_path()
+    server["command"] = fork_server.command()  # a client of the SDK looks for it in its own path
     server["env"] = {**environment, "PATH": path, "CORTEX_VERIFICATION__REQUIRE_SIGNATURE": "true"}
     return document
 

@@ -16,7 +16,7 @@ from mcp import Client, StdioServerParameters
 from mcp_types import INVALID_REQUEST, PARSE_ERROR
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 
-from tests.mcp.conftest import COMMAND
+from tests import fork_server
 from tests.mcp.test_clients import ASK, STATUS
 from tests.mcp.test_life import FOREVER, WAIT_S
 
@@ -26,7 +26,7 @@ class Raw:
 
     def __init__(self, parameters: StdioServerParameters) -> None:
         self.process = subprocess.Popen(
-            [COMMAND, *parameters.args],
+            [parameters.command, *parameters.args],
             env=parameters.env,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -91,7 +91,11 @@ def test_on_a_terminal_it_prints_what_it_waits_for(parameters: StdioServerParame
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     with subprocess.Popen(
-        [COMMAND, *parameters.args], env=parameters.env, stdin=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        [parameters.command, *parameters.args],
+        env=parameters.env,
+        stdin=theirs,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
     ) as process:
         os.close(theirs)
         assert process.stderr.readline() == b"waiting for an agent host on standard input; Ctrl-C ends it\n"
@@ -105,7 +109,7 @@ def test_on_a_terminal_it_prints_what_it_waits_for(parameters: StdioServerParame
 def test_a_closed_standard_stream_is_a_usage_error(parameters: StdioServerParameters, closed: str) -> None:
     script = f'exec "$0" "$@" {closed}'
     done = subprocess.run(
-        ["sh", "-c", script, COMMAND, *parameters.args], env=parameters.env, capture_output=True, check=False
+        ["sh", "-c", script, parameters.command, *parameters.args], env=parameters.env, capture_output=True, check=False
     )
     assert done.returncode == 2
     assert done.stderr.startswith(b"error[invalid_arguments]: standard input and output must be open")
@@ -206,6 +210,7 @@ def test_standard_output_carries_the_protocol_alone(
         "    return call(*a, **k)\n"
         "plugin.Plugin.call = loud\n"
     )
+    parameters.command = str(fork_server.INSTALLED)
     parameters.env["PYTHONPATH"] = str(tmp_path / "site")
     parameters.env["PYTHONUNBUFFERED"] = unbuffered
     raw = Raw(parameters)
@@ -247,7 +252,7 @@ def test_without_skills_it_serves_the_notebook(environment: dict[str, str], tmp_
     async def used() -> None:
         signed = {**environment, "CORTEX_VERIFICATION__REQUIRE_SIGNATURE": "true"}
         store = ["mcp", "--store", str(tmp_path / "notes")]
-        async with Client(StdioServerParameters(command=COMMAND, args=store, env=signed)) as client:
+        async with Client(StdioServerParameters(command=fork_server.command(), args=store, env=signed)) as client:
             names = {tool.name for tool in (await client.list_tools()).tools}
             assert {"skill_assert", "skill_graph_query", "skill_retract", "skill_memory_remember"} <= names
             fact = {"subject": "person:ada", "predicate": "worksAt", "object": "Acme"}

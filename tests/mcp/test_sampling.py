@@ -15,7 +15,8 @@ from mcp import Client, StdioServerParameters
 
 from cortex_skills import Config, Plugin
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
-from tests.mcp.conftest import COMMAND, SETTINGS, over_http
+from tests import fork_server
+from tests.mcp.conftest import SETTINGS, over_http
 from tests.mcp.test_clients import run
 from tests.server.serving import served
 
@@ -39,7 +40,7 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     if request.param == "stdio":
         environment = request.getfixturevalue("environment")
         more = {"CORTEX_LEARNING__ENABLED": "true", "CORTEX_LEARNING__TIMEOUT_MS": "4000"}
-        parameters = StdioServerParameters(command=COMMAND, args=["mcp"], env={**environment, **more})
+        parameters = StdioServerParameters(command=fork_server.command(), args=["mcp"], env={**environment, **more})
         yield lambda sample: Client(parameters, mode="legacy", sampling_callback=sample)
         return
     cortex = {"tokenFile": str(tmp_path / "tokens.json"), "authToken": "of-the-host"}

@@ -47,6 +47,7 @@ def test_the_wheel_contains_the_guests_the_schemas_and_the_types(wheel: Path) ->
         "cortex_skills/builtin_skills/notebook/SKILL.md",
         "cortex_skills/example_skills/verify-kyc/skill.ts",
         "cortex_skills/example_skills/license-audit/SKILL.md",
+        "cortex_skills/sdk_files/c/palyra.h",
         "cortex_graph/py.typed",
         "cortex_graph/ontology_files/cortex.ttl",
         "cortex_graph/ontology_files/shapes.ttl",

@@ -7,17 +7,16 @@ import os
 import queue
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests import fork_server
 from tests.reload.versions import RECALL, needs, save, save_code, save_manifest, write
 from tests.signals import signals_delivered
 
-SCRIPT = Path(sys.executable).with_name("cortex-skills")
 DATA = '<urn:cortex:mayros:s> <urn:cortex:mayros:p> "seeded" .\n'
 
 
@@ -29,7 +28,7 @@ class Dev:
         self.scratch.mkdir()
         environment = {**os.environ, "TMPDIR": str(self.scratch), "CORTEX_STORE": str(scratch / "store")}
         environment |= {"TERM": "xterm-256color", "COLUMNS": "200"}
-        command = [SCRIPT, "dev", str(folder), "--no-types", *words]
+        command = [fork_server.command(), "dev", str(folder), "--no-types", *words]
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         if terminal:
             pytest.importorskip("termios", reason="there are no such terminals here")
@@ -222,7 +221,10 @@ def test_only_the_named_skill_of_a_folder_is_queried(dev: Callable[..., Dev], sk
 def test_a_closed_pipe_ends_it(dev: Callable[..., Dev], skills: Path, tmp_path: Path) -> None:
     folder = write(skills / "kyc", 1)
     with subprocess.Popen(
-        [SCRIPT, "dev", folder, "--no-types"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ}
+        [fork_server.command(), "dev", folder, "--no-types"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ},
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -259,7 +261,11 @@ def test_a_named_store_is_kept(dev: Callable[..., Dev], skills: Path, tmp_path: 
     running.process.send_signal(signal.SIGINT)
     assert running.end()[0] == 0
     exported = subprocess.run(
-        [SCRIPT, "graph", "export", "--store", store], capture_output=True, text=True, check=True, timeout=60
+        [fork_server.command(), "graph", "export", "--store", store],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
     assert "mayros:s mayros:note 1 ." in exported.stdout
 

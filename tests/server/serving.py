@@ -8,7 +8,6 @@ import os
 import re
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -22,9 +21,9 @@ from cortex_skills import Plugin
 from cortex_skills.server.protocol import ConnectionLimits
 from cortex_skills.server.serve import bound, prepared, url_of
 from cortex_skills.tokens import TokenFile, new_token
+from tests import fork_server
 from tests.configs import config
 
-SCRIPT = Path(sys.executable).with_name("cortex-skills")
 WAIT_S = 100  # generous: only so that a test ends
 FAST: dict[str, Any] = {"verify": False}  # there is no TLS here: certificates need not be read
 
@@ -114,7 +113,7 @@ class Process:
         variables = {key: value for key, value in os.environ.items() if not key.startswith("CORTEX_")}
         variables |= {"CORTEX_CORTEX__TOKEN_FILE": str(folder / "tokens.json"), "CORTEX_STORE": str(folder / "store")}
         self._process = subprocess.Popen(
-            [SCRIPT, "serve", "--json", "--port", str(port), *words],
+            [fork_server.command(), "serve", "--json", "--port", str(port), *words],
             env=variables,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import signal
 import socket
 import subprocess
+import sys
 
 import httpx
 import pytest
 
 from cortex_skills.tokens import PERMISSIONS
 from tests.cli.conftest import run, store  # noqa: F401 - fixtures
-from tests.server.serving import FAST, SCRIPT, WAIT_S, until_healthy
+from tests.server.serving import FAST, WAIT_S, until_healthy
 
 
 @pytest.fixture
@@ -128,6 +129,5 @@ def test_help_and_version_do_not_import_the_server():
         "try: program(['serve', '--help'])\nexcept SystemExit: pass\n"
         "print({'starlette', 'uvicorn', 'h11', 'httpx', 'asyncio'} & set(sys.modules))"
     )
-    python = SCRIPT.with_name("python")
-    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "set()"

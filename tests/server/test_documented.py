@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from cortex_skills.server.http_errors import HTTP_CODES
+from tests import fork_server
 from tests.ports import quiet_port
-from tests.server.serving import SCRIPT
 
 # As on the page, but also waits until the store has answered within its two seconds.
 HEALTHY = """healthy() { said=$(curl "$@") && echo "$said" && [[ $said == *'"status":"healthy"'* ]]; }"""
@@ -35,7 +35,7 @@ def test_every_command_of_the_page_works(tmp_path):
         cwd=tmp_path,
         env=kept
         | {
-            "PATH": f"{SCRIPT.parent}{os.pathsep}{os.environ['PATH']}",
+            "PATH": fork_server.search_path(),
             "CORTEX_CORTEX__TOKEN_FILE": str(tmp_path / "tokens.json"),
         },
         capture_output=True,

@@ -15,7 +15,8 @@ import pytest
 
 from cortex_graph import Provenance
 from cortex_skills.keys.folder import key_folder
-from tests.server.serving import SCRIPT, Running
+from tests import fork_server
+from tests.server.serving import Running
 
 playwright = pytest.importorskip("playwright.sync_api")
 START = "/explore/mayros"
@@ -45,7 +46,7 @@ def test_from_finding_a_customer_to_a_bundle_that_is_verified_elsewhere(
         page.get_by_role("link", name="bundle", exact=True).first.click()
     bundle = tmp_path / "assertion.bundle.json"
     download.value.save_as(bundle)
-    verify = [SCRIPT, "proof", "verify", str(bundle), "--store", "memory:"]
+    verify = [fork_server.command(), "proof", "verify", str(bundle), "--store", "memory:"]
 
     def stranger(*words: str) -> subprocess.CompletedProcess[str]:
         home = {**os.environ, "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
@@ -56,7 +57,7 @@ def test_from_finding_a_customer_to_a_bundle_that_is_verified_elsewhere(
     assert unknown.stdout.startswith("NOT EVALUATED (bundle)\n"), unknown.stdout + unknown.stderr
     assert "publisher: verify-kyc is signed by kyc.example, whom you do not trust" in unknown.stderr
     key = key_folder(running.plugin.config).open("kyc").did
-    assert stranger(SCRIPT, "trust", "add", "kyc.example", key).returncode == 0
+    assert stranger(fork_server.command(), "trust", "add", "kyc.example", key).returncode == 0
     done = stranger(*verify)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("VERIFIED (bundle)\n")

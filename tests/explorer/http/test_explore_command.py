@@ -22,9 +22,10 @@ from cortex_skills.server.auth import AccessControl
 from cortex_skills.server.explorer.callers import ExplorerState
 from cortex_skills.server.explorer.code_socket import CodeSocket, path_for
 from cortex_skills.tokens import TokenFile, new_token
+from tests import fork_server
 from tests.cli.conftest import Answer, run, store  # noqa: F401 - fixtures
 from tests.explorer.http.browsing import CLICKED, submitted
-from tests.server.serving import FAST, SCRIPT, WAIT_S
+from tests.server.serving import FAST, WAIT_S
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Unix sockets")
 
@@ -52,14 +53,18 @@ class Machine:
 
     def run(self, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
         """Run a command to its end."""
-        done = subprocess.run([SCRIPT, *words], env=self.variables, capture_output=True, text=True, timeout=WAIT_S)
+        done = subprocess.run(
+            [fork_server.command(), *words], env=self.variables, capture_output=True, text=True, timeout=WAIT_S
+        )
         assert done.returncode == code, done
         return done
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         """Start a command."""
         pipe = subprocess.PIPE
-        return subprocess.Popen([SCRIPT, *words], env=self.variables, stdout=pipe, stderr=pipe, text=True)
+        return subprocess.Popen(
+            [fork_server.command(), *words], env=self.variables, stdout=pipe, stderr=pipe, text=True
+        )
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,40 @@
+"""Whether the key of an index is trusted that was not seen before.
+
+Rules kept here:
+- a key that a person gives is trusted, and so is the key of a publisher that the trust store lists with it. A listed
+  publisher signs with its keys only, and a revoked key signs nothing, whatever was seen before.
+"""
+
+from __future__ import annotations
+
+from cortex_skills.artifact_index.snapshot_check import KeyTrust
+from cortex_skills.artifacts import ArtifactSignature
+from cortex_skills.keys import did_of
+from cortex_skills.signatures.named_keys import read_key
+from cortex_skills.signatures.trust import Trust, changed_key
+
+
+def key_trust(trust: Trust, given: str | None = None) -> KeyTrust:
+    """The check of a key for `fetch`.
+
+    Args:
+        trust: the state of the trust store.
+        given: a key that a person gives, in a form of `read_key`; None for none.
+
+    Raises:
+        CortexError: `invalid_arguments`: what was given is no key.
+
+    """
+    wanted = read_key(given) if given is not None else None
+
+    def trusted(signature: ArtifactSignature) -> bool:
+        key = did_of(signature.public_key)
+        trust.check_not_revoked(key, signature.publisher)
+        if key == wanted:
+            return True
+        known = trust.publishers.get(signature.publisher)
+        if known is not None and key not in known.keys:
+            raise changed_key(known, key)
+        return known is not None
+
+    return trusted

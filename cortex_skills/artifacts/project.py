@@ -1,0 +1,137 @@
+"""The folder of a project as what an artifact is built from.
+
+Rules kept here:
+- a folder with `skill.toml` is a project: `modules/`, `assets/` and `skill/` (a TypeScript skill or a skill of
+  agentskills.io) are its contents, and the lists of its dependencies are beside them; nothing else is packed;
+- a folder with `SKILL.md` is a skill, packed as it is, but for its signature; its `skill.toml` is made from its
+  manifest, unless it is there;
+- the publisher in `skill.toml` is the one who signs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from cortex_skills.artifacts.archive import MAX_ENTRIES, MAX_TOTAL
+from cortex_skills.artifacts.artifact_error import ArtifactError
+from cortex_skills.artifacts.artifact_manifest import SEMANTIC
+from cortex_skills.artifacts.build import ArtifactProject
+from cortex_skills.artifacts.dependencies import FILES, read_dependencies
+from cortex_skills.artifacts.entry_paths import MANIFEST
+from cortex_skills.artifacts.host_versions import HOST_VERSIONS
+from cortex_skills.artifacts.manifest_rules import is_version
+from cortex_skills.artifacts.skill_toml import parse_document
+from cortex_skills.manifest import Manifest, load_manifest
+from cortex_skills.manifest.model import ANY
+from cortex_skills.safe_io.outside_file import OutsideFileError, read_folder
+from cortex_skills.safe_io.schemas import shown
+
+_SKILL = "assets/skill/"
+_FOLDERS = {"modules/": "modules/", "assets/": "assets/", "skill/": _SKILL}
+_MAX_FILES = 20_000  # of a project, whose sources and tests are not packed
+_MAX_SUMMARY, _MAX_NAME = 512, 256
+
+
+def read_project(folder: Path, publisher: str = "", version: str = "") -> ArtifactProject:
+    """The project in a folder.
+
+    Args:
+        folder: of a project, or of a skill.
+        publisher: who signs; needed where there is no `skill.toml`.
+        version: of a skill whose manifest has none.
+
+    Raises:
+        ArtifactError: `artifact_invalid`, `manifest_invalid`.
+        ManifestError: SKILL.md is not valid.
+
+    """
+    files = _read(folder)
+    dependencies = read_dependencies({name: files[name] for name in FILES if name in files})
+    document = _document(files[MANIFEST], publisher) if MANIFEST in files else None
+    if "SKILL.md" in files:
+        content = {f"{_SKILL}{path}": data for path, data in files.items() if path != MANIFEST}
+        if len(content) > MAX_ENTRIES - 4:
+            raise ArtifactError(f"the skill has more than {MAX_ENTRIES - 4} files", hint="pack fewer, larger files")
+        document = document or document_of_skill(load_manifest(folder), publisher, version)
+    elif document is not None:
+        content = {
+            f"{target}{path.removeprefix(place)}": data
+            for path, data in files.items()
+            for place, target in _FOLDERS.items()
+            if path.startswith(place)
+        }
+    else:
+        raise ArtifactError(
+            f"{shown(str(folder))} contains neither {MANIFEST} nor SKILL.md",
+            hint="create a project with `cortex-skills package init NAME`, or give the folder of a skill",
+        )
+    return ArtifactProject(document, content, dependencies)
+
+
+def document_of_skill(manifest: Manifest, publisher: str, version: str = "") -> dict[str, Any]:
+    """The document of `skill.toml` for a skill in a folder.
+
+    Raises:
+        ArtifactError: `manifest_invalid`: it has no publisher or no version.
+
+    """
+    semantic = manifest.semantic
+    found = version or (semantic.skill_version if semantic is not None else manifest.metadata.get("version", ""))
+    if not publisher:
+        raise ArtifactError(
+            f"{manifest.name} has no publisher", code="manifest_invalid", hint="name yourself with --publisher NAME"
+        )
+    if not isinstance(found, str) or not is_version(found):
+        raise ArtifactError(
+            f"{manifest.name} has no version that is semver", code="manifest_invalid", hint="give --version 1.0.0"
+        )
+    document: dict[str, Any] = {
+        "manifest_version": 2,
+        "skill_id": f"{publisher}.{manifest.name}",
+        "name": manifest.name,
+        "version": found,
+        "publisher": publisher,
+        "entrypoints": {"tools": []},
+        "compat": {
+            "required_protocol_major": HOST_VERSIONS.protocol_major,
+            "min_palyra_version": HOST_VERSIONS.palyra_version,
+        },
+        "operator": {
+            "display_name": manifest.name[:_MAX_NAME],
+            "summary": manifest.description[:_MAX_SUMMARY],
+            "plugin": {"kind": SEMANTIC},
+        },
+    }
+    if semantic is not None:
+        asserted = [each.predicate for each in semantic.assertions]
+        graph: dict[str, Any] = {
+            "read": "graph:read" in semantic.permissions,
+            "write": "graph:write" in semantic.permissions,
+            "predicates": [predicate for predicate in asserted if predicate != ANY],
+        }
+        document["capabilities"] = {"graph": graph}
+        if ANY in asserted:
+            graph["predicates"].append(ANY)
+            document["capabilities"]["wildcard_opt_in"] = {"graph": True}
+    return document
+
+
+def _document(data: bytes, publisher: str) -> dict[str, Any]:
+    document = parse_document(data)
+    given = document.setdefault("publisher", publisher)
+    if publisher and given != publisher:
+        raise ArtifactError(
+            f"{MANIFEST} names the publisher {shown(given)}, not {shown(publisher)}",
+            code="manifest_invalid",
+            hint="change the manifest, or leave out --publisher",
+        )
+    document.pop("integrity", None)
+    return document
+
+
+def _read(folder: Path) -> dict[str, bytes]:
+    try:
+        return read_folder(folder, most_files=_MAX_FILES, most_bytes=MAX_TOTAL, left_out=("SKILL.sig",))
+    except OutsideFileError as error:
+        raise ArtifactError(f"{shown(str(folder))} {error}", hint="remove it from the folder") from None

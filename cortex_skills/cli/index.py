@@ -1,0 +1,220 @@
+"""`index build`, `verify`, `search`, `list` and `forget`: indexes of artifacts.
+
+Rules kept here:
+- nothing is decided here: `verify` shows the checks that installing makes;
+- `verify` of an address remembers its snapshot, as installing does; `verify` of a folder remembers nothing.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cortex_skills.cli.commands import Command, Group
+from cortex_skills.cli.options import FOLDER, Common
+from cortex_skills.cli.output import counted
+from cortex_skills.errors import CortexError
+
+if TYPE_CHECKING:
+    from cortex_skills.artifact_index import FetchedIndex
+
+INDEX_KEY = click.option("--index-key", metavar="KEY", help="The key of the index, as its owner states it.")
+
+
+@click.command(cls=Command)
+@click.argument("folder", metavar="FOLDER", type=FOLDER)
+@click.option(
+    "-o", "--output", metavar="OUT", required=True, type=click.Path(path_type=Path), help="The folder to write."
+)
+@click.option("--key", metavar="NAME", required=True, help="The key to sign with (`key list`).")
+@click.option("--publisher", metavar="NAME", help="Who publishes the index [the name of the key].")
+@click.option(
+    "--expires-days", metavar="N", type=click.IntRange(1, 366), default=30, show_default=True, help="Until it expires."
+)
+@click.option("--yank", metavar="ID@VERSION", multiple=True, help="Withdraw a version; may be repeated.")
+@click.pass_obj
+def build(
+    common: Common,
+    folder: Path,
+    output: Path,
+    key: str,
+    publisher: str | None,
+    expires_days: int,
+    yank: tuple[str, ...],
+) -> None:
+    """Make an index of the artifacts in FOLDER, or its next snapshot.
+
+    OUT gets index.json, pages/ and artifacts/, for any web server. Every artifact is verified first. Readers refuse the
+    index after it has expired: make it again before, with the same OUT.
+    """
+    from cortex_skills.artifact_index.making import artifact_files, build_index, read_artifact
+    from cortex_skills.keys.folder import key_folder
+
+    if output.resolve() == folder.resolve() or output.resolve() in folder.resolve().parents:
+        raise click.UsageError("FOLDER must not be in OUT: files of old snapshots are removed there")
+    paths = [path for path in artifact_files(folder) if output.resolve() not in path.resolve().parents]
+    signs_with = key_folder(common.settings()).open(key)
+    try:
+        made = build_index(
+            (read_artifact(path) for path in paths),
+            output,
+            key=signs_with,
+            publisher=publisher or key,
+            now=datetime.now(UTC),
+            lasts=timedelta(days=expires_days),
+            yank={_named(text) for text in yank},
+        )
+    except OSError as error:
+        hint = "choose a writable folder"
+        raise CortexError("invalid_arguments", f"{output} cannot be written: {error.strerror}", hint=hint) from error
+    document = {
+        "snapshot": made.page.snapshot,
+        "entries": len(made.entries),
+        "key": signs_with.did,
+        "folder": str(output),
+    }
+    common.out.answer(
+        document,
+        lambda: common.out.line(
+            ("made", "green"),
+            f" snapshot {made.page.snapshot} with {counted(len(made.entries), 'artifact')} in {output}, "
+            f"signed with {signs_with.did}",
+        ),
+    )
+
+
+@click.command(cls=Command)
+@click.argument("source", metavar="FOLDER|URL")
+@INDEX_KEY
+@click.pass_obj
+def verify(common: Common, source: str, index_key: str | None) -> None:
+    """Check an index, in a folder or at an address, and its entries."""
+    index = _read(common, source, index_key)
+    common.out.answer(_about(index), lambda: _show_about(common, index))
+
+
+@click.command(cls=Command)
+@click.argument("source", metavar="FOLDER|URL")
+@click.argument("words", metavar="[WORD...]", nargs=-1)
+@INDEX_KEY
+@click.pass_obj
+def search(common: Common, source: str, words: tuple[str, ...], index_key: str | None) -> None:
+    """List the artifacts of an index in which all words occur, each in its newest version."""
+    found = _read(common, source, index_key).search(words)
+    document = [entry.to_json() for entry in found]
+    rows = [
+        (entry.skill_id, entry.version, entry.summary, ", ".join(entry.capabilities) or "nothing") for entry in found
+    ]
+    common.out.answer(document, lambda: common.out.table(("skill", "version", "summary", "requests"), rows))
+
+
+@click.command("list", cls=Command)
+@click.pass_obj
+def list_(common: Common) -> None:
+    """List the indexes that were accepted here: address, publisher, snapshot, key."""
+    from cortex_skills.artifact_index.seen_indexes import SeenIndexes
+
+    seen = [each for _, each in sorted(SeenIndexes.of(common.settings()).all().items())]
+    document = [
+        {"url": each.url, "publisher": each.publisher, "snapshot": each.snapshot, "key": each.key} for each in seen
+    ]
+    rows = [(each.url, each.publisher, str(each.snapshot), each.key) for each in seen]
+    common.out.answer(document, lambda: common.out.table(("url", "publisher", "snapshot", "key"), rows))
+
+
+@click.command(cls=Command)
+@click.argument("url", metavar="URL")
+@click.pass_obj
+def forget(common: Common, url: str) -> None:
+    """Forget the key and the snapshot of an index. It may be rolled back once then."""
+    from cortex_skills.artifact_index.fetching import index_address
+    from cortex_skills.artifact_index.seen_indexes import SeenIndexes
+
+    seen, address = SeenIndexes.of(common.settings()), index_address(url, allow_loopback=True)
+    if address not in seen.all():
+        hint = "`cortex-skills index list` lists the addresses"
+        raise CortexError("invalid_arguments", f"no index was accepted from {address}", hint=hint)
+    seen.change(address, lambda _: None)
+    common.out.answer({"forgotten": address}, lambda: common.out.line(f"{address} is forgotten"))
+
+
+def fetch_index(common: Common, url: str, index_key: str | None) -> FetchedIndex:
+    """The index at an address, under the configuration of a command.
+
+    Raises:
+        CortexError: see `artifact_index.fetching.fetch`.
+
+    """
+    from cortex_skills.artifact_index.fetching import fetch
+    from cortex_skills.artifact_index.index_keys import key_trust
+    from cortex_skills.artifact_index.seen_indexes import SeenIndexes
+    from cortex_skills.signatures.trust_file import trust_of
+
+    config = common.settings()
+    return fetch(
+        url,
+        SeenIndexes.of(config),
+        trusted=key_trust(trust_of(config).trust(), index_key),
+        first_use=config.artifacts.allow_first_use,
+        allow_loopback=config.artifacts.allow_loopback,
+        now=datetime.now(UTC),
+    )
+
+
+def _read(common: Common, source: str, index_key: str | None) -> FetchedIndex:
+    from cortex_skills.artifact_index.fetching import read_local
+
+    if "://" in source:
+        return fetch_index(common, source, index_key)
+    try:
+        return read_local(Path(source))
+    except OSError as error:
+        hint = "give the folder of an index, or its https address"
+        raise CortexError("invalid_arguments", f"{source} cannot be read: {error.strerror}", hint=hint) from error
+
+
+def _named(text: str) -> tuple[str, str]:
+    skill_id, separator, version = text.partition("@")
+    if not separator or not skill_id or not version:
+        raise click.UsageError("--yank names a version, as acme.echo@1.2.0")
+    return skill_id, version
+
+
+def _about(index: FetchedIndex) -> dict[str, Any]:
+    from cortex_skills.keys import did_of
+
+    page = index.page
+    return {
+        "url": index.url,
+        "publisher": page.publisher,
+        "key": did_of(page.signature.public_key),
+        "snapshot": page.snapshot,
+        "expires": _time(page.expires_at_unix_ms),
+        "entries": len(index.entries),
+        "pages": len(page.pages) + 1,
+    }
+
+
+def _show_about(common: Common, index: FetchedIndex) -> None:
+    about = _about(index)
+    common.out.line(
+        ("ok", "green"),
+        f" {about['url']}: snapshot {about['snapshot']} with {counted(about['entries'], 'artifact')}, signed by "
+        f"{about['publisher']} with {about['key']}, expires {about['expires']}",
+    )
+
+
+def _time(unix_ms: int) -> str:
+    from cortex_skills.artifact_index.snapshot_check import time_text
+
+    return time_text(unix_ms)
+
+
+index = Group(
+    "index",
+    help="Make and read indexes: signed lists of artifacts on a web server.",
+    sections={"Make": [build], "Read": [verify, search, list_, forget]},
+)
