@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import errno
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
@@ -80,8 +81,15 @@ def audit_installed(
     return AuditedArtifact(after, audit)
 
 
-def audit_all(installed: InstalledArtifacts, *, actor: str) -> list[AuditedArtifact]:
-    """Audit every installed version that is not disabled; problems of this machine are logged.
+def audit_all(
+    installed: InstalledArtifacts, *, actor: str, is_stopped: Callable[[], bool] = lambda: False
+) -> list[AuditedArtifact]:
+    """Audit every installed version; problems of this machine are logged.
+
+    Args:
+        installed: what is installed.
+        actor: who audits.
+        is_stopped: whether to stop before the next version.
 
     Raises:
         GraphError: the store cannot be used.
@@ -89,11 +97,37 @@ def audit_all(installed: InstalledArtifacts, *, actor: str) -> list[AuditedArtif
     """
     audited = []
     for each in installed.list():
+        if is_stopped():
+            break
         try:
             audited.append(audit_installed(installed, each.key.skill_id, each.key.version, actor=actor))
         except CortexError as error:
             if error.code != "artifact_not_found":  # removed meanwhile
                 log.warning("%s was not audited: %s", each.key, error.message)
+    return audited
+
+
+def audit_if_due(
+    installed: InstalledArtifacts, every: timedelta, *, actor: str, is_stopped: Callable[[], bool] = lambda: False
+) -> list[AuditedArtifact] | None:
+    """Audit everything that is installed, if that is due and no other process does; None if it is not.
+
+    Args:
+        installed: what is installed.
+        every: how often.
+        actor: who audits.
+        is_stopped: whether to stop before the next version; then another process takes over later.
+
+    Raises:
+        GraphError: the store cannot be used.
+
+    """
+    taken = installed.index.take_audit(every)
+    if taken is None:
+        return None
+    audited = audit_all(installed, actor=actor, is_stopped=is_stopped)
+    if not is_stopped():
+        installed.index.end_audit(taken)
     return audited
 
 
