@@ -5,6 +5,7 @@ Rules kept here:
   agentskills.io) are its contents, and the lists of its dependencies are beside them; nothing else is packed;
 - a folder with `SKILL.md` is a skill, packed as it is, but for its signature; its `skill.toml` is made from its
   manifest, unless it is there;
+- a core module of the world for components becomes a component; every other module is packed as it is;
 - the publisher in `skill.toml` is the one who signs.
 """
 
@@ -18,7 +19,7 @@ from cortex_skills.artifacts.artifact_error import ArtifactError
 from cortex_skills.artifacts.artifact_manifest import SEMANTIC
 from cortex_skills.artifacts.build import ArtifactProject
 from cortex_skills.artifacts.dependencies import FILES, read_dependencies
-from cortex_skills.artifacts.entry_paths import MANIFEST
+from cortex_skills.artifacts.entry_paths import MANIFEST, is_module
 from cortex_skills.artifacts.host_versions import HOST_VERSIONS
 from cortex_skills.artifacts.manifest_rules import is_version
 from cortex_skills.artifacts.skill_toml import parse_document
@@ -28,6 +29,7 @@ from cortex_skills.safe_io.outside_file import OutsideFileError, read_folder
 from cortex_skills.safe_io.schemas import shown
 
 _SKILL = "assets/skill/"
+_CORE_MODULE = b"\0asm\1\0\0\0"
 _FOLDERS = {"modules/": "modules/", "assets/": "assets/", "skill/": _SKILL}
 _MAX_FILES = 20_000  # of a project, whose sources and tests are not packed
 _MAX_SUMMARY, _MAX_NAME = 512, 256
@@ -66,7 +68,21 @@ def read_project(folder: Path, publisher: str = "", version: str = "") -> Artifa
             f"{shown(str(folder))} contains neither {MANIFEST} nor SKILL.md",
             hint="create a project with `cortex-skills package init NAME`, or give the folder of a skill",
         )
+    content = {path: _component(path, data) if is_module(path) else data for path, data in content.items()}
     return ArtifactProject(document, content, dependencies)
+
+
+def _component(path: str, data: bytes) -> bytes:
+    """A module as it is packed."""
+    from cortex_sandbox import SandboxError
+    from cortex_sandbox.wasm import is_for_components, make_component
+
+    if not data.startswith(_CORE_MODULE):
+        return data
+    try:
+        return make_component(data) if is_for_components(data) else data
+    except SandboxError as error:
+        raise ArtifactError(f"{shown(path)}: {error.message}", hint="compile it as sdk/c/README.md describes") from None
 
 
 def document_of_skill(manifest: Manifest, publisher: str, version: str = "") -> dict[str, Any]:
