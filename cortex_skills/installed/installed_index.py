@@ -69,6 +69,7 @@ class InstalledIndex:
         self._store = store
         self._names = names
         self._graph = names.artifacts_graph
+        self._has_claims = has_claims(store)
         self.now = now
 
     def revision(self) -> str:
@@ -214,7 +215,7 @@ class InstalledIndex:
         return self._quads(Pattern(self._graph, self._graph, CHANGED))
 
     def _quads(self, pattern: Pattern) -> list[Quad]:
-        if not has_claims(self._store):
+        if not self._has_claims:
             raise GraphUnavailable(
                 "a store behind another Cortex keeps no installed artifacts",
                 hint="use a store in a folder, in memory, or on a SPARQL server",
