@@ -36,6 +36,7 @@ from cortex_skills.cli.init import init
 from cortex_skills.cli.key import key
 from cortex_skills.cli.logs import logging_to
 from cortex_skills.cli.options import Common
+from cortex_skills.cli.package import package
 from cortex_skills.cli.proof import proof
 from cortex_skills.cli.registry import registry
 from cortex_skills.cli.scan import scan
@@ -189,6 +190,7 @@ program = CommandLine(
     epilog=_EPILOG,
     sections={
         "Write skills": [init, dev, test, validate, scan, list_skills],
+        "Share skills": [package],
         "Trust skills": [sign, verify, trust, key, approve],
         "Let agents act": [trust_level, approvals, secrets],
         "Use skills": [query, call, status],
