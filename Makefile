@@ -72,10 +72,12 @@ eval: setup
 	$(BIN)/python -m eval $(EVAL)
 	$(BIN)/python -m eval.finding
 
-## make fuzz    run generated hostile scripts, and read generated artifacts: five minutes each
+## make fuzz    run generated hostile scripts, and read generated artifacts: five minutes each; then check each property with
+##              nine times the examples of make test
 fuzz: setup
 	$(BIN)/python -m fuzz.fuzz --seconds 300
 	$(BIN)/python -m fuzz.artifact_readers --seconds 300
+	CORTEX_TESTS_EXAMPLES=3 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal --timeout 3600 -m hypothesis
 
 ## make soak    share a store between eight processes that are killed, stopped and starved, with bytes flipped in between:
 ##              ten minutes; then write one audit from eight processes with ten kills, and stop a thousand endless

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from cortex_skills.enrichment.policy import Policy
     from cortex_skills.gate.decisions import Decision
     from cortex_skills.gate.removed_texts import RemovedTexts
+    from cortex_skills.installed import InstalledArtifacts
     from cortex_skills.lifecycle.reload.approval import Approval
     from cortex_skills.lifecycle.reload.report import Rejected, Reloaded, ReloadReport
     from cortex_skills.proofs.logic.prover import Prover
@@ -317,6 +318,11 @@ class Plugin:
     def actions(self) -> Actions:
         """The actions that agents may ask for: `register` adds the host's own. Only `call` runs one."""
         return self._host.actions
+
+    @property
+    def installed(self) -> InstalledArtifacts:
+        """The installed artifacts of the namespace. A host does not pass this on to an agent."""
+        return self._host.installed
 
     @property
     def approvals(self) -> Approvals:

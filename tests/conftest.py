@@ -7,9 +7,11 @@ import os
 import sys
 import tempfile
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.leftovers import pytest_runtest_protocol
+from tests.property_examples import set_examples
 
 __all__ = ["pytest_runtest_protocol"]
 
@@ -31,6 +33,13 @@ if "XDG_DATA_HOME" not in os.environ:
 
 # The skills of the tests are not signed; the tests in tests/signatures require signatures.
 os.environ.setdefault("CORTEX_VERIFICATION__REQUIRE_SIGNATURE", "false")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Set the number of examples of each property once, also where it has parameters."""
+    properties = [item.obj for item in items if isinstance(item, pytest.Function) and "hypothesis" in item.keywords]
+    for function in {getattr(each, "__func__", each) for each in properties}:
+        set_examples(function)
 
 
 def pytest_collection_finish() -> None:

@@ -32,6 +32,7 @@ from cortex_skills.server.explorer.following import may_be_followed, resource_ad
 from cortex_skills.server.explorer.policy import PAGE_HEADERS
 from cortex_skills.server.explorer.routes import FrontDoor, explorer_routes
 from cortex_skills.server.http_errors import HttpError
+from cortex_skills.server.index_files import index_routes
 from cortex_skills.server.mcp.http import McpEndpoint, mcp_route
 from cortex_skills.server.middleware.allowed_hosts import LOCAL_NAMES, host_check
 from cortex_skills.server.middleware.error_responses import ErrorResponses
@@ -105,9 +106,10 @@ def create_app(
     mcp, explorer = McpEndpoint(), explorer or ExplorerState(config.agent_namespace)
     check = host_check([*hosts, explorer.name], may_be_followed(config, explorer.name))
     api = routes_of([*API, *index_operations(API)])
+    files = index_routes() if config.artifacts.serve_index else []
     app = Starlette(
         # In the order in which they are tried: the most frequent first.
-        routes=[mcp_route(mcp), *sparql_routes(), *_with_front_door(api), *explorer_routes()],
+        routes=[mcp_route(mcp), *sparql_routes(), *_with_front_door(api), *files, *explorer_routes()],
         middleware=[
             Middleware(RequestLog),
             Middleware(ResponseHeaders, by_prefix=HEADERS),

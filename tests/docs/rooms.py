@@ -10,6 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterable
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -34,6 +35,7 @@ def modules() -> dict[str, Path]:
     return found
 
 
+@functools.cache
 def imports() -> dict[str, set[str]]:
     """The modules that each module imports, of the product's own."""
     known = modules()

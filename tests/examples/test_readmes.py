@@ -9,20 +9,22 @@ from pathlib import Path
 
 import pytest
 
+from tests import fork_server
+
 from .conftest import EXAMPLES
 
 pytestmark = pytest.mark.timeout(600)  # the commands run one after the other, each in a process
 
 TESTED_ELSEWHERE = "examples/verify-kyc/run_proofs.py"  # by test_run_proofs.py
-PROGRAMS = {"cortex-skills": [sys.executable, "-m", "cortex_skills"], "python": [sys.executable]}
 
 
 def commands(readme: Path) -> list[list[str]]:
     """The commands in a README, without the set-up and the script that has a separate test."""
     text = readme.read_text(encoding="utf-8").replace("\\\n", "")
     lines = [shlex.split(line, comments=True) for line in re.findall(r"^\$ (.*)", text, re.MULTILINE)]
+    programs = {"cortex-skills": fork_server.command(), "python": sys.executable}
     return [
-        [*PROGRAMS[program], *arguments]
+        [programs[program], *arguments]
         for program, *arguments in lines
         if program != "make" and TESTED_ELSEWHERE not in arguments
     ]
@@ -57,7 +59,7 @@ def test_the_python_of_verify_kyc_prints_the_answer(checkout):
     text = (EXAMPLES / "verify-kyc" / "README.md").read_text(encoding="utf-8")
     [code] = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
-    run([*PROGRAMS["cortex-skills"], "sign", "examples/verify-kyc"], checkout)
+    run([fork_server.command(), "sign", "examples/verify-kyc"], checkout)
     assert run([sys.executable, "-c", code], checkout).stdout == "No matching triples.\n\n" + "\n".join(
         [
             '<skill-enrichment type="data">',
@@ -72,8 +74,7 @@ def test_the_proof_chain_of_verify_kyc_is_made_and_verified_by_commands(tmp_path
     text = (EXAMPLES / "verify-kyc" / "README.md").read_text(encoding="utf-8")
     [block] = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("CORTEX_", "XDG_"))}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    settings = {"PATH": path, "EXAMPLE": str(EXAMPLES / "verify-kyc")}
+    settings = {"PATH": fork_server.search_path(), "EXAMPLE": str(EXAMPLES / "verify-kyc")}
     command = ["bash", "-euo", "pipefail", "-c", block]
     done = subprocess.run(command, cwd=tmp_path, env=kept | settings, capture_output=True, text=True, timeout=500)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
+
+from tests import fork_server
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,7 +24,7 @@ def run_commands(title: str, folder: Path, **settings: str) -> str:
     (folder / "examples").symlink_to(ROOT / "examples", target_is_directory=True)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
     environment |= {name: str(folder / name) for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME")}
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment["PATH"] = fork_server.search_path()
     environment["CORTEX_SKILL_SANDBOX__PROOF_TIMEOUT_MS"] = "60000"
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", block],

@@ -51,10 +51,10 @@ def check(folder: Path, changes: list[list[str]]) -> None:
 
 
 @pytest.mark.slow
-def test_eight_processes_register_and_merge_without_a_fork(tmp_path: Path):
-    processes = [start(tmp_path / "store", str(number), 2) for number in range(8)]
+def test_four_processes_register_and_merge_without_a_fork(tmp_path: Path):
+    processes = [start(tmp_path / "store", str(number), 2) for number in range(4)]
     changes = [change for process in processes for change in acknowledged(process)]
-    assert len(changes) == 8 * 6
+    assert len(changes) == 4 * 6
     check(tmp_path / "store", changes)
 
 

@@ -13,9 +13,10 @@ from schemathesis.specs.openapi.checks import negative_data_rejection, positive_
 from cortex_skills.server.app import API
 from cortex_skills.server.rest.openapi import document_of, index_operations
 from tests.docs.conformance_page import counts_of
+from tests.property_examples import examples
 from tests.server.serving import WAIT_S
 
-EXAMPLES = 15
+EXAMPLES = examples(15)
 BEYOND_SCHEMAS = {
     "cursor",  # which cursors there are
     "from",  # how many days a month has

@@ -334,9 +334,9 @@ def rss_kib(pid: int) -> int:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_ten_million_rows_stream_in_flat_memory(store: OxigraphStore, graph: NamespacedGraph) -> None:
+def test_three_million_rows_stream_in_flat_memory(store: OxigraphStore, graph: NamespacedGraph) -> None:
     answer = query_graphs(
-        store, [graph], "SELECT ?x ?y { ?a mayros:p ?x . ?b mayros:p ?y } LIMIT 10000000", timeout_s=300
+        store, [graph], "SELECT ?x ?y { ?a mayros:p ?x . ?b mayros:p ?y } LIMIT 3000000", timeout_s=300
     )
     (pid,) = processes(store)
     received = 0
@@ -344,13 +344,13 @@ def test_ten_million_rows_stream_in_flat_memory(store: OxigraphStore, graph: Nam
     there: list[int] = []
     for count, chunk in enumerate(answer.chunks):
         received += len(chunk)
-        if count % 200 == 0:
+        if count % 50 == 0:
             here.append(rss_kib(os.getpid()))
             there.append(rss_kib(pid))
-        if received > 300 << 20:  # enough to see growth
+        if received > 90 << 20:  # enough to see growth
             break
     answer.chunks.close()
-    assert received > 300 << 20
+    assert received > 90 << 20
     assert max(here) - here[1] < 30 << 10
     assert max(there) - there[1] < 30 << 10
 
