@@ -20,7 +20,11 @@ def test_an_artifact_is_built_and_verified_as_the_page_says(tmp_path: Path, monk
     monkeypatch.chdir(tmp_path)
     page = PAGE.read_text(encoding="utf-8")
     part = page[page.index("## Build one") : page.index("## Trust")]
-    lines = [line for block in re.findall(r"^```sh\n(.*?)^```$", part, re.M | re.S) for line in block.splitlines()]
+    lines = [
+        line
+        for block in re.findall(r"^```sh\n(.*?)^```$", part, re.MULTILINE | re.DOTALL)
+        for line in block.splitlines()
+    ]
     assert len(lines) == 5
     for line in lines:
         _, *words = shlex.split(line)
