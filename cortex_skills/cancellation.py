@@ -56,7 +56,7 @@ class CancelToken:
 
     @contextmanager
     def interrupts(self, interrupt: Callable[[], None]) -> Iterator[None]:
-        """Run a block in which cancelling the call also calls `interrupt`.
+        """Run a block in which cancelling the call also calls `interrupt`; an inner block replaces the one around it.
 
         Raises:
             CortexError: `cancelled`, when the call was cancelled before the block.
@@ -64,12 +64,12 @@ class CancelToken:
         """
         with self._lock:
             self.check()
-            self._interrupt = interrupt
+            outer, self._interrupt = self._interrupt, interrupt
         try:
             yield
         finally:
             with self._lock:
-                self._interrupt = None
+                self._interrupt = outer
 
     def acquire(self, lock: threading.Lock, timeout_s: float) -> bool:
         """Acquire a lock, within `timeout_s` seconds; returns whether it was acquired.

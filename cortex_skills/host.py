@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ from cortex_skills.policy.declared_predicates import DeclaredPredicates
 from cortex_skills.policy.session_limits import AllLimits
 
 if TYPE_CHECKING:
-    from cortex_skills.actions.catalog import Actions
+    from cortex_skills.actions.catalog import Actions, ActionSource
     from cortex_skills.actions.trust_store import TrustStore
     from cortex_skills.approvals.queue import ApprovalQueue
     from cortex_skills.installed import InstalledArtifacts
@@ -74,6 +74,7 @@ class Host:
         embedder: finds skills and memories by meaning; None for words alone.
         registers: whether skills that are loaded, or are in the configured folders, are registered.
         tool_names: returns the names of tools, which no action may have.
+        action_sources: of further actions; to be added before `actions` is used.
 
     """
 
@@ -87,6 +88,7 @@ class Host:
     embedder: Embedder | None = None
     registers: bool = True
     tool_names: Callable[[], Collection[str]] = tuple
+    action_sources: list[ActionSource] = field(default_factory=list)
 
     @cached_property
     def actions(self) -> Actions:
@@ -94,7 +96,10 @@ class Host:
         from cortex_skills.actions.catalog import Actions
         from cortex_skills.actions.own_files import guarded
 
-        return Actions(guarded(self.config), self.tool_names())
+        actions = Actions(guarded(self.config), self.tool_names())
+        for source in self.action_sources:
+            actions.add_source(source)
+        return actions
 
     @cached_property
     def trust(self) -> TrustStore:

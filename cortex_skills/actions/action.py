@@ -36,6 +36,7 @@ class ActionCall:
         memories: of the agents of the namespace.
         deadline: until when it may take, on the clock of `time.monotonic`.
         cancel: cancels the call early.
+        session: the key of the client's session; empty for the plugin's own.
 
     """
 
@@ -47,6 +48,7 @@ class ActionCall:
     memories: Memories
     deadline: float
     cancel: CancelToken | None = None
+    session: str = ""
 
     @property
     def left_s(self) -> float:

@@ -18,7 +18,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol
 
 from cortex_skills.actions.action import ActionCall, AgentAction
 from cortex_skills.actions.core import CORE_IDS, configured_actions
@@ -30,6 +30,16 @@ from cortex_skills.safe_io.added_entries import added_entries
 log = logging.getLogger(__name__)
 
 GROUP = "cortex_skills.actions"
+
+
+class ActionSource(Protocol):
+    """Further actions, which may change while the plugin is open."""
+
+    def find(self, name: str) -> AgentAction | None:
+        """The action of an id; None when there is none."""
+
+    def all(self) -> Mapping[str, AgentAction]:
+        """The actions that may be offered, by id."""
 
 
 class Actions:
@@ -46,6 +56,7 @@ class Actions:
         self._taken = frozenset(taken) | CORE_IDS
         self._core = {action.manifest.id: action for action in configured_actions(settings)}
         self._registered: dict[str, AgentAction] = {}
+        self._sources: tuple[ActionSource, ...] = ()
         self._changing = Lock()
 
     def register(
@@ -89,11 +100,18 @@ class Actions:
 
     def find(self, name: str) -> AgentAction | None:
         """The action of an id; None when there is none."""
-        return self._core.get(name) or self._registered.get(name) or self._added.get(name)
+        found = self._core.get(name) or self._registered.get(name) or self._added.get(name)
+        return found or next((action for source in self._sources if (action := source.find(name)) is not None), None)
+
+    def add_source(self, source: ActionSource) -> None:
+        """Offer the actions of a source too; those with other ids only."""
+        self._sources = (*self._sources, source)
 
     def all(self) -> Mapping[str, AgentAction]:
         """Every action by its id, the core ones first."""
-        return {**self._core, **self._added, **self._registered}
+        further = {name: action for source in self._sources for name, action in source.all().items()}
+        own = {**self._core, **self._added, **self._registered}
+        return {**own, **{name: action for name, action in further.items() if name not in own}}
 
     def close(self) -> None:
         """End what the core actions left running."""

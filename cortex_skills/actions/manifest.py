@@ -33,7 +33,7 @@ from cortex_skills.safe_io.schemas import LocatedDocument, Problem, check, summa
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
 
-Category = Literal["fs", "memory", "agent", "shell", "network"]
+Category = Literal["fs", "memory", "agent", "shell", "network", "artifact"]
 Cost = Literal["free", "cheap", "expensive"]
 FieldType = Literal["string", "integer", "number", "boolean", "array", "object"]
 

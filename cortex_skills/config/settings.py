@@ -198,6 +198,9 @@ class ArtifactSettings:
     audit_hours: int = 6
     allow_first_use: bool = False
     vulnerability_feed: str = ""
+    storage_bytes: int = 16 << 20
+    channels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    addresses: Mapping[str, str] = field(default_factory=dict, hash=False)
     allow_loopback: bool = False
     serve_index: bool = False
     builder: bool = False
@@ -233,7 +236,7 @@ class Config:
     actions: ActionSettings = field(default_factory=ActionSettings)
     approvals: ApprovalSettings = ApprovalSettings()
     secrets: SecretSettings = SecretSettings()
-    artifacts: ArtifactSettings = ArtifactSettings()
+    artifacts: ArtifactSettings = field(default_factory=ArtifactSettings)
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def __init__(self, **settings: Any) -> None:

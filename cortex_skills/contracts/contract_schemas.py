@@ -47,7 +47,9 @@ _MEMORY_OUTPUT = _object(
             "type": "array",
             "maxItems": 50,
             "items": _object(
-                "text", {"id": _NAME, "text": _TEXT, "importance": _FRACTION, "tags": _TAGS}, is_input=False
+                "text",
+                {"id": _NAME, "text": _TEXT, "importance": _FRACTION, "relevance": _FRACTION, "tags": _TAGS},
+                is_input=False,
             ),
         },
     },

@@ -134,6 +134,7 @@ class ActionSteps:
             call.host.memories,
             time.monotonic() + manifest.limits.timeout_ms / 1000,
             call.cancel,
+            call.session,
         )
         check_commands(manifest, inputs)
         check_places(manifest, inputs, settings)

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from cortex_skills.actions import Actions
+from cortex_skills.artifact_tools.artifact_action import ArtifactAction
 from cortex_skills.errors import CortexError
 from cortex_skills.lifecycle.active_skills import acting_skill
 from cortex_skills.policy.permissions import check_call
@@ -19,7 +20,7 @@ from cortex_skills.runtime.skill import Skill
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.tools import tool_named
 
-_TOOL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")  # as `allowedTools` names them
+_TOOL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,255}")  # as `allowedTools` names them
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,11 @@ def decide(
             raise CortexError("invalid_arguments", "the permissions are not a list of names", hint=hint)
         known = tool_named(tool, actions)
         needed = {*permissions, *(known.permissions if known else ())}
-        acting = acting_skill(skill, skills).manifest if known or needed or skill is not None else None
+        acting = None
+        if known is not None and isinstance(known.action, ArtifactAction):
+            acting = known.action.acting.manifest
+        elif known or needed or skill is not None:
+            acting = acting_skill(skill, skills).manifest
         check_call(tool, needed, acting, [active.manifest for active in skills.values()])
     except CortexError as refusal:
         return Decision(False, refusal.code, refusal.message, refusal.hint)

@@ -3,6 +3,7 @@
 Rules kept here:
 - the acting skill, the arguments, the tool allow-list, the permission, the host's hooks, the rate window, the budget,
   the tool, the cleaning of the enrichment, the audit: in this order, and none is skipped;
+- a tool of an installed artifact acts as the skill of its artifact, whatever skill the caller names;
 - an action takes the steps of `action_steps` instead, from its trust level to its outputs;
 - a call that only repeats what was done needs no slot: it is answered when the budget is used up too;
 - each step has its own error code; a refusal is a result with that code, and nothing is raised;
@@ -13,14 +14,18 @@ Rules kept here:
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cortex_graph import GraphError
+from cortex_skills.actions.action import ActionCall
 from cortex_skills.actions.action_request import ActionRequest
 from cortex_skills.approvals.desk import Approvals
+from cortex_skills.artifact_tools.artifact_action import ArtifactAction
+from cortex_skills.artifact_tools.installed_tools import InstalledTools
 from cortex_skills.audit import call_records as audit
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.enrichment.policy import Policy
@@ -64,6 +69,7 @@ class Gate:
             partial(hooks.notify, "approval_resolved"),
         )
         self.action_steps = ActionSteps(hooks, self.approvals)
+        host.action_sources.append(InstalledTools(host, self.call_as))
 
     def call(
         self,
@@ -108,6 +114,19 @@ class Gate:
         arguments = dict(request.inputs)
         return self._call(request.action, arguments, request.skill, request.agent, cancel, limits, "", approved)
 
+    def call_as(self, skill: Skill, tool: str, arguments: dict[str, Any], call: ActionCall) -> Result:
+        """Call a tool as the skill of an installed artifact, for a call of one of its tools.
+
+        Args:
+            skill: of the artifact.
+            tool: the name of the tool.
+            arguments: as its input schema requires.
+            call: in which the artifact runs.
+
+        """
+        limits = self.host.limits.of(call.session or None)
+        return self._call(tool, arguments, None, call.agent, call.cancel, limits, call.session, acting_as=skill)
+
     def check_runs_here(self, request: ActionRequest) -> None:
         """Check that this process has the action and the skill of a request, before a person's decision is taken.
 
@@ -115,7 +134,10 @@ class Gate:
             CortexError: `tool_not_found`, `skill_not_found` or `skill_ambiguous`.
 
         """
-        if find_tool(request.action, self.host.actions).action is None:
+        action = find_tool(request.action, self.host.actions).action
+        if isinstance(action, ArtifactAction):
+            return
+        if action is None:
             raise CortexError("tool_not_found", f"{request.action} is no action here", hint="it still waits")
         chosen, _ = self.active.enter(request.skill)
         chosen.calls.leave()
@@ -130,6 +152,7 @@ class Gate:
         limits: SessionLimits | None,
         session: str,
         approved: Approved | None = None,
+        acting_as: Skill | None = None,
     ) -> Result:
         """Call a tool or run an action, and record it."""
         started = time.monotonic()
@@ -144,11 +167,14 @@ class Gate:
             who = checked_agent(who)
             self.host.audit.check_call()
             wanted = find_tool(tool, self.host.actions)
+            tool = wanted.name
             if wanted.action is not None:
                 facts = ActionFacts(wanted.action.manifest.category)
             elif approved is not None:
                 raise CortexError("invalid_arguments", f"{wanted.name} is a tool, and no action that is approved")
-            chosen, skills = self.active.enter(skill)
+            if isinstance(wanted.action, ArtifactAction):
+                acting_as = wanted.action.acting
+            chosen, skills = self.active.enter(skill) if acting_as is None else self._as(acting_as)
             try:
                 acting = chosen.name
                 budgets = None if limits is None else limits.budgets
@@ -187,6 +213,11 @@ class Gate:
             is_step = wanted is not None and wanted.profile != "registry"
             self.host.after_call(session, entry, arguments, is_step=is_step)
         return result
+
+    def _as(self, skill: Skill) -> tuple[Skill, Mapping[str, Skill]]:
+        """The skill of an installed artifact, which acts for its own tools only, and the active skills."""
+        skill.calls.enter()
+        return skill, {**self.active.skills, skill.name: skill}
 
     def _run(
         self,

@@ -22,7 +22,7 @@ from cortex_skills.safe_io.schemas import did_you_mean, shown
 GrantKind = Literal["read", "write", "http", "secret", "device", "node", "graph", "predicate"]
 KINDS: tuple[GrantKind, ...] = get_args(GrantKind)
 _ROOTS = ("read", "write")
-NEVER_HERE = ("device", "node")
+NEVER_HERE = ("device",)  # capabilities of the node are the names of channels (`artifacts.channels`)
 
 DifferenceKind = Literal["missing_grant", "excess_grant", "policy_restricted", "wildcard_risk", "unused"]
 

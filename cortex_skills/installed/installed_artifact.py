@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 from cortex_graph.datetimes import date_time
@@ -139,6 +140,7 @@ def text_of(versions: ArtifactVersions) -> str:
     return json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
+@lru_cache(maxsize=256)  # a text is read at each call of a tool, and changes rarely
 def read_versions(text: str, skill_id: str) -> ArtifactVersions:
     """The versions of an artifact in a stored text.
 

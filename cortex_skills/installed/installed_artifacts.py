@@ -36,7 +36,10 @@ from cortex_skills.installed.installed_artifact import (
 from cortex_skills.installed.installed_index import InstalledIndex
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.signatures.artifact_trust import artifact_trust
+from cortex_skills.signatures.trust_file import trust_of
 
+_KEPT = 64  # verified artifacts
+_MAX_KEPT = 4 << 20  # bytes of one that is kept
 _EVENTS: Mapping[Status, str] = {
     "active": "artifact.enabled",
     "quarantined": "artifact.quarantined",
@@ -84,6 +87,7 @@ class InstalledArtifacts:
         self.index = InstalledIndex(store, names)
         self.files = ArtifactFiles(artifacts_folder(config), names.namespace)
         self.audit = audit
+        self._verified: dict[InstalledArtifact, tuple[object, OpenArtifact]] = {}
 
     def revision(self) -> str:
         """A text that differs after each change, in any process.
@@ -141,7 +145,28 @@ class InstalledArtifacts:
 
         """
         found = self.find(skill_id, version)
-        _check_runs(found)
+        self.check_runs(found)
+        return self.verified(found)
+
+    @staticmethod
+    def check_runs(installed: InstalledArtifact) -> None:
+        """Refuse a version that may not run.
+
+        Raises:
+            CortexError: `artifact_quarantined`, `artifact_disabled`.
+
+        """
+        _check_runs(installed)
+
+    def verified(self, found: InstalledArtifact) -> OpenArtifact:
+        """Read and verify a version as the index has it, whatever its status is.
+
+        Bytes with the hash of the index that were verified before are verified again only if the trust store changed.
+
+        Raises:
+            CortexError: `artifact_unavailable`, `artifact_invalid` and the other errors of a verification.
+
+        """
         data = self.files.read(found.key)
         if sha256(data).hexdigest() != found.file_sha256:
             raise CortexError(
@@ -149,6 +174,18 @@ class InstalledArtifacts:
                 f"the installed file of {found.key} was changed",
                 hint="find out who changed it, remove the artifact, and install it again",
             )
+        stamp = trust_of(self.config).stamp()
+        before = self._verified.get(found)
+        if before is not None and before[0] == stamp:
+            return before[1]
+        opened = self._verify(found, data)
+        if len(data) <= _MAX_KEPT:
+            if len(self._verified) >= _KEPT:
+                self._verified = {}
+            self._verified[found] = (stamp, opened)
+        return opened
+
+    def _verify(self, found: InstalledArtifact, data: bytes) -> OpenArtifact:
         key = found.key
         report = verify_artifact(
             data,

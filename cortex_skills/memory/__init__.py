@@ -1,7 +1,7 @@
 """Memories of agents: stored as RDF beside the graph of the namespace, recalled by their words and meaning."""
 
 from cortex_skills.memory.memories import Memories
-from cortex_skills.memory.model import Memory, MemoryQuery, NewMemory, Recalled
+from cortex_skills.memory.model import Memory, MemoryQuery, NewMemory, Recalled, Scored
 from cortex_skills.memory.requests import (
     IMPORTANCE,
     LIMIT,
@@ -33,6 +33,7 @@ __all__ = [
     "MemoryQuery",
     "NewMemory",
     "Recalled",
+    "Scored",
     "memory_query",
     "new_memory",
 ]

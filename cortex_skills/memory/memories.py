@@ -9,6 +9,8 @@ Rules kept here:
 - a reflection is one deeper than its deepest source, and at most three deep; its sources are memories of the same
   agent;
 - a recalled reflection is counted, where the store can be written to;
+- a provider of the host, where there is one, gets what is remembered after the graph, and what it recalls is ranked
+  with the memories of the graph;
 - the indexes of the last few agents that recalled are kept.
 """
 
@@ -18,7 +20,9 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Protocol
 
 from pyoxigraph import Literal, Quad
 
@@ -31,7 +35,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.finder import Embedder
 from cortex_skills.memory.agent_memories import INDEX_TIMEOUT_S, AgentMemories
 from cortex_skills.memory.memory_triples import MemoryReader, memory_node, triples_of
-from cortex_skills.memory.model import Memory, MemoryQuery, NewMemory, Recalled, ReflectedOn
+from cortex_skills.memory.model import Memory, MemoryQuery, NewMemory, Recalled, ReflectedOn, Scored
 from cortex_skills.memory.requests import MAX_DEPTH, MAX_SOURCES
 from cortex_skills.safe_io.schemas import shown
 
@@ -44,6 +48,16 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
+class MemoryProvider(Protocol):
+    """Further memories of agents, outside the graph."""
+
+    def remember(self, new: NewMemory, *, agent: str) -> None:
+        """Take a memory that was stored in the graph."""
+
+    def recall(self, query: MemoryQuery, *, agent: str) -> list[tuple[Memory, Scored]]:
+        """What it has for a query."""
+
+
 class Memories:
     """The memories in a namespace. Safe to use from several threads.
 
@@ -51,6 +65,9 @@ class Memories:
         graph: the graph of the namespace.
         clock: returns the time, in UTC.
         embedder: finds memories by their meaning too; None for words alone.
+
+    Attributes:
+        provider: of further memories; None without one.
 
     """
 
@@ -63,6 +80,7 @@ class Memories:
         self._owned: OrderedDict[str, AgentMemories] = OrderedDict()
         self._lock = threading.Lock()
         self._settled = False
+        self.provider: MemoryProvider | None = None
 
     def settle(self) -> None:
         """Move the memories of an earlier version out of the graph of the namespace; once in a process.
@@ -89,14 +107,16 @@ class Memories:
             The id of the memory, and whether it is new.
 
         Raises:
+            CortexError: it is stored, and the provider did not take it.
             GraphError: the write failed.
 
         """
         graph = self.graph_of(agent)
         known = MemoryReader(graph).of_text(new.text)
-        if known is not None:
-            return known.id, False
-        return self._written(graph, new, skill, author, None), True
+        identifier = known.id if known is not None else self._written(graph, new, skill, author, None)
+        if self.provider is not None:
+            self.provider.remember(new, agent=agent)
+        return identifier, known is None
 
     def _written(
         self, graph: AgentGraph, new: NewMemory, skill: str | None, author: str | None, reflected: ReflectedOn | None
@@ -191,7 +211,7 @@ class Memories:
             timeout_s: how long to wait for the index, in seconds; the first recall builds it.
 
         Raises:
-            CortexError: `graph_busy`, while the memories are being indexed.
+            CortexError: `graph_busy`, while the memories are being indexed; the provider did not answer.
             GraphError: the read failed.
 
         """
@@ -203,7 +223,15 @@ class Memories:
             self._owned.move_to_end(agent)
             while len(self._owned) > _MAX_AGENTS:
                 self._owned.popitem(last=False)
-        return owned.recall(query, timeout_s)
+        recalled = owned.recall(query, timeout_s)
+        if self.provider is None:
+            return recalled
+        texts = {memory.text for memory, _ in recalled.found}
+        further = [each for each in self.provider.recall(query, agent=agent) if each[0].text not in texts]
+        if not further:
+            return recalled
+        ranked = sorted([*recalled.found, *further], key=lambda each: each[1].score, reverse=True)
+        return replace(recalled, found=tuple(ranked[: query.limit]), considered=recalled.considered + len(further))
 
     def forget(self, identifier: str, *, agent: str) -> bool:
         """Delete a memory of an agent; True if it existed."""

@@ -6,8 +6,8 @@
 Rules kept here:
 - a value that this process has read is hidden until the process ends: in answers, errors, log lines, audit records;
 - values of `SHORTEST` characters and more are found anywhere: as they are, as a JSON string, in Base64 (both alphabets,
-  at each of the three offsets), in hexadecimal and in URL encoding; the lines of a longer value too. Shorter ones are
-  found as whole words only, for they occur in other texts;
+  at each of the three offsets), in hexadecimal and in URL encoding; its lines and, in JSON, its texts too. Shorter
+  ones are found as whole words only, for they occur in other texts;
 - texts and the names of members are searched, at every depth.
 
 >>> hidden = HiddenValues()
@@ -48,7 +48,7 @@ class HiddenValues:
         if not value or value in self._values:
             return
         with self._lock:
-            self._values |= {value}
+            self._values |= {value, *_texts_in(value)}
             forms = {form for each in self._values for form in _forms(each)}
             self._pattern = re.compile("|".join(sorted(forms, key=lambda form: (-len(form), form))))
 
@@ -68,6 +68,20 @@ class HiddenValues:
         if isinstance(value, list | tuple):
             return [self._cleaned(item) for item in value]
         return value
+
+
+def _texts_in(value: str) -> Iterator[str]:
+    """The texts in a value that is JSON, such as a key with its description."""
+    try:
+        pending: list[Any] = [json.loads(value)]
+    except (ValueError, RecursionError):
+        return
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str) and len(item) >= SHORTEST:
+            yield item
+        elif isinstance(item, dict | list):
+            pending += item.values() if isinstance(item, dict) else item
 
 
 def _forms(value: str) -> Iterator[str]:

@@ -81,6 +81,20 @@ class TrustFile:
                 return Trust()
         return self.change(lambda trust: trust)
 
+    def stamp(self) -> tuple[tuple[int, ...] | None, ...]:
+        """The state of its files, which differs after each change, as the file system records it."""
+        found: list[tuple[int, ...] | None] = []
+        for path in (self.path, self.key_path):
+            try:
+                state = path.stat()
+            except OSError:
+                found.append(None)
+            else:
+                found.append(
+                    (state.st_ino, state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_mode, state.st_uid)
+                )
+        return tuple(found)
+
     def change(self, change: Callable[[Trust], Trust]) -> Trust:
         """Change the store atomically; returns the new state.
 

@@ -2,6 +2,7 @@
 
 Rules kept here:
 - an action is called like any tool, and only the gate runs it: the tool itself refuses;
+- a model is offered the tools of installed artifacts with the profile `core`, for a user installed them for that;
 - every active skill must allow it, and the acting one needs its permissions; the gate checks the trust level.
 """
 
@@ -11,6 +12,7 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 from cortex_skills.actions.action import AgentAction
+from cortex_skills.artifact_tools.artifact_action import ArtifactAction
 from cortex_skills.tools.base import Call, Tool
 
 _OPEN = frozenset({"network", "agent", "shell"})
@@ -31,8 +33,8 @@ def tool_of(action: AgentAction) -> Tool:
         read_only=action.read_only,
         destructive=not action.read_only,
         idempotent=action.read_only,
-        open_world=manifest.category in _OPEN,
-        profile="operator",
+        open_world=manifest.category in _OPEN or (isinstance(action, ArtifactAction) and not action.read_only),
+        profile="core" if isinstance(action, ArtifactAction) else "operator",
         action=action,
     )
 

@@ -181,7 +181,7 @@ class Tool:
     def _invalid(self, problems: list[tuple[str, str]], given: tuple[object, ...] = ()) -> CortexError:
         errors = [{"field": where, "message": what[:300]} for where, what in problems]
         required = self.input_schema.get("required", ())
-        names = [name if name in required else f"{name}?" for name in self.input_schema["properties"]]
+        names = [name if name in required else f"{name}?" for name in self.input_schema["properties"]] or ["nothing"]
         return CortexError(
             "invalid_arguments",
             f"the arguments of {self.name} are not valid: "

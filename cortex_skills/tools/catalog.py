@@ -21,6 +21,7 @@ from functools import cache
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING
 
+from cortex_skills.artifact_tools.model_names import tool_id
 from cortex_skills.errors import CortexError
 from cortex_skills.policy.permissions import nearest_or_list
 from cortex_skills.safe_io.added_entries import added_entries
@@ -96,7 +97,7 @@ def tool_named(name: object, actions: Actions | None = None) -> Tool | None:
         return TOOLS[name]
     if name in added_tools():
         return load_added(name)
-    action = actions.find(name) if actions is not None else None
+    action = None if actions is None else actions.find(name) or actions.find(tool_id(name))
     return tool_of(action) if action is not None else None
 
 

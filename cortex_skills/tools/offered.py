@@ -5,7 +5,7 @@ Rules kept here:
   is no permission, and a host may call the other tools;
 - a tool is offered when a call of it can succeed: every active skill allows it, and at least one has the permissions.
   The gate checks each call again;
-- names and schemas are the same in every format.
+- names and schemas are the same in every format; a tool whose name is too long for a format is not offered.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal, get_args
 
+from cortex_skills.artifact_tools.artifact_action import ArtifactAction
+from cortex_skills.artifact_tools.model_names import MAX_NAME, model_name
 from cortex_skills.errors import CortexError
 from cortex_skills.policy.permissions import check_tool_allowed
 from cortex_skills.runtime.skill import Skill
@@ -34,6 +36,8 @@ def acting_for(tool: Tool, skills: Mapping[str, Skill]) -> list[str]:
         check_tool_allowed(tool.name, [skill.manifest for skill in skills.values()])
     except CortexError:
         return []
+    if isinstance(tool.action, ArtifactAction):
+        return [tool.action.acting.name]
     return sorted(n for n, s in skills.items() if all(s.manifest.has_permission(p) for p in tool.permissions))
 
 
@@ -56,11 +60,12 @@ def offered(tools: Iterable[Tool], skills: Mapping[str, Skill], form: Format) ->
     if form not in known:
         hint = (did_you_mean(form, known) if isinstance(form, str) else "") or f"one of {', '.join(known)}"
         raise CortexError("invalid_arguments", "there is no such format of tools", hint=hint)
-    return [_in_format(tool, form) for tool in tools if acting_for(tool, skills)]
+    found = (tool for tool in tools if acting_for(tool, skills) and len(model_name(tool.name)) <= MAX_NAME)
+    return [_in_format(tool, form) for tool in found]
 
 
 def _in_format(tool: Tool, form: Format) -> dict[str, Any]:
-    about = {"name": tool.name, "description": tool.description}
+    about = {"name": model_name(tool.name), "description": tool.description}
     if form == "openai":
         return {"type": "function", "function": {**about, "parameters": tool.input_schema}}
     if form == "anthropic":

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from wasmtime import wat2wasm
 
 from cortex_sandbox.wasm import (
     Grants,
@@ -25,9 +26,13 @@ from cortex_sandbox.wasm import (
     make_component,
 )
 from cortex_sandbox.wasm.plugin_world import FUNCTIONS
-from cortex_skills.artifacts import read_skill_toml
+from cortex_skills.artifacts import ArtifactError, read_skill_toml
+from cortex_skills.artifacts.build import build_artifact
+from cortex_skills.artifacts.project import read_project
+from cortex_skills.keys import Key
 from tests.sdk.c_examples import SDK, compiled
 
+_NO_MEMORY = '(module (func (export "run") (param i32 i32 i32 i32) (result i32) unreachable))'
 ENGINE = SDK.parents[1] / "sandbox" / "guest" / "engine"
 
 
@@ -185,3 +190,25 @@ def test_the_examples_are_compiled_by_the_compiler_of_the_build() -> None:
     assert pinned is not None
     for file in (SDK / "README.md", SDK.parents[1] / "pyproject.toml"):
         assert pinned[0] in file.read_text()
+
+
+def test_a_project_in_c_is_built_as_a_component_and_one_of_the_first_abi_as_it_is(tmp_path: Path) -> None:
+    for name, is_component in (("hello", True), ("handles", False)):
+        folder = tmp_path / name
+        (folder / "modules").mkdir(parents=True)
+        (folder / "skill.toml").write_bytes((SDK / name / "skill.toml").read_bytes())
+        (folder / "modules" / "tool.wasm").write_bytes(compiled(name))
+        built = build_artifact(read_project(folder), Key("acme", bytes([1]) * 32), 1_760_000_000_000)
+        packed = built.report.entries["modules/tool.wasm"]
+        assert packed == (make_component(compiled(name)) if is_component else compiled(name))
+        assert WasmSandbox(packed).is_component is is_component
+
+
+def test_a_module_that_cannot_become_a_component_is_not_built(tmp_path: Path) -> None:
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "skill.toml").write_bytes((SDK / "hello" / "skill.toml").read_bytes())
+    for module, message in ((b"\0asm\1\0\0\0\xff", "not a WebAssembly"), (wat2wasm(_NO_MEMORY), "memory")):
+        (tmp_path / "modules" / "tool.wasm").write_bytes(module)
+        with pytest.raises(ArtifactError, match=message) as caught:
+            read_project(tmp_path)
+        assert "modules/tool.wasm" in caught.value.message

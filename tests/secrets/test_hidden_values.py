@@ -78,3 +78,9 @@ def test_nothing_is_hidden_without_a_secret():
     hidden.add("")
     assert not hidden
     assert hidden.cleaned({"a": "b"}) == {"a": "b"}
+
+
+def test_the_texts_of_a_value_that_is_json_are_replaced():
+    hidden = HiddenValues()
+    hidden.add('{"key": "abcdefgh-1234", "nested": ["ijklmnop-5678"], "type": "x"}')
+    assert hidden.text("abcdefgh-1234 ijklmnop-5678 x") == f"{MASK} {MASK} x"

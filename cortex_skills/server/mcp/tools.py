@@ -17,6 +17,8 @@ from typing import Any
 import mcp_types as types
 
 from cortex_skills.actions import Actions
+from cortex_skills.artifact_tools.artifact_action import ArtifactAction
+from cortex_skills.artifact_tools.model_names import MAX_NAME, model_name
 from cortex_skills.errors import CortexError
 from cortex_skills.gate.result import Result
 from cortex_skills.runtime.skill import Skill
@@ -40,7 +42,7 @@ def listed(
     found = []
     for tool in of_profiles(all_tools(actions).values(), profiles):
         acting = acting_for(tool, skills)
-        if acting and (tool.read_only or caller.may_write):
+        if acting and (tool.read_only or caller.may_write) and len(model_name(tool.name)) <= MAX_NAME:
             found.append(_described(tool, acting, able, caller))
     return found
 
@@ -77,15 +79,17 @@ def _described(tool: Tool, acting: list[str], active: int, caller: Caller) -> ty
     given = tool.input_schema
     skill: dict[str, Any] = {"enum": acting, "description": "The skill that acts."}
     required = list(given.get("required", ()))
-    if caller.skill in acting:
-        skill["default"] = caller.skill
-    elif active > 1:
-        required.append("skill")
-    properties = {**given["properties"], "skill": skill}
+    properties = dict(given["properties"])
+    if not isinstance(tool.action, ArtifactAction):  # which acts as itself
+        properties["skill"] = skill
+        if caller.skill in acting:
+            skill["default"] = caller.skill
+        elif active > 1:
+            required.append("skill")
     if caller.may_name_agent:
         properties["agent"] = _AGENT
     return types.Tool(
-        name=tool.name,
+        name=model_name(tool.name),
         description=tool.description,
         input_schema={**given, "properties": properties, **({"required": required} if required else {})},
         output_schema=tool.output_schema,

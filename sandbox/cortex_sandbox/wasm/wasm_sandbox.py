@@ -14,9 +14,11 @@ Rules kept here:
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -45,6 +47,7 @@ from cortex_sandbox.wasm.plugin_world import RUN, check_component, check_core
 from cortex_sandbox.wasm.wasm_limits import MAX_MODULE_BYTES, WasmLimits
 
 T = TypeVar("T")
+Interrupts = Callable[[Callable[[], None]], AbstractContextManager[None]]
 
 # The second word: version 1 of a core module, version 13 and layer 1 of a component.
 _CORE, _COMPONENT = b"\0asm\1\0\0\0", b"\0asm\x0d\0\1\0"
@@ -123,8 +126,15 @@ class WasmSandbox:
             delete_oldest(folder, _LABEL, _KEPT_FILES, _KEPT_BYTES, ".cwasm")
         return compiled
 
-    def call(self) -> int:
+    def call(
+        self, *, host: PluginHost | None = None, interrupts: Interrupts | None = None, deadline: float = math.inf
+    ) -> int:
         """Call `run` of a core module; the i32 that it returns.
+
+        Args:
+            host: what it may use in this call; that of the sandbox when omitted.
+            interrupts: the block in which the call runs; it gets the function that interrupts the call.
+            deadline: when the call is stopped at the latest, in monotonic seconds.
 
         Raises:
             FuelExhausted, MemoryLimit, TimedOut, Trap: how the call was stopped.
@@ -133,14 +143,25 @@ class WasmSandbox:
         """
         if self.is_component:
             raise MissingExport("this is a component: its `run` takes a tool and an input", "MissingExport")
-        return int(self._run(_call_core))
+        return int(self._run(_call_core, host, interrupts, deadline))
 
-    def call_tool(self, tool: str, argument: str) -> ToolAnswer:
+    def call_tool(
+        self,
+        tool: str,
+        argument: str,
+        *,
+        host: PluginHost | None = None,
+        interrupts: Interrupts | None = None,
+        deadline: float = math.inf,
+    ) -> ToolAnswer:
         """Call `run` of a component.
 
         Args:
             tool: the tool.
             argument: its input, as JSON.
+            host: what it may use in this call; that of the sandbox when omitted.
+            interrupts: the block in which the call runs; it gets the function that interrupts the call.
+            deadline: when the call is stopped at the latest, in monotonic seconds.
 
         Raises:
             FuelExhausted, MemoryLimit, TimedOut, Trap: how the call was stopped; the last one, too, for an answer above
@@ -153,22 +174,31 @@ class WasmSandbox:
             raise MissingExport("this is a core module: it has no tools with an input", "MissingExport")
         if len(text(tool).encode()) + len(text(argument).encode()) > self.limits.transfer_bytes:
             raise ValueError(f"the input of a tool may have {self.limits.transfer_bytes} bytes")
-        found: wit.Variant = self._run(partial(_call_component, tool=tool, argument=argument))
+        found: wit.Variant = self._run(
+            partial(_call_component, tool=tool, argument=argument), host, interrupts, deadline
+        )
         answer = str(found.payload)
         if len(answer.encode()) > self.limits.transfer_bytes:
             raise Trap(f"the answer of the tool has more than {self.limits.transfer_bytes} bytes", "AnswerTooLarge")
         return ToolAnswer(answer, found.tag == "err")
 
-    def _run(self, work: Callable[[PluginCall, Callable[[wasmtime.Store], Any]], T]) -> T:
+    def _run(
+        self,
+        work: Callable[[PluginCall, Callable[[wasmtime.Store], Any]], T],
+        host: PluginHost | None,
+        interrupts: Interrupts | None,
+        deadline: float,
+    ) -> T:
         outer = current()
-        deadline = time.monotonic() + self.limits.timeout_s
+        deadline = min(deadline, time.monotonic() + self.limits.timeout_s)
         if outer is not None:
             deadline = min(deadline, outer.deadline)
-        call = PluginCall(self._engine, self.limits, self.host)
+        call = PluginCall(self._engine, self.limits, host or self.host)
         run = partial(self._guarded, call, partial(work, call, self._start), deadline, outer)
-        if outer is None and fits_here(INLINE_STACK_BYTES):
-            return run()
-        return deep_threads.run(run, call.interrupt, deadline=deadline, when_late=self._engine.clock.advance)
+        with nullcontext() if interrupts is None else interrupts(call.interrupt):
+            if outer is None and fits_here(INLINE_STACK_BYTES):
+                return run()
+            return deep_threads.run(run, call.interrupt, deadline=deadline, when_late=self._engine.clock.advance)
 
     def _guarded(self, call: PluginCall, work: Callable[[], T], deadline: float, outer: PendingCall | None) -> T:
         try:

@@ -1,0 +1,72 @@
+"""A plugin with installed artifacts, whose components are written as WebAssembly text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cortex_skills import Plugin
+from cortex_skills.artifacts import write_archive
+from cortex_skills.installed.grant_decisions import GrantAnswers
+from tests.artifacts.samples import MANIFEST, payload, signed
+from tests.configs import config
+from tests.installed.conftest import trust
+from tests.installed.samples import ALL, install
+from tests.wasm.modules import ECHO, component
+
+__all__ = ["trust"]
+
+
+@pytest.fixture
+def open_plugin(tmp_path: Path, trust: object) -> Iterator[Callable[..., Plugin]]:
+    """A function that opens a plugin at trust level `bounded_auto`."""
+    opened: list[Plugin] = []
+
+    def open_(**settings: Any) -> Plugin:
+        actions = {"trustLevel": "bounded_auto", **settings.pop("actions", {})}
+        artifacts = {"folder": str(tmp_path / "artifacts"), **settings.pop("artifacts", {})}
+        secrets = {"store": "file", "file": str(tmp_path / "secrets.json"), "key": str(tmp_path / "keys" / "secrets")}
+        opened.append(Plugin.open(config(actions=actions, artifacts=artifacts, secrets=secrets, **settings)))
+        return opened[-1]
+
+    yield open_
+    for plugin in opened:
+        plugin.close()
+
+
+@pytest.fixture
+def plugin(open_plugin: Callable[..., Plugin]) -> Plugin:
+    """A plugin with nothing installed."""
+    return open_plugin()
+
+
+def add(
+    plugin: Plugin,
+    module: bytes = component(ECHO),
+    more: str = "",
+    answers: GrantAnswers = ALL,
+    *,
+    version: str = "1.2.0",
+    tool: Callable[[str], str] = lambda text: text,
+) -> Any:
+    """Install an artifact with the tool `acme.echo`.
+
+    Args:
+        plugin: where.
+        module: that runs it.
+        more: after the manifest: its capabilities.
+        answers: what the user grants.
+        version: of the artifact.
+        tool: changes the text of the manifest.
+
+    """
+    text = tool(MANIFEST.replace("1.2.0", version))
+    data = write_archive(signed(payload(text + more, {"modules/echo.wasm": module})))
+    installed = plugin._host.installed
+    found = install(installed, data, answers)
+    if found.status == "quarantined":  # the audit finds what these tests are about
+        installed.enable(found.key.skill_id, version, actor="ada", override=True, reason="a test")
+    return installed.find(found.key.skill_id, version)
