@@ -5,13 +5,9 @@ Rules kept here:
   are beside them; nothing else is packed;
 - a folder with `SKILL.md` is a skill, packed as it is, but for its signature; its `skill.toml` is made from its
   manifest, unless it is there;
-<<<<<<< HEAD
 - hidden files of a skill, such as the settings of an editor, are not packed: no skill loads them;
 - a core module that was compiled for the world of components becomes a component, others are packed as they are;
 - `skill.toml` states the version that a skill's own manifest states;
-=======
-- a core module of the world for components becomes a component; every other module is packed as it is;
->>>>>>> main
 - the publisher in `skill.toml` is the one who signs.
 """
 
@@ -26,11 +22,7 @@ from cortex_skills.artifacts.artifact_error import ArtifactError
 from cortex_skills.artifacts.artifact_manifest import SEMANTIC
 from cortex_skills.artifacts.build import ArtifactProject
 from cortex_skills.artifacts.dependencies import FILES, read_dependencies
-<<<<<<< HEAD
 from cortex_skills.artifacts.entry_paths import ASSETS, MANIFEST, MODULES, is_module
-=======
-from cortex_skills.artifacts.entry_paths import MANIFEST, is_module
->>>>>>> main
 from cortex_skills.artifacts.host_versions import HOST_VERSIONS
 from cortex_skills.artifacts.manifest_rules import is_version
 from cortex_skills.artifacts.skill_toml import parse_document
@@ -40,11 +32,6 @@ from cortex_skills.safe_io.outside_file import OutsideFileError, read_folder
 from cortex_skills.safe_io.schemas import shown
 
 _SKILL = "assets/skill/"
-<<<<<<< HEAD
-=======
-_CORE_MODULE = b"\0asm\1\0\0\0"
-_FOLDERS = {"modules/": "modules/", "assets/": "assets/", "skill/": _SKILL}
->>>>>>> main
 _MAX_FILES = 20_000  # of a project, whose sources and tests are not packed
 _OWN_ENTRIES = 4  # skill.toml, signature.json, sbom.cdx.json, provenance.json
 _CORE_MODULE = b"\0asm\1\0\0\0"
@@ -79,29 +66,11 @@ def read_project(folder: Path, publisher: str = "", version: str = "") -> Artifa
             f"{shown(str(folder))} contains neither {MANIFEST} nor SKILL.md",
             hint="create a project with `cortex-skills package init NAME`, or give the folder of a skill",
         )
-<<<<<<< HEAD
     packed = {path: _module(path, data) for path, data in content.items() if not _is_hidden(path)}
     if len(packed) > MAX_ENTRIES - _OWN_ENTRIES:
         most = MAX_ENTRIES - _OWN_ENTRIES
         raise ArtifactError(f"the project has more than {most} files to pack", hint="pack fewer, larger files")
     return ArtifactProject(document, packed, dependencies)
-=======
-    content = {path: _component(path, data) if is_module(path) else data for path, data in content.items()}
-    return ArtifactProject(document, content, dependencies)
->>>>>>> main
-
-
-def _component(path: str, data: bytes) -> bytes:
-    """A module as it is packed."""
-    from cortex_sandbox import SandboxError
-    from cortex_sandbox.wasm import is_for_components, make_component
-
-    if not data.startswith(_CORE_MODULE):
-        return data
-    try:
-        return make_component(data) if is_for_components(data) else data
-    except SandboxError as error:
-        raise ArtifactError(f"{shown(path)}: {error.message}", hint="compile it as sdk/c/README.md describes") from None
 
 
 def document_of_skill(manifest: Manifest, publisher: str, version: str = "") -> dict[str, Any]:
@@ -176,9 +145,7 @@ def _module(path: str, data: bytes) -> bytes:
     try:
         return make_component(data) if is_for_components(data) else data
     except SandboxError as error:
-        raise ArtifactError(
-            f"{path}: {error.message}", hint="compile it again for this host (sdk/c/README.md)"
-        ) from None
+        raise ArtifactError(f"{shown(path)}: {error.message}", hint="compile it as sdk/c/README.md describes") from None
 
 
 def _document(data: bytes, publisher: str) -> dict[str, Any]:

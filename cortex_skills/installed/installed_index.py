@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from pyoxigraph import Literal, NamedNode, Quad
@@ -33,9 +33,12 @@ from cortex_skills.safe_io.schemas import shown
 
 VERSIONS = NamedNode(f"{CORTEX}artifactVersions")
 CHANGE = NamedNode(f"{CORTEX}artifactChange")
+AUDIT_BEGUN = NamedNode(f"{CORTEX}artifactAuditBegun")
+AUDIT_ENDED = NamedNode(f"{CORTEX}artifactAuditEnded")
 CHANGED = NamedNode(f"{CORTEX}artifactsChanged")
 
 MAX_TEXT = 1 << 20
+LEASE = timedelta(minutes=30)
 _ATTEMPTS = 100
 
 Clock = Callable[[], datetime]
@@ -131,6 +134,37 @@ class InstalledIndex:
             if self._write(before, after, about):
                 return after
         raise GraphBusy("the artifact is changed repeatedly, and nothing was changed", hint="try again later")
+
+    def take_audit(self, every: timedelta) -> str | None:
+        """Take over an audit of everything that is installed, if it is due and no other process does.
+
+        It is due where the last one was begun `every` ago, or was begun `LEASE` ago and has not ended.
+
+        Returns:
+            What `end_audit` takes; None if it is not due.
+
+        Raises:
+            GraphError: the store cannot be used.
+
+        """
+        begun = max((_text(quad) for quad in self._audits(AUDIT_BEGUN)), default="")
+        ended = {_text(quad) for quad in self._audits(AUDIT_ENDED)}
+        now = self.now()
+        if begun and now < datetime.fromisoformat(begun) + (every if begun in ended else min(every, LEASE)):
+            return None
+        new = date_time(now)
+        claim = Quad(self._names.beside("artifact-audit", begun or "first"), CHANGE, Literal(uuid4().hex), self._graph)
+        insert = [Quad(self._graph, AUDIT_BEGUN, Literal(new), self._graph)]
+        is_taken = apply_claimed(self._store, claim, insert, self._audits(AUDIT_BEGUN))
+        return new if is_taken else None
+
+    def end_audit(self, taken: str) -> None:
+        """Note that an audit has ended."""
+        new = Quad(self._graph, AUDIT_ENDED, Literal(taken), self._graph)
+        self._store.apply([new], [old for old in self._audits(AUDIT_ENDED) if old != new])
+
+    def _audits(self, step: NamedNode) -> list[Quad]:
+        return self._quads(Pattern(self._graph, self._graph, step))
 
     def _write(self, before: ArtifactVersions, after: ArtifactVersions, about: dict[str, object]) -> bool:
         text, unique = text_of(after), uuid4().hex

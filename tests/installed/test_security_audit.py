@@ -90,7 +90,6 @@ def test_what_cannot_run_here_fails(content: Mapping[str, bytes], finding: str) 
     ("more", "finding"),
     [
         ('[capabilities]\ndevice_capabilities = ["camera"]\n', "forbidden_device_capabilities:camera"),
-        ('[capabilities]\nnode_capabilities = ["gpu"]\n', "forbidden_device_capabilities:gpu"),
         ('[capabilities]\nhttp_egress_allowlist = ["*"]\nwildcard_opt_in = { http_egress = true }\n',
          "forbidden_wildcard_capabilities:http_egress"),
     ],
