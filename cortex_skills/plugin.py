@@ -202,6 +202,38 @@ class Plugin:
                 self._watcher.add(place)
         return names
 
+    def load_installed(self, skill_id: str, version: str | None = None) -> list[str]:
+        """Load the skill of an installed artifact, verified from the bytes of the artifact.
+
+        Args:
+            skill_id: of the artifact.
+            version: which version; the current one when omitted.
+
+        Returns:
+            The name of the skill.
+
+        Raises:
+            CortexError: `artifact_not_found`, `artifact_quarantined`, …; `artifact_invalid`: it has no skill; the
+                errors of `load`.
+
+        """
+        from cortex_skills.errors import CortexError
+
+        opened = self._host.installed.open(skill_id, version)
+        if not opened.manifest.is_semantic:
+            hint = "call its tools: they need no loading"
+            raise CortexError("artifact_invalid", f"{skill_id} has tools in WebAssembly, and no skill", hint=hint)
+        return self.load(opened.skill_folder)
+
+    def installed_revision(self) -> str:
+        """A text that differs after each change of what is installed; empty where the store has no index of it."""
+        from cortex_graph import GraphError
+
+        try:
+            return self._host.installed.revision()
+        except GraphError:
+            return ""
+
     def expected(self, path: str | Path) -> Mapping[str, Skill]:
         """The skills that `load` would load, by name, as far as their manifests and signatures show; none is started.
 

@@ -33,9 +33,12 @@ from cortex_skills.cli.explore import explore
 from cortex_skills.cli.graph import graph
 from cortex_skills.cli.index import index
 from cortex_skills.cli.init import init
+from cortex_skills.cli.install import install
+from cortex_skills.cli.installed import audit_artifact, enable, installed, quarantine
 from cortex_skills.cli.key import key
 from cortex_skills.cli.logs import logging_to
 from cortex_skills.cli.options import Common
+from cortex_skills.cli.package import package
 from cortex_skills.cli.proof import proof
 from cortex_skills.cli.registry import registry
 from cortex_skills.cli.scan import scan
@@ -189,8 +192,10 @@ program = CommandLine(
     epilog=_EPILOG,
     sections={
         "Write skills": [init, dev, test, validate, scan, list_skills],
+        "Share skills": [package],
         "Trust skills": [sign, verify, trust, key, approve],
         "Let agents act": [trust_level, approvals, secrets],
+        "Install artifacts": [install, installed, audit_artifact, quarantine, enable],
         "Use skills": [query, call, status],
         "Prove statements": [proof],
         "Serve clients": [mcp, serve, token],

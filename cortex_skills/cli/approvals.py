@@ -10,7 +10,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-import getpass
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cortex_skills.cli.commands import Command, Group
-from cortex_skills.cli.options import Choice, Common
+from cortex_skills.cli.options import Choice, Common, user_name
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.display import one_line
 
@@ -85,7 +84,7 @@ def approve(ctx: click.Context, approval_id: str, reason: str, by: str) -> None:
     with common.plugin() as plugin:
         if common.skills:
             common.load_all(plugin)
-        record = _decided(lambda: plugin.approvals.approve(approval_id, by or _user(), reason))
+        record = _decided(lambda: plugin.approvals.approve(approval_id, by or user_name(), reason))
         view = plugin.approvals.view(record)
     result = view["result"] or {}
 
@@ -106,7 +105,7 @@ def approve(ctx: click.Context, approval_id: str, reason: str, by: str) -> None:
 def reject(common: Common, approval_id: str, reason: str, by: str) -> None:
     """Reject a request: its action never runs."""
     with common.plugin() as plugin:
-        view = plugin.approvals.view(plugin.approvals.reject(approval_id, by or _user(), reason))
+        view = plugin.approvals.view(plugin.approvals.reject(approval_id, by or user_name(), reason))
     common.out.answer(view, lambda: common.out.line(f"{view['action']} was rejected"))
 
 
@@ -200,13 +199,6 @@ def _show(common: Common, view: dict[str, Any]) -> None:
 def _indented(common: Common, text: str) -> None:
     for line in text.split("\n"):
         common.out.line(f"  {line}")
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # a user without a name
-        return "owner"
 
 
 approvals = Group(

@@ -10,6 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import getpass
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -116,6 +117,14 @@ def missing_store(folder: Path) -> CortexError:
 
 def _is_empty(folder: Path) -> bool:
     return folder.is_dir() and not any(folder.iterdir())
+
+
+def user_name() -> str:
+    """The name of the user, who is the owner of the store, for the audit."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a user without a name
+        return "owner"
 
 
 FOLDER = _SkillFolder(exists=True, file_okay=False, path_type=Path)

@@ -1,7 +1,7 @@
 """The files of installed artifacts: `FOLDER/NAMESPACE/SKILL_ID/VERSION-HASH/artifact.palyra-skill`.
 
 Rules kept here:
-- HASH is the first 16 digits of the hash of the payload. A TypeScript skill is extracted beside the file, in `skill`;
+- HASH is the first 16 digits of the hash of the payload. A TypeScript skill is extracted beside it, in `skill/NAME`;
 - folders have the mode 0700 and files 0600; a folder that others can open or write is refused;
 - a version is written to a folder beside, each file and folder is flushed, and then it is renamed: it is there whole or
   not at all. What a killed process left beside is removed by the next one;
@@ -23,6 +23,8 @@ from cortex_skills.artifacts.archive import MAX_ARCHIVE, read_archive
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.installed.installed_artifact import ArtifactKey
+from cortex_skills.manifest.frontmatter import read_frontmatter
+from cortex_skills.manifest.skill_names import is_skill_name, normalized
 from cortex_skills.safe_io.private_files import (
     NotPrivateError,
     check_private_folder,
@@ -182,7 +184,22 @@ class ArtifactFiles:
 def tree_of(data: bytes, entries: Mapping[str, bytes]) -> dict[str, bytes]:
     """The files of a version by their path below its folder: the artifact, and those of its skill."""
     skill = {path: content for path, content in entries.items() if path.startswith(_ASSETS)}
-    return {ARTIFACT: data} | {f"{SKILL}/{path.removeprefix(_ASSETS)}": content for path, content in skill.items()}
+    folder = skill_folder_of(entries)
+    return {ARTIFACT: data} | {f"{folder}/{path.removeprefix(_ASSETS)}": content for path, content in skill.items()}
+
+
+def skill_folder_of(entries: Mapping[str, bytes]) -> str:
+    """The folder of the skill of an artifact, below that of its version: `skill/NAME`, since a folder names its skill.
+
+    Without a valid name it is `skill/invalid`, whose skill no plugin loads.
+    """
+    try:
+        document = read_frontmatter(entries.get(f"{_ASSETS}SKILL.md", b"").decode()).document.data
+    except (UnicodeDecodeError, CortexError):
+        document = None
+    given = document.get("name") if isinstance(document, dict) else None
+    name = normalized(given) if isinstance(given, str) else ""
+    return f"{SKILL}/{name if is_skill_name(name) else 'invalid'}"
 
 
 def difference_of_tree(folder: Path, tree: Mapping[str, bytes]) -> str | None:

@@ -3,7 +3,7 @@
 Rules kept here:
 - everything is pure. A denial wins over a grant, an answer over an earlier one;
 - what nobody answered is open, and an artifact with an open request is not installed;
-- what this host never allows (device and node capabilities) is denied without a question;
+- what this host never allows (capabilities of the device) is denied without a question;
 - a denial of a part of a request denies the whole: a request is never cut into what is left;
 - a grant that is narrower than the request answers it; one that the artifact does not request is not kept.
 """

@@ -17,6 +17,7 @@ Rules kept here:
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from hashlib import sha256
 
 from cortex_skills.artifacts import (
@@ -27,6 +28,7 @@ from cortex_skills.artifacts import (
     verify_artifact,
 )
 from cortex_skills.artifacts.artifact_verification import TrustCheck
+from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.installed.artifact_grants import Grant, Granted, read_grant, requested
 from cortex_skills.installed.grant_decisions import GrantAnswers, GrantDecision, decide
@@ -61,6 +63,17 @@ class InstallOptions:
     first_use: bool = False
     allow_untrusted: bool = False
     allow_downgrade: bool = False
+
+    def trust_check(self, config: Config, now: datetime) -> TrustCheck:
+        """The check of the publisher, at a time."""
+        return artifact_trust(
+            config,
+            trusted=self.trusted,
+            first_use=self.first_use,
+            allow_untrusted=self.allow_untrusted,
+            allow_downgrade=self.allow_downgrade,
+            now=now,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +132,9 @@ def prepare(installed: InstalledArtifacts, data: bytes, options: InstallOptions)
             f"the SHA-256 of the file is {digest}, not {shown(options.sha256)}",
             hint="get the file again; if the hash differs still, ask its publisher",
         )
-    report = verify_artifact(data, HOST_VERSIONS, _trust(installed, options), options.expected)
+    report = verify_artifact(
+        data, HOST_VERSIONS, options.trust_check(installed.config, installed.index.now()), options.expected
+    )
     if report.error is not None:
         raise report.error
     manifest = report.manifest
@@ -227,17 +242,6 @@ def _check_same(versions: ArtifactVersions, key: ArtifactKey) -> None:
             f"{key} is installed with other contents",
             hint=f"to replace it: cortex-skills installed remove {key.skill_id} --version {key.version}",
         )
-
-
-def _trust(installed: InstalledArtifacts, options: InstallOptions) -> TrustCheck:
-    return artifact_trust(
-        installed.config,
-        trusted=options.trusted,
-        first_use=options.first_use,
-        allow_untrusted=options.allow_untrusted,
-        allow_downgrade=options.allow_downgrade,
-        now=installed.index.now(),
-    )
 
 
 def _showable(wanted: frozenset[Grant]) -> frozenset[Grant]:

@@ -24,7 +24,7 @@ from cortex_skills.artifacts.artifact_verification import TrustCheck
 from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
-from cortex_skills.installed.artifact_files import SKILL, ArtifactFiles, artifacts_folder
+from cortex_skills.installed.artifact_files import ArtifactFiles, artifacts_folder, skill_folder_of
 from cortex_skills.installed.artifact_grants import effective
 from cortex_skills.installed.installed_artifact import (
     MAX_REASON,
@@ -198,7 +198,11 @@ class InstalledArtifacts:
         manifest = report.manifest
         assert manifest is not None  # noqa: S101 - a valid artifact has one
         return OpenArtifact(
-            found, manifest, report.entries, effective(manifest, found.grants), self.files.place(key) / SKILL
+            found,
+            manifest,
+            report.entries,
+            effective(manifest, found.grants),
+            self.files.place(key) / skill_folder_of(report.entries),
         )
 
     def trust_check(self, found: InstalledArtifact) -> TrustCheck:

@@ -14,11 +14,17 @@ from __future__ import annotations
 
 import errno
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from typing import Any
 
 from cortex_skills.artifacts import HOST_VERSIONS, ExpectedArtifact, VerificationReport, verify_artifact
+from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
+from cortex_skills.installed.artifact_grants import grant_differences
+from cortex_skills.installed.installation import InstallOptions
 from cortex_skills.installed.installed_artifact import ArtifactVersions, InstalledArtifact, judged
 from cortex_skills.installed.installed_artifacts import InstalledArtifacts, record
 from cortex_skills.installed.security_audit import AuditCheck, SecurityAudit, audit_artifact
@@ -75,8 +81,15 @@ def audit_installed(
     return AuditedArtifact(after, audit)
 
 
-def audit_all(installed: InstalledArtifacts, *, actor: str) -> list[AuditedArtifact]:
-    """Audit every installed version that is not disabled; problems of this machine are logged.
+def audit_all(
+    installed: InstalledArtifacts, *, actor: str, is_stopped: Callable[[], bool] = lambda: False
+) -> list[AuditedArtifact]:
+    """Audit every installed version; problems of this machine are logged.
+
+    Args:
+        installed: what is installed.
+        actor: who audits.
+        is_stopped: whether to stop before the next version.
 
     Raises:
         GraphError: the store cannot be used.
@@ -84,12 +97,75 @@ def audit_all(installed: InstalledArtifacts, *, actor: str) -> list[AuditedArtif
     """
     audited = []
     for each in installed.list():
+        if is_stopped():
+            break
         try:
             audited.append(audit_installed(installed, each.key.skill_id, each.key.version, actor=actor))
         except CortexError as error:
             if error.code != "artifact_not_found":  # removed meanwhile
                 log.warning("%s was not audited: %s", each.key, error.message)
     return audited
+
+
+def audit_if_due(
+    installed: InstalledArtifacts, every: timedelta, *, actor: str, is_stopped: Callable[[], bool] = lambda: False
+) -> list[AuditedArtifact] | None:
+    """Audit everything that is installed, if that is due and no other process does; None if it is not.
+
+    Args:
+        installed: what is installed.
+        every: how often.
+        actor: who audits.
+        is_stopped: whether to stop before the next version; then another process takes over later.
+
+    Raises:
+        GraphError: the store cannot be used.
+
+    """
+    taken = installed.index.take_audit(every)
+    if taken is None:
+        return None
+    audited = audit_all(installed, actor=actor, is_stopped=is_stopped)
+    if not is_stopped():
+        installed.index.end_audit(taken)
+    return audited
+
+
+def audit_file(config: Config, data: bytes, options: InstallOptions) -> SecurityAudit:
+    """Audit an artifact that is not installed.
+
+    Args:
+        config: the settings.
+        data: the bytes of the file.
+        options: how its publisher is trusted.
+
+    Raises:
+        CortexError: `config_invalid`: the trust store or the vulnerability feed cannot be used.
+
+    """
+    report = verify_artifact(data, HOST_VERSIONS, options.trust_check(config, datetime.now(UTC)))
+    if report.error is not None and report.error.code == "config_invalid":
+        raise report.error
+    return audit_artifact(report, feed_of(config))
+
+
+def describe(installed: InstalledArtifacts, found: InstalledArtifact) -> dict[str, Any]:
+    """A version as a JSON object with its manifest, and how its grants differ from its requests.
+
+    Raises:
+        CortexError: `config_invalid`; `artifact_unavailable`: its file cannot be read.
+
+    """
+    audit = _audit(installed, found)
+    manifest = audit.report.manifest
+    differences = grant_differences(found.requests.grants(), found.grants.grants(), audit.used)
+    return {
+        **found.to_json(),
+        "name": manifest.name if manifest else None,
+        "tools": [{"id": tool.id, "description": tool.description} for tool in manifest.tools] if manifest else [],
+        "differences": [each.to_json() for each in differences],
+        "problems": [f"{each.id}: {each.message}" for each in audit.checks if each.status == "failed"],
+    }
 
 
 def check_files(installed: InstalledArtifacts) -> list[str]:

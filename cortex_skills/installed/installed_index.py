@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import uuid4
 
 from pyoxigraph import Literal, NamedNode, Quad
@@ -30,12 +32,16 @@ from cortex_graph.vocabulary import CORTEX
 from cortex_skills.errors import CortexError
 from cortex_skills.installed.installed_artifact import ArtifactVersions, read_versions, text_of
 from cortex_skills.safe_io.schemas import shown
+from cortex_skills.safe_io.strict_json import read_json
 
 VERSIONS = NamedNode(f"{CORTEX}artifactVersions")
 CHANGE = NamedNode(f"{CORTEX}artifactChange")
+AUDIT_BEGUN = NamedNode(f"{CORTEX}artifactAuditBegun")
+AUDIT_ENDED = NamedNode(f"{CORTEX}artifactAuditEnded")
 CHANGED = NamedNode(f"{CORTEX}artifactsChanged")
 
 MAX_TEXT = 1 << 20
+LEASE = timedelta(minutes=30)
 _ATTEMPTS = 100
 
 Clock = Callable[[], datetime]
@@ -63,6 +69,7 @@ class InstalledIndex:
         self._store = store
         self._names = names
         self._graph = names.artifacts_graph
+        self._has_claims = has_claims(store)
         self.now = now
 
     def revision(self) -> str:
@@ -132,6 +139,58 @@ class InstalledIndex:
                 return after
         raise GraphBusy("the artifact is changed repeatedly, and nothing was changed", hint="try again later")
 
+    def history(self, skill_id: str, most: int) -> list[dict[str, Any]]:
+        """The changes of an artifact, the latest first: what, when (`at`) and by whom, as JSON objects.
+
+        Args:
+            skill_id: of the artifact.
+            most: how many at most.
+
+        Raises:
+            CortexError: `artifact_invalid`.
+            GraphError: the store cannot be read.
+
+        """
+        last, found = self.versions(skill_id).changes, []
+        for number in range(last, max(0, last - most), -1):
+            node = self._names.beside("artifact", skill_id, str(number))
+            for quad in self._quads(Pattern(self._graph, node, CHANGE)):
+                with suppress(ValueError):
+                    about = read_json(_text(quad))
+                    found.append(about if isinstance(about, dict) else {})
+        return found
+
+    def take_audit(self, every: timedelta) -> str | None:
+        """Take over an audit of everything that is installed, if it is due and no other process does.
+
+        It is due where the last one was begun `every` ago, or was begun `LEASE` ago and has not ended.
+
+        Returns:
+            What `end_audit` takes; None if it is not due.
+
+        Raises:
+            GraphError: the store cannot be used.
+
+        """
+        begun = max((_text(quad) for quad in self._audits(AUDIT_BEGUN)), default="")
+        ended = {_text(quad) for quad in self._audits(AUDIT_ENDED)}
+        now = self.now()
+        if begun and now < datetime.fromisoformat(begun) + (every if begun in ended else min(every, LEASE)):
+            return None
+        new = date_time(now)
+        claim = Quad(self._names.beside("artifact-audit", begun or "first"), CHANGE, Literal(uuid4().hex), self._graph)
+        insert = [Quad(self._graph, AUDIT_BEGUN, Literal(new), self._graph)]
+        is_taken = apply_claimed(self._store, claim, insert, self._audits(AUDIT_BEGUN))
+        return new if is_taken else None
+
+    def end_audit(self, taken: str) -> None:
+        """Note that an audit has ended."""
+        new = Quad(self._graph, AUDIT_ENDED, Literal(taken), self._graph)
+        self._store.apply([new], [old for old in self._audits(AUDIT_ENDED) if old != new])
+
+    def _audits(self, step: NamedNode) -> list[Quad]:
+        return self._quads(Pattern(self._graph, self._graph, step))
+
     def _write(self, before: ArtifactVersions, after: ArtifactVersions, about: dict[str, object]) -> bool:
         text, unique = text_of(after), uuid4().hex
         if len(text) > MAX_TEXT:
@@ -156,7 +215,7 @@ class InstalledIndex:
         return self._quads(Pattern(self._graph, self._graph, CHANGED))
 
     def _quads(self, pattern: Pattern) -> list[Quad]:
-        if not has_claims(self._store):
+        if not self._has_claims:
             raise GraphUnavailable(
                 "a store behind another Cortex keeps no installed artifacts",
                 hint="use a store in a folder, in memory, or on a SPARQL server",

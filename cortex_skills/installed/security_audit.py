@@ -54,6 +54,7 @@ _KINDS_OF_IMPORTS: Mapping[str, tuple[GrantKind, ...]] = {
     "http": ("http",),
     "secret": ("secret",),
     "storage": ("read", "write"),
+    "channel": ("node",),
     "graph": ("graph", "predicate"),
 }
 
@@ -188,8 +189,7 @@ def _of_manifest(manifest: ArtifactManifest) -> Iterator[AuditCheck]:
     yield AuditCheck("manifest_secret_scopes", "passed", _listed(secret.scope for secret in given.secrets))
     rights = [name for name, has in (("read", given.graph_read), ("write", given.graph_write)) if has]
     yield AuditCheck("manifest_graph_scopes", "passed", _listed([*rights, *given.graph_predicates]))
-    yield AuditCheck("manifest_channel_scopes", "passed", _listed(given.node))
-    yield _failed_if(given.device, "forbidden_device_capabilities", "this host gives no device capabilities")
+    yield _failed_if(given.device, "forbidden_device_capabilities", "this host gives no capabilities of the device")
     opted = sorted(given.wildcard_opt_in)
     yield _failed_if(opted, "forbidden_wildcard_capabilities", "* is allowed for")
     experimental = ["builder"] if manifest.builder else []

@@ -27,6 +27,7 @@ from cortex_graph import GraphError, Names
 from cortex_sandbox import Box, SandboxError, TranspileError, bundle
 from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.host import Host
+from cortex_skills.lifecycle.installed_skills import InstalledSkills
 from cortex_skills.manifest import Manifest, Semantic, load_order
 from cortex_skills.manifest.model import ANY
 from cortex_skills.runtime.host_functions import HostFunctions
@@ -183,9 +184,12 @@ class Loader:
             raise ValueError(f"{snapshot.name} has no valid manifest")
         for warning in manifest.warnings:
             _warn_once(f"{snapshot.name}: {warning}")
+        if (installed := self._installed.signature_of(snapshot)) is not None:
+            return self._start(snapshot, manifest, installed.hashes)
         verifier = None if is_builtin(snapshot.folder) else self._verifier()
         signature = _verified(verifier, snapshot, manifest) if verifier is not None else None
-        skill = self._start(snapshot, manifest, signature)
+        signed, signer = (None, "") if signature is None else (signature.hashes(), signature.statement.key)
+        skill = self._start(snapshot, manifest, signed, signer)
         if verifier is not None and signature is not None:
             try:
                 verifier.remember(signature)
@@ -197,18 +201,25 @@ class Loader:
         return skill
 
     def revoked(self, skills: Mapping[str, Skill]) -> Mapping[str, CortexError]:
-        """The skills among these whose key was revoked after they were loaded, and the error for a call of each.
+        """The skills among these that may not run any more, and the error for a call of each.
+
+        Their key was revoked, or their artifact was quarantined, disabled or removed after they were loaded.
 
         Raises:
             CortexError: `config_invalid`: the trust store cannot be used.
 
         """
+        stopped = self._installed.stopped({name: skill.folder for name, skill in skills.items()})
         if not self.host.config.verification.require_signature:
-            return {}
+            return stopped
         revoked = self._revocations.keys()
-        return {
+        return stopped | {
             name: _revoked(name, revoked[skill.signer]) for name, skill in skills.items() if skill.signer in revoked
         }
+
+    @cached_property
+    def _installed(self) -> InstalledSkills:
+        return InstalledSkills(self.host)
 
     @cached_property
     def _revocations(self) -> Revocations:
@@ -227,10 +238,10 @@ class Loader:
         except (CortexError, GraphError) as error:
             _warn_once(f"{snapshot.name} is not recorded in the registry: {error.message}")
 
-    def _start(self, snapshot: SkillSnapshot, manifest: Manifest, signature: Signature | None) -> Skill:
+    def _start(
+        self, snapshot: SkillSnapshot, manifest: Manifest, signed: Mapping[str, str] | None, signer: str = ""
+    ) -> Skill:
         folder, semantic, config = snapshot.folder.absolute(), manifest.semantic, self.host.config
-        signed = None if signature is None else signature.hashes()
-        signer = "" if signature is None else signature.statement.key
         if semantic is None:
             return Skill(manifest, PLAIN, folder, None, snapshot.digests, signed=signed, signer=signer)
         rules = _rules(snapshot, manifest.name, semantic)

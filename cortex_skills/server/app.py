@@ -14,6 +14,7 @@ Rules kept here:
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
@@ -40,9 +41,11 @@ from cortex_skills.server.middleware.request_checks import RequestChecks
 from cortex_skills.server.middleware.request_log import RequestLog
 from cortex_skills.server.middleware.response_headers import ResponseHeaders
 from cortex_skills.server.middleware.unread_bodies import UnreadBodies
+from cortex_skills.server.periodic_audit import audit_artifacts
 from cortex_skills.server.rest import (
     approvals,
     audit_log,
+    installed_operations,
     memory_operations,
     overview,
     procedural_skills,
@@ -80,6 +83,7 @@ API: tuple[Operation, ...] = (
     *memory_operations.OPERATIONS,
     *trust_level.OPERATIONS,
     *approvals.OPERATIONS,
+    *installed_operations.OPERATIONS,
 )
 # Headers by path prefix, beside those for programs: a route that serves pages names its policy here.
 HEADERS: dict[str, dict[str, str]] = {**PAGE_HEADERS}
@@ -161,7 +165,11 @@ def _lifespan(
                 app.state.service = Service(plugin, AccessControl(plugin.config), Bodies(body_s))
             service: Service = app.state.service
             sweeping = asyncio.create_task(_sweep(service))
+            ending = threading.Event()
+            auditing = asyncio.create_task(audit_artifacts(service, ending))
             yield
+            ending.set()
+            auditing.cancel()
             service.cancel_calls()
             await mcp.close()
             sweeping.cancel()

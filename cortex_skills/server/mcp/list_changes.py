@@ -6,6 +6,7 @@ Rules kept here:
 - a change while a session over HTTP has no stream open is sent on its next stream: a client opens its stream after its
   first requests, and again after the network has cut it off;
 - the list of tools is compared without regard to who may call them;
+- what is installed may be changed by another process: it is looked at every `_LOOK_S` seconds;
 - a thread that changes the skills does not wait for clients: they are notified on the event loop.
 """
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 _Lists = tuple[str, str, str]
 _SEND_S = 5.0
+_LOOK_S = 2.0  # how often the installed artifacts are looked at
 _MAX_LISTENERS = 256
 
 
@@ -59,6 +61,7 @@ class ListChanges:
         self._known: dict[Connection, _Lists] = {}
         self._streams: Counter[str] = Counter()
         self._seen = self._lists()
+        self._installed = plugin.installed_revision()
         self._again = asyncio.Event()
 
     async def remember(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -100,12 +103,22 @@ class ListChanges:
         self._again.set()  # for changes before this call
         try:
             while True:
-                await self._again.wait()
+                try:
+                    await asyncio.wait_for(self._again.wait(), _LOOK_S)
+                except TimeoutError:
+                    if not await self._installed_changed():
+                        continue
                 self._again.clear()
                 await self._notify()
         finally:
             take_back()
             approvals.cancel()
+
+    async def _installed_changed(self) -> bool:
+        """Whether something was installed, stopped or removed since the last look, by any process."""
+        before = self._installed
+        self._installed = await asyncio.to_thread(self._plugin.installed_revision)
+        return self._installed != before
 
     async def _notify(self) -> None:
         before, self._seen = self._seen, self._lists()

@@ -109,6 +109,10 @@ SandboxId = TypeAliasType(
     "SandboxId", Annotated[str, Field(pattern=r"^sandbox-[0-9a-f]{32}$", description="The id of a sandbox.")]
 )
 ApprovalId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$", description="The id of a request for approval.")]
+ArtifactId = Annotated[
+    str,
+    Field(pattern=r"^[a-z0-9_-]+(\.[a-z0-9_-]+)*$", max_length=256, description="The id of an artifact."),
+]
 CallId = Annotated[
     str,
     Field(

@@ -15,6 +15,7 @@ from cortex_skills import __version__
 from cortex_skills.server.http_errors import HTTP_CODES, HttpError
 from cortex_skills.server.rest.model_types import (
     ApprovalId,
+    ArtifactId,
     CallId,
     MemoryId,
     ProofId,
@@ -36,6 +37,7 @@ _PATH_TYPES = {
     ("memory", "id"): MemoryId,
     ("skill", "id"): SkillVersionId,
     ("approvals", "id"): ApprovalId,
+    ("artifacts", "id"): ArtifactId,
 }
 _OF_ALL = (
     "bad_request",

@@ -5,6 +5,7 @@ Rules kept here:
   little-endian); an input that ends early ends the process, so that no part of a module is compiled;
 - it ends its work also when the process that started it was killed, so that the next start finds the code;
 - code that was kept is not written to the output, only `KEPT`; else the length of the code and the code;
+- compiling a module from outside uses at most `FOREIGN_MEMORY_BYTES` of address space, or ends the process;
 - bytes that are not a module or a component end the process with the status `INVALID` and the reason on standard
   error. So does a module from outside that takes longer than `FOREIGN_COMPILE_S`.
 """
@@ -24,6 +25,7 @@ from cortex_sandbox.engine.cache import store
 from cortex_sandbox.engine.engine import Engine
 from cortex_sandbox.engine.native_code import COMPILE_S, FOREIGN_COMPILE_S, INVALID, KEPT, SIZE_BYTES
 
+FOREIGN_MEMORY_BYTES = 4 << 30
 # The version and the layer in the second word of a component; a core module has version 1 and layer 0.
 _COMPONENT = b"\0asm\x0d\0\1\0"
 
@@ -31,6 +33,8 @@ _COMPONENT = b"\0asm\x0d\0\1\0"
 def main(native_stack: int, reservation: int, foreign: int = False) -> None:
     """Compile for an engine of these dimensions."""
     path, wasm = os.fsdecode(_read()), _read()
+    if foreign:
+        _limit_memory()
     too_late = threading.Timer(FOREIGN_COMPILE_S if foreign else COMPILE_S, _give_up, (foreign,))
     too_late.daemon = True
     too_late.start()
@@ -46,6 +50,17 @@ def main(native_stack: int, reservation: int, foreign: int = False) -> None:
         sys.stdout.buffer.write(len(code).to_bytes(SIZE_BYTES, "little"))
         sys.stdout.buffer.write(code)
     sys.stdout.buffer.flush()
+
+
+def _limit_memory() -> None:
+    """Limit the memory of this process, where the system can: a module from outside may be made to need much."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    most = FOREIGN_MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(FOREIGN_MEMORY_BYTES, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 
 
 def _refuse(reason: str) -> NoReturn:

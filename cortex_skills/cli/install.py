@@ -1,0 +1,209 @@
+"""`install FILE`: verify, audit, grant and install a signed artifact. `installed update` shares its options.
+
+Rules kept here:
+- what the artifact requests is shown, and asked for one by one on a terminal; elsewhere options answer, and with a
+  request that is not answered nothing is installed;
+- what an earlier version was granted or denied is not asked again;
+- an artifact that fails its audit is installed quarantined, and the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cortex_skills.cli.commands import Command
+from cortex_skills.cli.options import Common, user_name
+from cortex_skills.errors import CortexError
+
+if TYPE_CHECKING:
+    from cortex_skills.installed import InstalledArtifacts
+    from cortex_skills.installed.grant_decisions import GrantAnswers
+    from cortex_skills.installed.installation import InstallOptions, PreparedInstall
+    from cortex_skills.installed.security_audit import SecurityAudit
+
+FILE = click.argument("file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+_TRUST_OPTIONS = (
+    click.option(
+        "--trusted-publisher", "trusted", metavar="NAME=KEY", multiple=True, help="A publisher and its key to trust."
+    ),
+    click.option("--allow-tofu", is_flag=True, help="Trust an unknown publisher, and pin its key."),
+    click.option("--allow-untrusted", is_flag=True, help="Accept an unknown publisher without trusting it."),
+    click.option("--allow-downgrade", is_flag=True, help="Accept an older version than the newest one seen."),
+)
+_INSTALL_OPTIONS = (
+    click.option("--sha256", metavar="HEX", default="", help="The expected SHA-256 of the file."),
+    click.option("--grant", "grants", metavar="KIND=VALUE", multiple=True, help="Grant this, as in http=example.org."),
+    click.option("--deny", "denials", metavar="KIND=VALUE", multiple=True, help="Deny this."),
+    click.option("--grant-all", is_flag=True, help="Grant everything else that it requests."),
+    click.option("--deny-all", is_flag=True, help="Deny everything else that it requests."),
+    *_TRUST_OPTIONS,
+)
+
+Decorated = Callable[..., Any]
+
+
+def _with(options: tuple[Decorated, ...], function: Decorated) -> Decorated:
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def install_options(function: Decorated) -> Decorated:
+    """Add the options of an installation to a command."""
+    return _with(_INSTALL_OPTIONS, function)
+
+
+def trust_options(function: Decorated) -> Decorated:
+    """Add the options of trust to a command."""
+    return _with(_TRUST_OPTIONS, function)
+
+
+@click.command(cls=Command)
+@FILE
+@install_options
+@click.pass_context
+def install(ctx: click.Context, /, file: Path, **given: Any) -> None:
+    """Install the artifact FILE (.palyra-skill), after its signature, its security and its requests were checked.
+
+    Its publisher is trusted before: cortex-skills trust add. What it may do is asked for here.
+    """
+    common: Common = ctx.obj
+    with common.plugin() as plugin:
+        run_install(ctx, common, plugin.installed, file, given)
+
+
+def run_install(
+    ctx: click.Context,
+    common: Common,
+    installed: InstalledArtifacts,
+    file: Path,
+    given: dict[str, Any],
+    skill_id: str = "",
+) -> None:
+    """Install a file, and write the answer.
+
+    Args:
+        ctx: of the command.
+        common: its common options.
+        installed: where.
+        file: what.
+        given: the values of `install_options`.
+        skill_id: the only artifact that is accepted; empty for any.
+
+    Raises:
+        CortexError: it is not installed.
+
+    """
+    from cortex_skills.installed.installation import finish, prepare
+
+    prepared = prepare(installed, read_artifact(file), options_of(common, given, skill_id))
+    if not common.out.as_json:
+        _show(common, prepared)
+    found = finish(installed, prepared, _answers(prepared, given))
+    document = {
+        **found.to_json(),
+        "differences": _differences(prepared, found.grants.grants()),
+        "checks": [check.to_json() for check in prepared.audit.checks],
+    }
+
+    def show() -> None:
+        common.out.line(f"{found.key} is installed; its status is {found.status}")
+        if found.reason:
+            common.out.line(found.reason)
+
+    common.out.answer(document, show)
+    if found.status != "active":
+        ctx.exit(1)
+
+
+def read_artifact(file: Path) -> bytes:
+    """The bytes of an artifact's file; one that is too large is cut, and refused when it is read.
+
+    Raises:
+        CortexError: `invalid_arguments`.
+
+    """
+    from cortex_skills.artifacts.archive import MAX_ARCHIVE
+
+    try:
+        with file.open("rb") as opened:
+            return opened.read(MAX_ARCHIVE + 1)
+    except OSError as error:
+        raise CortexError("invalid_arguments", f"{file} cannot be read: {error.strerror}") from None
+
+
+def options_of(common: Common, given: dict[str, Any], skill_id: str = "") -> InstallOptions:
+    """How to install, from the values of options.
+
+    Raises:
+        CortexError: `invalid_arguments`.
+
+    """
+    from datetime import UTC, datetime
+
+    from cortex_skills.artifacts import ExpectedArtifact
+    from cortex_skills.installed.installation import InstallOptions
+    from cortex_skills.signatures.artifact_trust import read_trusted
+
+    now = datetime.now(UTC)
+    return InstallOptions(
+        user_name(),
+        given.get("sha256", ""),
+        ExpectedArtifact(skill_id),
+        tuple(read_trusted(text, now) for text in given["trusted"]),
+        given["allow_tofu"] or common.settings().artifacts.allow_first_use,
+        given["allow_untrusted"],
+        given["allow_downgrade"],
+    )
+
+
+def show_audit(common: Common, audit: SecurityAudit, *, everything: bool) -> None:
+    """Write the checks of an audit: all of them, or those that did not pass."""
+    rows = [
+        (check.id, check.status, check.message)
+        for check in audit.checks
+        if everything or check.status in ("failed", "warned")
+    ]
+    if rows:
+        common.out.table(("check", "status", "message"), rows)
+
+
+def _show(common: Common, prepared: PreparedInstall) -> None:
+    signature = prepared.report.signature
+    key = signature.key_id if signature is not None else ""
+    common.out.line(f"{prepared.key} of {prepared.manifest.publisher}, signed by {key}")
+    show_audit(common, prepared.audit, everything=False)
+    before = prepared.before.grants.grants() if prepared.before is not None else ()
+    rows = [(each["difference"], f"{each['kind']}={each['value']}") for each in _differences(prepared, before)]
+    if rows:
+        common.out.table(("difference", "grant"), rows)
+
+
+def _differences(prepared: PreparedInstall, granted: Any) -> list[dict[str, str]]:
+    from cortex_skills.installed import grant_differences
+
+    return [each.to_json() for each in grant_differences(prepared.wanted, granted, prepared.audit.used)]
+
+
+def _answers(prepared: PreparedInstall, given: dict[str, Any]) -> GrantAnswers:
+    """The answers of the options, and on a terminal those of the user."""
+    from cortex_skills.installed.artifact_grants import read_grant
+    from cortex_skills.installed.grant_decisions import GrantAnswers
+
+    if given["grant_all"] and given["deny_all"]:
+        raise click.UsageError("--grant-all and --deny-all exclude each other")
+    rest = True if given["grant_all"] else False if given["deny_all"] else None
+    granted = {read_grant(text) for text in given["grants"]}
+    denied = {read_grant(text) for text in given["denials"]}
+    answers = GrantAnswers(frozenset(granted), frozenset(denied), rest)
+    for grant in sorted(prepared.decide(answers).open):
+        if not (sys.stdin is not None and sys.stdin.isatty()):
+            break
+        is_granted = click.confirm(f"grant {grant} to {prepared.key.skill_id}?", default=False, err=True)
+        (granted if is_granted else denied).add(grant)
+    return GrantAnswers(frozenset(granted), frozenset(denied), rest)
