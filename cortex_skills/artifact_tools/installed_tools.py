@@ -251,8 +251,8 @@ def _outputs(terms: ToolTerms, text: str) -> Mapping[str, Any]:
         value = read_json(text, max_depth=_MAX_DEPTH)
     except ValueError as error:
         raise _wrong_output(terms, f"it is not JSON: {error}") from None
-    errors = errors_of(terms.answer_validator, value, 5)
-    if errors:
+    if not terms.answer_validator.is_valid(value):
+        errors = errors_of(terms.answer_validator, value, 5)
         problems = "; ".join(f"{'.'.join(map(str, e.instance_path)) or 'output'}: {e.message[:200]}" for e in errors)
         raise _wrong_output(terms, one_line(HIDDEN.text(problems)))
     return value if terms.answers_object else {RESULT: value}
