@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import uuid4
 
 from pyoxigraph import Literal, NamedNode, Quad
@@ -30,6 +32,7 @@ from cortex_graph.vocabulary import CORTEX
 from cortex_skills.errors import CortexError
 from cortex_skills.installed.installed_artifact import ArtifactVersions, read_versions, text_of
 from cortex_skills.safe_io.schemas import shown
+from cortex_skills.safe_io.strict_json import read_json
 
 VERSIONS = NamedNode(f"{CORTEX}artifactVersions")
 CHANGE = NamedNode(f"{CORTEX}artifactChange")
@@ -135,6 +138,27 @@ class InstalledIndex:
             if self._write(before, after, about):
                 return after
         raise GraphBusy("the artifact is changed repeatedly, and nothing was changed", hint="try again later")
+
+    def history(self, skill_id: str, most: int) -> list[dict[str, Any]]:
+        """The changes of an artifact, the latest first: what, when (`at`) and by whom, as JSON objects.
+
+        Args:
+            skill_id: of the artifact.
+            most: how many at most.
+
+        Raises:
+            CortexError: `artifact_invalid`.
+            GraphError: the store cannot be read.
+
+        """
+        last, found = self.versions(skill_id).changes, []
+        for number in range(last, max(0, last - most), -1):
+            node = self._names.beside("artifact", skill_id, str(number))
+            for quad in self._quads(Pattern(self._graph, node, CHANGE)):
+                with suppress(ValueError):
+                    about = read_json(_text(quad))
+                    found.append(about if isinstance(about, dict) else {})
+        return found
 
     def take_audit(self, every: timedelta) -> str | None:
         """Take over an audit of everything that is installed, if it is due and no other process does.

@@ -31,6 +31,7 @@ from cortex_skills.registry.skill_record import SkillKey
 from cortex_skills.signatures import sign_for_others
 from tests.configs import config
 from tests.explorer.http.browsing import signed_in as of_token
+from tests.installed.samples import NETWORK, artifact, install
 from tests.server.serving import Running, served
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the extra `browser` is not installed")
@@ -158,6 +159,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
             needs = ["read-table"] if name == "plan-day" else []
             given = {"name": name, "description": text, "body": HOSTILE[1], "depends_on": needs}
             plugin.registry.register(inline_document(given, "mayros"), actor="ada", origin="human")
+        install(plugin.installed, artifact("1.2.0", NETWORK), allow_untrusted=True)
         plugin.registry.outcome(SkillKey("mayros", "read-table"), success=True, actor="auditor")
         plugin.registry.deprecate(SkillKey("mayros", "plan-day"), HOSTILE[4], actor="auditor")
         for text in HOSTILE:

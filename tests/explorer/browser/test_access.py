@@ -37,6 +37,8 @@ ADDRESSES: dict[str, tuple[str, ...]] = {
     "audit": ("/explore/audit",),
     "approvals": ("/explore/approvals", "/explore/approvals?state=all"),
     "approval": ("/explore/approvals/APPROVAL",),
+    "artifacts": ("/explore/artifacts",),
+    "artifact": ("/explore/artifacts/acme.echo_http",),
     "skills": ("/explore/skills",),
     "skill": ("/explore/skills/verify-kyc", "/explore/skills/hostile-notes", "/explore/skills/hostile-refused"),
     "registry": ("/explore/registry", "/explore/registry?check=yes", "/explore/registry?q=table"),

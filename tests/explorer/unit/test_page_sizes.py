@@ -47,6 +47,7 @@ QUERIES: dict[str, tuple[dict[str, str], ...]] = {
     "proofs": ({},),
     "audit": ({},),
     "approvals": ({}, {"state": "all"}),
+    "artifacts": ({},),
     "skills": ({},),
     "registry": ({}, {"check": "yes"}, {"q": "table"}, {"view": "cards"}),
 }
@@ -124,6 +125,7 @@ def test_every_page_without_an_id_is_measured() -> None:
         "assertion",
         "proof",
         "approval",
+        "artifact",
         "skill",
         "registered",
         "edit",

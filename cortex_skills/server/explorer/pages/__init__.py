@@ -8,6 +8,8 @@ from cortex_skills.server.explorer.page import ExplorerPage
 from cortex_skills.server.explorer.pages import (
     approval_list,
     approval_page,
+    artifact_list,
+    artifact_page,
     assertion,
     audit_page,
     edit_skill,
@@ -41,6 +43,8 @@ PAGES: tuple[ExplorerPage, ...] = (
     proof_page.PAGE,
     approval_list.PAGE,
     approval_page.PAGE,
+    artifact_list.PAGE,
+    artifact_page.PAGE,
     audit_page.PAGE,
     skill_list.PAGE,
     skill_page.PAGE,
