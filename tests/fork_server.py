@@ -77,8 +77,7 @@ asked = marshal.dumps([sys.argv[1:], posix.environ, posix.getcwdb(), umask, stre
 server = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
 server.connect({address!r})
 for number in {signals}:
-    if _signal.getsignal(number) != _signal.SIG_IGN:
-        _signal.signal(number, lambda number, _: server.send(bytes([number])))
+    _signal.signal(number, lambda number, _: server.send(bytes([number])))
 handed = b"".join(number.to_bytes(4, sys.byteorder) for number in streams)
 server.sendmsg([len(asked).to_bytes({length}, "big")], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, handed)])
 server.sendall(asked)

@@ -1,16 +1,19 @@
 """The folder of a project as what an artifact is built from.
 
 Rules kept here:
-- a folder with `skill.toml` is a project: `modules/`, `assets/` and `skill/` (a TypeScript skill or a skill of
-  agentskills.io) are its contents, and the lists of its dependencies are beside them; nothing else is packed;
+- a folder with `skill.toml` is a project: `modules/` and `assets/` are its contents, and the lists of its dependencies
+  are beside them; nothing else is packed;
 - a folder with `SKILL.md` is a skill, packed as it is, but for its signature; its `skill.toml` is made from its
   manifest, unless it is there;
-- a core module of the world for components becomes a component; every other module is packed as it is;
+- hidden files of a skill, such as the settings of an editor, are not packed: no skill loads them;
+- a core module that was compiled for the world of components becomes a component, others are packed as they are;
+- `skill.toml` states the version that a skill's own manifest states;
 - the publisher in `skill.toml` is the one who signs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +22,7 @@ from cortex_skills.artifacts.artifact_error import ArtifactError
 from cortex_skills.artifacts.artifact_manifest import SEMANTIC
 from cortex_skills.artifacts.build import ArtifactProject
 from cortex_skills.artifacts.dependencies import FILES, read_dependencies
-from cortex_skills.artifacts.entry_paths import MANIFEST, is_module
+from cortex_skills.artifacts.entry_paths import ASSETS, MANIFEST, MODULES, is_module
 from cortex_skills.artifacts.host_versions import HOST_VERSIONS
 from cortex_skills.artifacts.manifest_rules import is_version
 from cortex_skills.artifacts.skill_toml import parse_document
@@ -29,9 +32,9 @@ from cortex_skills.safe_io.outside_file import OutsideFileError, read_folder
 from cortex_skills.safe_io.schemas import shown
 
 _SKILL = "assets/skill/"
-_CORE_MODULE = b"\0asm\1\0\0\0"
-_FOLDERS = {"modules/": "modules/", "assets/": "assets/", "skill/": _SKILL}
 _MAX_FILES = 20_000  # of a project, whose sources and tests are not packed
+_OWN_ENTRIES = 4  # skill.toml, signature.json, sbom.cdx.json, provenance.json
+_CORE_MODULE = b"\0asm\1\0\0\0"
 _MAX_SUMMARY, _MAX_NAME = 512, 256
 
 
@@ -53,36 +56,21 @@ def read_project(folder: Path, publisher: str = "", version: str = "") -> Artifa
     document = _document(files[MANIFEST], publisher) if MANIFEST in files else None
     if "SKILL.md" in files:
         content = {f"{_SKILL}{path}": data for path, data in files.items() if path != MANIFEST}
-        if len(content) > MAX_ENTRIES - 4:
-            raise ArtifactError(f"the skill has more than {MAX_ENTRIES - 4} files", hint="pack fewer, larger files")
-        document = document or document_of_skill(load_manifest(folder), publisher, version)
+        manifest = load_manifest(folder)
+        document = document or document_of_skill(manifest, publisher, version)
+        _check_version(document, manifest)
     elif document is not None:
-        content = {
-            f"{target}{path.removeprefix(place)}": data
-            for path, data in files.items()
-            for place, target in _FOLDERS.items()
-            if path.startswith(place)
-        }
+        content = {path: data for path, data in files.items() if path.startswith((ASSETS, MODULES))}
     else:
         raise ArtifactError(
             f"{shown(str(folder))} contains neither {MANIFEST} nor SKILL.md",
             hint="create a project with `cortex-skills package init NAME`, or give the folder of a skill",
         )
-    content = {path: _component(path, data) if is_module(path) else data for path, data in content.items()}
-    return ArtifactProject(document, content, dependencies)
-
-
-def _component(path: str, data: bytes) -> bytes:
-    """A module as it is packed."""
-    from cortex_sandbox import SandboxError
-    from cortex_sandbox.wasm import is_for_components, make_component
-
-    if not data.startswith(_CORE_MODULE):
-        return data
-    try:
-        return make_component(data) if is_for_components(data) else data
-    except SandboxError as error:
-        raise ArtifactError(f"{shown(path)}: {error.message}", hint="compile it as sdk/c/README.md describes") from None
+    packed = {path: _module(path, data) for path, data in content.items() if not _is_hidden(path)}
+    if len(packed) > MAX_ENTRIES - _OWN_ENTRIES:
+        most = MAX_ENTRIES - _OWN_ENTRIES
+        raise ArtifactError(f"the project has more than {most} files to pack", hint="pack fewer, larger files")
+    return ArtifactProject(document, packed, dependencies)
 
 
 def document_of_skill(manifest: Manifest, publisher: str, version: str = "") -> dict[str, Any]:
@@ -131,6 +119,33 @@ def document_of_skill(manifest: Manifest, publisher: str, version: str = "") -> 
             graph["predicates"].append(ANY)
             document["capabilities"]["wildcard_opt_in"] = {"graph": True}
     return document
+
+
+def _check_version(document: Mapping[str, Any], manifest: Manifest) -> None:
+    stated = manifest.semantic.skill_version if manifest.semantic is not None else ""
+    if stated and document.get("version") != stated:
+        raise ArtifactError(
+            f"the version is {shown(document.get('version'))} in {MANIFEST}, and {shown(stated)} in SKILL.md",
+            code="manifest_invalid",
+            hint="state the same version in both",
+        )
+
+
+def _is_hidden(path: str) -> bool:
+    return path.startswith(_SKILL) and any(part.startswith(".") for part in path.split("/"))
+
+
+def _module(path: str, data: bytes) -> bytes:
+    """A module as it is packed."""
+    if not is_module(path) or not data.startswith(_CORE_MODULE):
+        return data
+    from cortex_sandbox.errors import SandboxError
+    from cortex_sandbox.wasm import is_for_components, make_component
+
+    try:
+        return make_component(data) if is_for_components(data) else data
+    except SandboxError as error:
+        raise ArtifactError(f"{shown(path)}: {error.message}", hint="compile it as sdk/c/README.md describes") from None
 
 
 def _document(data: bytes, publisher: str) -> dict[str, Any]:

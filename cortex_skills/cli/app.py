@@ -38,6 +38,7 @@ from cortex_skills.cli.installed import audit_artifact, enable, installed, quara
 from cortex_skills.cli.key import key
 from cortex_skills.cli.logs import logging_to
 from cortex_skills.cli.options import Common
+from cortex_skills.cli.package import package
 from cortex_skills.cli.proof import proof
 from cortex_skills.cli.registry import registry
 from cortex_skills.cli.scan import scan
@@ -191,6 +192,7 @@ program = CommandLine(
     epilog=_EPILOG,
     sections={
         "Write skills": [init, dev, test, validate, scan, list_skills],
+        "Share skills": [package],
         "Trust skills": [sign, verify, trust, key, approve],
         "Let agents act": [trust_level, approvals, secrets],
         "Install artifacts": [install, installed, audit_artifact, quarantine, enable],
