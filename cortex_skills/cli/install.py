@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cortex_skills.installed.installation import InstallOptions, PreparedInstall
     from cortex_skills.installed.security_audit import SecurityAudit
 
+SUFFIX = ".palyra-skill"
 FILE = click.argument("file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 _TRUST_OPTIONS = (
     click.option(

@@ -4,6 +4,7 @@ Rules kept here:
 - the user of the command line is the owner of the store: no permission is asked for, and each change is recorded with
   the name of the user;
 - a quarantined version is enabled only with `--override` and `--reason`;
+- none of these commands creates a store: nothing can be installed in a new one;
 - texts of artifacts are escaped like every other text from outside.
 """
 
@@ -17,6 +18,7 @@ import click
 from cortex_skills.cli.commands import Command, Group
 from cortex_skills.cli.install import (
     FILE,
+    SUFFIX,
     install_options,
     options_of,
     read_artifact,
@@ -125,7 +127,7 @@ def check(ctx: click.Context) -> None:
 def update(ctx: click.Context, /, skill_id: str, file: Path, **given: Any) -> None:
     """Install another version of ID, which is installed, from FILE; only what it requests beyond is asked for."""
     common: Common = ctx.obj
-    with common.plugin() as plugin:
+    with common.plugin(reads=True) as plugin:
         plugin.installed.find(skill_id)
         run_install(ctx, common, plugin.installed, file, given, skill_id)
 
@@ -136,7 +138,7 @@ def update(ctx: click.Context, /, skill_id: str, file: Path, **given: Any) -> No
 @click.pass_obj
 def remove(common: Common, skill_id: str, version: str | None) -> None:
     """Remove a version of ID, or all; calls that run end as they would have."""
-    with common.plugin() as plugin:
+    with common.plugin(reads=True) as plugin:
         removed = plugin.installed.remove(skill_id, version, actor=user_name())
 
     def show() -> None:
@@ -153,7 +155,7 @@ def remove(common: Common, skill_id: str, version: str | None) -> None:
 @click.pass_obj
 def disable(common: Common, skill_id: str, version: str, reason: str) -> None:
     """Stop a version of ID until it is enabled."""
-    with common.plugin() as plugin:
+    with common.plugin(reads=True) as plugin:
         _answer(common, plugin.installed.disable(skill_id, version, actor=user_name(), reason=reason))
 
 
@@ -164,7 +166,7 @@ def disable(common: Common, skill_id: str, version: str, reason: str) -> None:
 @click.pass_obj
 def quarantine(common: Common, skill_id: str, version: str, reason: str) -> None:
     """Stop a version of the installed artifact ID, until a person enables it with an override."""
-    with common.plugin() as plugin:
+    with common.plugin(reads=True) as plugin:
         _answer(common, plugin.installed.quarantine(skill_id, version, actor=user_name(), reason=reason))
 
 
@@ -176,7 +178,7 @@ def quarantine(common: Common, skill_id: str, version: str, reason: str) -> None
 @click.pass_obj
 def enable(common: Common, skill_id: str, version: str, override: bool, reason: str) -> None:
     """Let a version of the installed artifact ID run."""
-    with common.plugin() as plugin:
+    with common.plugin(reads=True) as plugin:
         found = plugin.installed.enable(skill_id, version, actor=user_name(), override=override, reason=reason)
         _answer(common, found)
 
@@ -192,11 +194,11 @@ def audit_artifact(ctx: click.Context, /, subject: str, version: str | None, **g
 
     common: Common = ctx.obj
     path = Path(subject)
-    if path.is_file():
+    if path.is_file() or path.suffix == SUFFIX or len(path.parts) > 1:
         audit = audit_file(common.settings(), read_artifact(path), options_of(common, given))
         status = None
     else:
-        with common.plugin() as plugin:
+        with common.plugin(reads=True) as plugin:
             audited = audit_installed(plugin.installed, subject, version, actor=user_name())
         audit, status = audited.audit, audited.installed.status
 
