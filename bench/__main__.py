@@ -36,6 +36,7 @@ from bench import (
     scale_rows,
     stores,
     transfer_rows,
+    wasm_rows,
     zk_rows,
 )
 from bench.measure import table
@@ -77,6 +78,7 @@ def main() -> int:
         "memory-server": memory_server_rows.rows,
         "finder": finder_rows.rows,
         "logic": logic_rows.rows,
+        "wasm": wasm_rows.rows,
         "zk": zk_rows.rows,
     }
     if unknown := [name for name in options.groups if name not in groups]:

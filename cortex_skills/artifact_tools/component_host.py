@@ -15,6 +15,7 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARN
 ToolCaller = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ComponentHost:
     """The host functions of one artifact.
 
@@ -70,7 +71,6 @@ class ComponentHost:
         """
         settings = self.settings
         storage = ArtifactStorage(self.storage_file, settings.storage_bytes)
-        log = SkillLog(self.skill_id)
 
         def graph(tool: str, arguments: str) -> str:
             try:
@@ -92,7 +92,7 @@ class ComponentHost:
             return fetch(host, request, settings.addresses, cancel)
 
         return PluginHost(
-            grants=self._grants(),
+            grants=self._grants() if self.may.secrets else self._fixed_grants,
             http_fetch=http,
             secret_read=lambda name: self.secrets().read(SecretName.of(name)),
             storage_read=storage.read,
@@ -101,8 +101,16 @@ class ComponentHost:
             channel_send=lambda channel, message: send_message(channel, message, settings.channels, cancel),
             graph_query=lambda arguments: graph(QUERY, arguments),
             graph_assert=lambda arguments: graph(ASSERT, arguments),
-            log=lambda level, message: log.write(_LEVELS.get(level, logging.INFO), HIDDEN.text(message)),
+            log=lambda level, message: self._log.write(_LEVELS.get(level, logging.INFO), HIDDEN.text(message)),
         )
+
+    @cached_property
+    def _log(self) -> SkillLog:
+        return SkillLog(self.skill_id)
+
+    @cached_property
+    def _fixed_grants(self) -> Grants:
+        return self._grants()
 
     def _grants(self) -> Grants:
         may = self.may

@@ -20,6 +20,8 @@ from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
     from cortex_skills.artifact_index import FetchedIndex
+    from cortex_skills.artifacts import ExpectedArtifact
+    from cortex_skills.installed import InstalledArtifact
 
 INDEX_KEY = click.option("--index-key", metavar="KEY", help="The key of the index, as its owner states it.")
 
@@ -162,6 +164,71 @@ def fetch_index(common: Common, url: str, index_key: str | None) -> FetchedIndex
         allow_loopback=config.artifacts.allow_loopback,
         now=datetime.now(UTC),
     )
+
+
+def artifact_of_index(
+    common: Common, source: str, index_key: str | None, skill_id: str = ""
+) -> tuple[bytes, ExpectedArtifact, str]:
+    """An artifact of an index: its bytes, which artifact it has to be, and the address of the index.
+
+    Args:
+        common: the common options of the command.
+        source: the address of the index with `#ID` or `#ID@VERSION`.
+        index_key: the key of the index; None if none is given.
+        skill_id: the only artifact that is accepted; empty for any.
+
+    Raises:
+        CortexError: as `fetch_index`; `artifact_not_found`, `artifact_invalid`.
+
+    """
+    from cortex_skills.artifact_index.fetching import download
+
+    url, wanted, version = _parts(source)
+    if not wanted:
+        raise click.UsageError("an artifact of an index is named by URL#ID or URL#ID@VERSION")
+    if skill_id and wanted != skill_id:
+        raise click.UsageError(f"{wanted} is not {skill_id}")
+    index = fetch_index(common, url, index_key)
+    entry = index.find(wanted, version)
+    if entry.yanked:
+        common.out.note(f"{entry.skill_id} {entry.version} was withdrawn in the index")
+    with common.out.working(f"downloading {entry.skill_id} {entry.version}"):
+        data = download(index, entry, allow_loopback=common.settings().artifacts.allow_loopback)
+    return data, entry.expected, index.url
+
+
+def newer_in_index(common: Common, found: InstalledArtifact, source: str | None, index_key: str | None) -> str | None:
+    """The address of the newest version of an installed artifact in an index; None if it is not newer.
+
+    Args:
+        common: the common options of the command.
+        found: the installed version.
+        source: the address of an index; None for the one that it came from.
+        index_key: the key of the index; None if none is given.
+
+    Raises:
+        CortexError: as `fetch_index`; `artifact_not_found`; `invalid_arguments`: it came from a file.
+
+    """
+    from cortex_skills.artifacts.manifest_rules import is_older
+
+    if not (source or found.source):
+        hint = "give a file, or the address of an index"
+        raise CortexError("invalid_arguments", f"{found.key} was installed from a file", hint=hint)
+    url, wanted, version = _parts(source or found.source)
+    if wanted not in ("", found.key.skill_id):
+        raise click.UsageError(f"{wanted} is not {found.key.skill_id}")
+    if version is not None:
+        return source
+    newest = fetch_index(common, url, index_key).find(found.key.skill_id).version
+    return f"{url}#{found.key.skill_id}@{newest}" if is_older(found.key.version, newest) else None
+
+
+def _parts(source: str) -> tuple[str, str, str | None]:
+    """The address, the id and the version of `URL#ID@VERSION`."""
+    url, _, fragment = source.partition("#")
+    skill_id, separator, version = fragment.partition("@")
+    return url, skill_id, version if separator else None
 
 
 def _read(common: Common, source: str, index_key: str | None) -> FetchedIndex:

@@ -1,9 +1,10 @@
-"""`install FILE`: verify, audit, grant and install a signed artifact. `installed update` shares its options.
+"""`install FILE|URL#ID`: verify, audit, grant and install a signed artifact. `installed update` shares its options.
 
 Rules kept here:
 - what the artifact requests is shown, and asked for one by one on a terminal; elsewhere options answer, and with a
   request that is not answered nothing is installed;
 - what an earlier version was granted or denied is not asked again;
+- an artifact of an index is the one that the index lists: its id, version and hashes are compared;
 - an artifact that fails its audit is installed quarantined, and the exit code is 1.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +29,17 @@ if TYPE_CHECKING:
     from cortex_skills.installed.security_audit import SecurityAudit
 
 SUFFIX = ".palyra-skill"
-FILE = click.argument("file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+
+
+class _Source(click.Path):
+    """A file, or the address of an index with an id."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path of an existing file, or the text of an address."""
+        return value if isinstance(value, str) and "://" in value else super().convert(value, param, ctx)
+
+
+SOURCE = _Source(exists=True, dir_okay=False, path_type=Path)
 _TRUST_OPTIONS = (
     click.option(
         "--trusted-publisher", "trusted", metavar="NAME=KEY", multiple=True, help="A publisher and its key to trust."
@@ -42,6 +54,7 @@ _INSTALL_OPTIONS = (
     click.option("--deny", "denials", metavar="KIND=VALUE", multiple=True, help="Deny this."),
     click.option("--grant-all", is_flag=True, help="Grant everything else that it requests."),
     click.option("--deny-all", is_flag=True, help="Deny everything else that it requests."),
+    click.option("--index-key", metavar="KEY", help="The key of the index, as its owner states it."),
     *_TRUST_OPTIONS,
 )
 
@@ -65,34 +78,36 @@ def trust_options(function: Decorated) -> Decorated:
 
 
 @click.command(cls=Command)
-@FILE
+@click.argument("source", metavar="FILE|URL#ID", type=SOURCE)
 @install_options
 @click.pass_context
-def install(ctx: click.Context, /, file: Path, **given: Any) -> None:
+def install(ctx: click.Context, /, source: Path | str, **given: Any) -> None:
     """Install the artifact FILE (.palyra-skill), after its signature, its security and its requests were checked.
+
+    URL#ID is an artifact of an index, in its newest version; URL#ID@VERSION in this one.
 
     Its publisher is trusted before: cortex-skills trust add. What it may do is asked for here.
     """
     common: Common = ctx.obj
     with common.plugin() as plugin:
-        run_install(ctx, common, plugin.installed, file, given)
+        run_install(ctx, common, plugin.installed, source, given)
 
 
 def run_install(
     ctx: click.Context,
     common: Common,
     installed: InstalledArtifacts,
-    file: Path,
+    source: Path | str,
     given: dict[str, Any],
     skill_id: str = "",
 ) -> None:
-    """Install a file, and write the answer.
+    """Install a file or an artifact of an index, and write the answer.
 
     Args:
         ctx: of the command.
         common: its common options.
         installed: where.
-        file: what.
+        source: the file, or the address of the index with its id.
         given: the values of `install_options`.
         skill_id: the only artifact that is accepted; empty for any.
 
@@ -100,9 +115,16 @@ def run_install(
         CortexError: it is not installed.
 
     """
+    from cortex_skills.cli.index import artifact_of_index
     from cortex_skills.installed.installation import finish, prepare
 
-    prepared = prepare(installed, read_artifact(file), options_of(common, given, skill_id))
+    options = options_of(common, given, skill_id)
+    if isinstance(source, Path):
+        data = read_artifact(source)
+    else:
+        data, expected, address = artifact_of_index(common, source, given["index_key"], skill_id)
+        options = replace(options, expected=expected, source=address)
+    prepared = prepare(installed, data, options)
     if not common.out.as_json:
         _show(common, prepared)
     found = finish(installed, prepared, _answers(prepared, given))

@@ -17,7 +17,7 @@ import click
 
 from cortex_skills.cli.commands import Command, Group
 from cortex_skills.cli.install import (
-    FILE,
+    SOURCE,
     SUFFIX,
     install_options,
     options_of,
@@ -121,15 +121,26 @@ def check(ctx: click.Context) -> None:
 
 @click.command(cls=Command)
 @_ID
-@FILE
+@click.argument("source", metavar="[FILE|URL]", type=SOURCE, required=False)
 @install_options
 @click.pass_context
-def update(ctx: click.Context, /, skill_id: str, file: Path, **given: Any) -> None:
-    """Install another version of ID, which is installed, from FILE; only what it requests beyond is asked for."""
+def update(ctx: click.Context, /, skill_id: str, source: Path | str | None, **given: Any) -> None:
+    """Install another version of ID, which is installed; only what it requests beyond is asked for.
+
+    It comes from FILE, or is the newest one of the index at URL; without either, of the index that it came from.
+    """
+    from cortex_skills.cli.index import newer_in_index
+
     common: Common = ctx.obj
     with common.plugin(reads=True) as plugin:
-        plugin.installed.find(skill_id)
-        run_install(ctx, common, plugin.installed, file, given, skill_id)
+        found = plugin.installed.find(skill_id)
+        if not isinstance(source, Path):
+            source = newer_in_index(common, found, source, given["index_key"])
+        if source is not None:
+            run_install(ctx, common, plugin.installed, source, given, skill_id)
+            return
+    document = {**found.to_json(), "updated": False}
+    common.out.answer(document, lambda: common.out.line(f"{found.key} is the newest version"))
 
 
 @click.command(cls=Command)

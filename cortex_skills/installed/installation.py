@@ -53,6 +53,7 @@ class InstallOptions:
         first_use: whether an unknown publisher is pinned to its key.
         allow_untrusted: whether an unknown publisher is accepted without trust.
         allow_downgrade: whether an older version than the newest one seen is accepted.
+        source: the address of the index that lists it; empty for a file.
 
     """
 
@@ -63,6 +64,7 @@ class InstallOptions:
     first_use: bool = False
     allow_untrusted: bool = False
     allow_downgrade: bool = False
+    source: str = ""
 
     def trust_check(self, config: Config, now: datetime) -> TrustCheck:
         """The check of the publisher, at a time."""
@@ -185,6 +187,7 @@ def finish(installed: InstalledArtifacts, prepared: PreparedInstall, answers: Gr
         "to": found.key.version,
         "status": found.status,
         "trust": found.trust,
+        "source": found.source,
         "granted": sorted(map(str, decision.granted)),
         "denied": sorted(map(str, decision.denied)),
     }
@@ -221,6 +224,7 @@ def _new_version(
         experimental=bool(prepared.manifest.builder),
         findings=prepared.audit.findings,
         trust=report.steps[-1].message,
+        source=prepared.options.source,
     )
 
 

@@ -57,6 +57,7 @@ class InstalledArtifact:
         findings: what the last security audit found against it, as `check` or `check:what`.
         accepted: the findings that a person accepted by enabling it nevertheless.
         trust: how the publisher was trusted (`signatures.artifact_trust.TrustDecision`).
+        source: the address of the index that it was installed from; empty for a file.
 
     """
 
@@ -74,6 +75,7 @@ class InstalledArtifact:
     findings: tuple[str, ...] = ()
     accepted: tuple[str, ...] = ()
     trust: str = "allowlisted"
+    source: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The version as a JSON object, for people and programs."""
@@ -94,6 +96,7 @@ class InstalledArtifact:
             "findings": list(self.findings),
             "accepted": list(self.accepted),
             "trust": self.trust,
+            "source": self.source,
         }
 
 
@@ -173,6 +176,7 @@ def _read(given: Mapping[str, Any]) -> InstalledArtifact:
         name: given[name]
         for name in ("skillId", "version", "payloadSha256", "publisher", "keyId", "fileSha256", "reason", "trust")
     }
+    texts["source"] = given.get("source", "")  # earlier versions did not store it
     if not all(isinstance(value, str) for value in texts.values()) or given["status"] not in STATUSES:
         raise ValueError("a field is not text, or the status is not one of the three")
     if any(len(texts[name]) != _SHA256_LENGTH for name in ("payloadSha256", "fileSha256")):
@@ -194,6 +198,7 @@ def _read(given: Mapping[str, Any]) -> InstalledArtifact:
         findings=_texts(given["findings"]),
         accepted=_texts(given["accepted"]),
         trust=texts["trust"],
+        source=texts["source"],
     )
 
 

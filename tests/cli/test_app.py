@@ -35,6 +35,7 @@ COMMANDS = [
     ["registry"],
     ["index"],
     ["secrets"],
+    ["package"],
     ["install"],
     ["installed"],
     ["audit-artifact"],

@@ -30,6 +30,7 @@ class InstalledVersion(ApiModel):
     findings: Annotated[list[str], Field(description="What the last security audit found against it.")]
     accepted: Annotated[list[str], Field(description="The findings that a person accepted.")]
     trust: Annotated[str, Field(description="How its publisher was trusted.")]
+    source: Annotated[str, Field(description="The address of the index that it came from; empty for a file.")]
 
 
 class InstalledList(ApiModel):

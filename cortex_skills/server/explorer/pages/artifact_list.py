@@ -1,7 +1,7 @@
 """`/explore/artifacts`: the artifacts that are installed in the namespace of this server.
 
 Rules kept here:
-- a caller needs a token that opens this namespace;
+- a caller needs the permission `approve`, as over REST, and a token that opens this namespace;
 - an artifact that was changed in the store is named, and has no page.
 """
 
@@ -103,6 +103,7 @@ PAGE = ExplorerPage(
     "artifacts",
     "artifacts.html",
     view,
+    permission="approve",
     is_public=False,
     forms={"json": Form("application/json", _document)},
     label="Artifacts",

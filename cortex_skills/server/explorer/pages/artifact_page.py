@@ -186,6 +186,8 @@ def _facts(found: InstalledArtifact, manifest: ArtifactManifest | None) -> dict[
         "Payload SHA-256": key.payload_sha256,
         "File SHA-256": found.file_sha256,
     }
+    if found.source:
+        facts["Installed from"] = found.source
     if manifest is not None:
         quotas = manifest.capabilities.quotas
         facts["Kind"] = "a TypeScript skill" if manifest.is_semantic else "WebAssembly"
@@ -286,6 +288,7 @@ PAGE = ExplorerPage(
     "artifact.html",
     view,
     query=ArtifactQuery,
+    permission="approve",
     is_public=False,
     forms={"json": Form("application/json", _document)},
     actions={
