@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from bench import (
+    artifact_rows,
     audit_rows,
     cleaning_rows,
     explorer_rows,
@@ -35,6 +36,7 @@ from bench import (
     scale_rows,
     stores,
     transfer_rows,
+    wasm_rows,
     zk_rows,
 )
 from bench.measure import table
@@ -57,6 +59,7 @@ def main() -> int:
     shapes = [stores.Shape(10_000), *(stores.Shape(size, spaces) for size in sizes for spaces in (1, 1000))]
     imports = [200_000, 1_000_000] + ([5_000_000] if options.full else [])
     groups = {
+        "artifacts": artifact_rows.rows,
         "sandbox": sandbox_rows.rows,
         "scale": partial(scale_rows.rows, shapes),
         "listing": partial(listing_rows.rows, shapes),
@@ -75,6 +78,7 @@ def main() -> int:
         "memory-server": memory_server_rows.rows,
         "finder": finder_rows.rows,
         "logic": logic_rows.rows,
+        "wasm": wasm_rows.rows,
         "zk": zk_rows.rows,
     }
     if unknown := [name for name in options.groups if name not in groups]:

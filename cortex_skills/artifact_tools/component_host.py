@@ -15,11 +15,13 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from cortex_sandbox.wasm import Grants, HostRefusal, HttpRequest, HttpResponse, PluginHost
 from cortex_skills.artifact_tools.artifact_storage import ArtifactStorage
+from cortex_skills.artifact_tools.contract_calls import ARTIFACT
 from cortex_skills.artifact_tools.http_requests import fetch
 from cortex_skills.artifact_tools.message_channels import send_message
 from cortex_skills.artifacts.artifact_manifest import ArtifactCapabilities
@@ -38,7 +40,7 @@ _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARN
 ToolCaller = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ComponentHost:
     """The host functions of one artifact.
 
@@ -57,12 +59,15 @@ class ComponentHost:
     secrets: Callable[[], SecretStore]
     storage_file: Path
 
-    def for_call(self, call_tool: ToolCaller, cancel: CancelToken | None) -> PluginHost:
+    def for_call(
+        self, call_tool: ToolCaller, cancel: CancelToken | None, deliver: Callable[[str, str, bytes], None]
+    ) -> PluginHost:
         """The functions for one call.
 
         Args:
             call_tool: calls a tool of the graph.
             cancel: cancels the call.
+            deliver: delivers a message with another artifact: its id, the channel, the message.
 
         Raises:
             CortexError: `config_invalid`: the secrets cannot be read.
@@ -70,7 +75,6 @@ class ComponentHost:
         """
         settings = self.settings
         storage = ArtifactStorage(self.storage_file, settings.storage_bytes)
-        log = SkillLog(self.skill_id)
 
         def graph(tool: str, arguments: str) -> str:
             try:
@@ -88,21 +92,36 @@ class ComponentHost:
                 raise HostRefusal("read_only", f"{prefix} was granted for reading only")
             storage.write(prefix, key, value)
 
+        def to_channel(channel: str, message: bytes) -> None:
+            target = settings.channels.get(channel, "")
+            if target.startswith(ARTIFACT):
+                deliver(target.removeprefix(ARTIFACT), channel, message)
+            else:
+                send_message(channel, message, settings.channels, cancel)
+
         def http(host: str, request: HttpRequest) -> HttpResponse:
             return fetch(host, request, settings.addresses, cancel)
 
         return PluginHost(
-            grants=self._grants(),
+            grants=self._grants() if self.may.secrets else self._fixed_grants,
             http_fetch=http,
             secret_read=lambda name: self.secrets().read(SecretName.of(name)),
             storage_read=storage.read,
             storage_write=write,
             storage_list=storage.listed,
-            channel_send=lambda channel, message: send_message(channel, message, settings.channels, cancel),
+            channel_send=to_channel,
             graph_query=lambda arguments: graph(QUERY, arguments),
             graph_assert=lambda arguments: graph(ASSERT, arguments),
-            log=lambda level, message: log.write(_LEVELS.get(level, logging.INFO), HIDDEN.text(message)),
+            log=lambda level, message: self._log.write(_LEVELS.get(level, logging.INFO), HIDDEN.text(message)),
         )
+
+    @cached_property
+    def _log(self) -> SkillLog:
+        return SkillLog(self.skill_id)
+
+    @cached_property
+    def _fixed_grants(self) -> Grants:
+        return self._grants()
 
     def _grants(self) -> Grants:
         may = self.may

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import logging
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -34,6 +33,7 @@ from cortex_skills.artifact_tools.artifact_action import (
     skill_of,
     terms_of,
 )
+from cortex_skills.artifact_tools.contract_calls import Deliver, negotiated
 from cortex_skills.errors import CortexError, from_floor
 from cortex_skills.host import Host
 from cortex_skills.registry.model_text import cleaned_body
@@ -45,7 +45,8 @@ from cortex_skills.secrets import HIDDEN, SecretStore
 
 if TYPE_CHECKING:
     from cortex_sandbox.wasm import WasmLimits, WasmSandbox
-    from cortex_skills.artifacts.artifact_manifest import ArtifactCapabilities, ArtifactQuotas
+    from cortex_skills.artifact_tools.component_host import ComponentHost
+    from cortex_skills.artifacts.artifact_manifest import ArtifactQuotas
     from cortex_skills.installed import InstalledArtifact, OpenArtifact
 
 log = logging.getLogger(__name__)
@@ -76,13 +77,17 @@ class InstalledTools:
         host: of the plugin.
         call: calls tools of the graph through the gate.
 
+    Attributes:
+        deliver: delivers a message with another artifact; None where that is impossible.
+
     """
 
     def __init__(self, host: Host, call: GateCall) -> None:
         self._host = host
         self._call = call
+        self.deliver: Deliver | None = None
         self._listed = _Listed("")
-        self._modules: OrderedDict[tuple[str, ArtifactQuotas], WasmSandbox] = OrderedDict()
+        self._modules: dict[str, WasmSandbox] = {}  # by the hash of the payload
         self._changing = Lock()
 
     def find(self, name: str) -> AgentAction | None:
@@ -151,40 +156,43 @@ class InstalledTools:
         return found
 
     def _action(self, opened: OpenArtifact, terms: ToolTerms) -> ArtifactAction:
-        installed, may = opened.installed, opened.capabilities
+        from cortex_skills.artifact_tools.component_host import ComponentHost
+
+        installed, may, config = opened.installed, opened.capabilities, self._host.config
+        storage = self._host.installed.files.folder / ".storage" / installed.key.skill_id / "kept.sqlite3"
+        secrets = partial(SecretStore.of, config.secrets)
+        host = ComponentHost(installed.key.skill_id, may, config.artifacts, secrets, storage)
         skill = skill_of(opened.manifest, may, self._host.installed.files.place(installed.key))
         about = f"{terms.id} of {installed.key} by {installed.publisher} ({installed.key.payload_sha256[:16]})"
+        fulfils = negotiated(opened.manifest, may).fulfilled_by(terms.id)
         preview = "\n".join([about, "may use:", *(grants_as_text(may) or ["nothing"])])
         return ArtifactAction(
             terms,
-            run=partial(self._run, installed, may, skill),
+            run=partial(self._run, installed, host, skill, fulfils),
             check=lambda _: self._host.installed.check_runs(installed),
             preview=lambda _: preview,
             read_only=not reaches_out(may),
             installed=installed,
             skill=skill,
+            fulfils=fulfils,
         )
 
     def _run(
-        self, installed: InstalledArtifact, may: ArtifactCapabilities, skill: Skill, call: ActionCall
+        self,
+        installed: InstalledArtifact,
+        host: ComponentHost,
+        skill: Skill,
+        fulfils: frozenset[tuple[str, str]],
+        call: ActionCall,
     ) -> Mapping[str, Any]:
         """Run a tool from the bytes that are read and verified now."""
         from cortex_sandbox.wasm import HostRefusal
-        from cortex_skills.artifact_tools.component_host import ComponentHost
-        from cortex_skills.installed.artifact_files import artifacts_folder
 
         opened = self._host.installed.verified(installed)
         terms = call.manifest
         if not isinstance(terms, ToolTerms):
             raise TypeError("the call is of another action")
         box = self._module(opened)
-        host = ComponentHost(
-            installed.key.skill_id,
-            may,
-            self._host.config.artifacts,
-            lambda: SecretStore.of(self._host.config.secrets),
-            artifacts_folder(self._host.config) / call.namespace / ".storage" / installed.key.skill_id / "kept.sqlite3",
-        )
 
         def call_tool(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
             result = self._call(skill, tool, arguments, call)
@@ -193,7 +201,12 @@ class InstalledTools:
             details: dict[str, Any] = result.details
             return details
 
-        functions = host.for_call(call_tool, call.cancel)
+        def deliver(skill_id: str, channel: str, message: bytes) -> None:
+            if self.deliver is None or any(kind == "delivery_adapter" for kind, _ in fulfils):
+                raise HostRefusal("channel_failed", "what delivers messages cannot hand them to another artifact")
+            self.deliver(skill_id, channel, message, installed.key.skill_id, call.agent)
+
+        functions = host.for_call(call_tool, call.cancel, deliver)
         interrupts = None if call.cancel is None else call.cancel.interrupts
         try:
             if not box.is_component:
@@ -217,23 +230,21 @@ class InstalledTools:
         return _outputs(terms, answer.text)
 
     def _module(self, opened: OpenArtifact) -> WasmSandbox:
+        payload = opened.installed.key.payload_sha256
+        box = self._modules.get(payload)
+        if box is not None:
+            return box
         from cortex_sandbox.wasm import WasmSandbox
 
-        quotas = opened.capabilities.quotas
-        key = (opened.installed.key.payload_sha256, quotas)
-        with self._changing:
-            box = self._modules.get(key)
-            if box is not None:
-                self._modules.move_to_end(key)
-                return box
         try:
-            box = WasmSandbox(module_of(opened.manifest, opened.entries), limits_of(quotas))
+            box = WasmSandbox(
+                module_of(opened.manifest, opened.entries), limits_of(opened.manifest.capabilities.quotas)
+            )
         except SandboxError as error:
             raise from_floor(error) or error from error
-        with self._changing:
-            self._modules[key] = box
-            if len(self._modules) > _KEPT_MODULES:
-                self._modules.popitem(last=False)
+        if len(self._modules) >= _KEPT_MODULES:
+            self._modules = {}
+        self._modules[payload] = box
         return box
 
 
@@ -257,8 +268,8 @@ def _outputs(terms: ToolTerms, text: str) -> Mapping[str, Any]:
         value = read_json(text, max_depth=_MAX_DEPTH)
     except ValueError as error:
         raise _wrong_output(terms, f"it is not JSON: {error}") from None
-    errors = errors_of(terms.answer_validator, value, 5)
-    if errors:
+    if not terms.answer_validator.is_valid(value):
+        errors = errors_of(terms.answer_validator, value, 5)
         problems = "; ".join(f"{'.'.join(map(str, e.instance_path)) or 'output'}: {e.message[:200]}" for e in errors)
         raise _wrong_output(terms, one_line(HIDDEN.text(problems)))
     return value if terms.answers_object else {RESULT: value}

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
@@ -36,7 +37,7 @@ from cortex_skills.installed.installed_artifact import (
 from cortex_skills.installed.installed_index import InstalledIndex
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.signatures.artifact_trust import artifact_trust
-from cortex_skills.signatures.trust_file import trust_of
+from cortex_skills.signatures.trust_file import TrustFile, trust_of
 
 _KEPT = 64  # verified artifacts
 _MAX_KEPT = 4 << 20  # bytes of one that is kept
@@ -87,7 +88,11 @@ class InstalledArtifacts:
         self.index = InstalledIndex(store, names)
         self.files = ArtifactFiles(artifacts_folder(config), names.namespace)
         self.audit = audit
-        self._verified: dict[InstalledArtifact, tuple[object, OpenArtifact]] = {}
+        self._verified: dict[str, tuple[object, OpenArtifact]] = {}
+
+    @cached_property
+    def _trust_file(self) -> TrustFile:
+        return trust_of(self.config)
 
     def revision(self) -> str:
         """A text that differs after each change, in any process.
@@ -174,15 +179,15 @@ class InstalledArtifacts:
                 f"the installed file of {found.key} was changed",
                 hint="find out who changed it, remove the artifact, and install it again",
             )
-        stamp = trust_of(self.config).stamp()
-        before = self._verified.get(found)
-        if before is not None and before[0] == stamp:
+        stamp = self._trust_file.stamp()
+        before = self._verified.get(found.file_sha256)
+        if before is not None and before[0] == stamp and before[1].installed == found:
             return before[1]
         opened = self._verify(found, data)
         if len(data) <= _MAX_KEPT:
             if len(self._verified) >= _KEPT:
                 self._verified = {}
-            self._verified[found] = (stamp, opened)
+            self._verified[found.file_sha256] = (stamp, opened)
         return opened
 
     def _verify(self, found: InstalledArtifact, data: bytes) -> OpenArtifact:

@@ -1,0 +1,51 @@
+"""Installed tools over MCP and LangChain, and what another process does to them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+from cortex_skills.integrations import langchain
+from cortex_skills.server.mcp.caller import Caller
+from cortex_skills.server.mcp.tools import listed
+from tests.artifact_tools.conftest import add
+
+HI = {"text": "hi"}
+
+
+def test_a_tool_is_listed_over_mcp_without_an_argument_for_the_skill(plugin):
+    add(plugin)
+    (tool,) = [each for each in listed({}, Caller(), ["core"], plugin.actions) if each.name == "acme_DOT_echo"]
+    assert set(tool.input_schema["properties"]) == {"text", "agent"}
+    assert tool.annotations.read_only_hint is True
+    names = [each.name for each in listed({}, Caller(may_write=False), ["core"], plugin.actions)]
+    assert names == ["acme_DOT_echo"]
+
+
+def test_an_artifact_that_reaches_out_is_not_offered_to_a_caller_that_may_not_write(plugin):
+    add(plugin, more='\n[capabilities]\nhttp_egress_allowlist = ["api.test"]\n')
+    assert listed({}, Caller(may_write=False), ["core"], plugin.actions) == []
+
+
+def test_a_tool_is_called_through_langchain(plugin):
+    add(plugin)
+    (tool,) = [each for each in langchain.tools(plugin) if each.name == "acme_DOT_echo"]
+    assert tool.invoke(HI) == 'acme.echo: {"text":"hi"}'
+
+
+def test_a_version_that_another_process_quarantines_stops_here(open_plugin, tmp_path):
+    store = str(tmp_path / "store")
+    plugin = open_plugin(store=store)
+    key = add(plugin).key
+    before = plugin.installed_revision()
+    assert not plugin.call("acme.echo", HI).is_error
+    program = f"""
+        from cortex_skills import Config, Plugin
+        settings = {{"folder": {str(tmp_path / "artifacts")!r}}}
+        with Plugin.open(Config(store={store!r}, artifacts=settings)) as other:
+            other._host.installed.quarantine({key.skill_id!r}, {key.version!r}, actor="ada", reason="it lies")
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True, timeout=120)
+    assert plugin.call("acme.echo", HI).code == "artifact_quarantined"
+    assert plugin.installed_revision() != before
