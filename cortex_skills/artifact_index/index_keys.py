@@ -2,7 +2,8 @@
 
 Rules kept here:
 - a key that a person gives is trusted, and no other then; without one, the key of a publisher that the trust store
-  lists with it is. A listed publisher signs with its keys only, and a revoked key signs nothing, also if it was seen before.
+  lists with it is. A listed publisher signs with its keys only, and a revoked key signs nothing, also if it was
+  seen before.
 """
 
 from __future__ import annotations
