@@ -136,11 +136,11 @@ def run(folder: Path, tell: Callable[[str], None] = print) -> dict[str, Any]:
         tell("installed, with what it requests")
         waiting = user.ask("call", TOOL, json.dumps(ASKED), *own)
         tell(f"called: {waiting['details']['status']}")
-        (request,) = user.ask("approvals", "list", *own)["requests"]
+        (request,) = user.ask("approvals", "list", *own)["approvals"]
         answer = user.ask("approvals", "approve", request["id"], *own)
         outputs: dict[str, Any] = answer["result"]["details"]["outputs"]
-        tell(f"approved, and run: {json.dumps(outputs)}")
-        statement = user.run("graph", "query", "SELECT ?o { ?s <urn:cortex:mayros:pageStatus> ?o }", *own)
+        tell(f"approved, and run: {json.dumps(outputs, sort_keys=True)}")
+        statement = user.run("graph", "sparql", "SELECT ?o { ?s <urn:cortex:mayros:pageStatus> ?o }", *own)
         if "200" not in statement:
             raise SystemExit(f"nothing was asserted: {statement}")
         tell("asserted to the graph: pageStatus 200")

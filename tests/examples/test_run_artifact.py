@@ -25,7 +25,7 @@ def test_the_artifact_is_built_verified_installed_called_and_stopped(told) -> No
         "installed without an answer to what it requests: grants_required",
         "installed, with what it requests",
         "called: pending_approval",
-        'approved, and run: {"status": 200, "first": true, "changed": false, "body": "welcome"}',
+        'approved, and run: {"body": "welcome", "changed": false, "first": true, "status": 200}',
         "asserted to the graph: pageStatus 200",
         "called after it was quarantined: artifact_quarantined",
     ]
