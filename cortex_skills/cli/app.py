@@ -25,6 +25,7 @@ from cortex_skills.cli.approvals import approvals
 from cortex_skills.cli.approve import approve
 from cortex_skills.cli.audit import audit
 from cortex_skills.cli.call import call, query
+from cortex_skills.cli.card import card
 from cortex_skills.cli.commands import Group
 from cortex_skills.cli.completion import VARIABLE, completion
 from cortex_skills.cli.dev import dev
@@ -192,7 +193,7 @@ program = CommandLine(
     epilog=_EPILOG,
     sections={
         "Write skills": [init, dev, test, validate, scan, list_skills],
-        "Share skills": [package],
+        "Share skills": [package, card],
         "Trust skills": [sign, verify, trust, key, approve],
         "Let agents act": [trust_level, approvals, secrets],
         "Install artifacts": [install, installed, audit_artifact, quarantine, enable],
