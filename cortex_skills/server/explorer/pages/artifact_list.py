@@ -24,7 +24,7 @@ KINDS = {"active": "ok", "quarantined": "bad", "disabled": "none"}
 
 @dataclass(frozen=True, slots=True)
 class ArtifactRow:
-    """A version: its page, id, version, publisher, the kinds of its grants, its status and last audit with their signs."""
+    """A version: its page, id, version, publisher, kinds of grants, status and last audit with their signs."""
 
     href: str
     name: ShownText
