@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from bench import (
+    artifact_rows,
     audit_rows,
     cleaning_rows,
     explorer_rows,
@@ -58,6 +59,7 @@ def main() -> int:
     shapes = [stores.Shape(10_000), *(stores.Shape(size, spaces) for size in sizes for spaces in (1, 1000))]
     imports = [200_000, 1_000_000] + ([5_000_000] if options.full else [])
     groups = {
+        "artifacts": artifact_rows.rows,
         "sandbox": sandbox_rows.rows,
         "scale": partial(scale_rows.rows, shapes),
         "listing": partial(listing_rows.rows, shapes),

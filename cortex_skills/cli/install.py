@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from cortex_skills.installed.installation import InstallOptions, PreparedInstall
     from cortex_skills.installed.security_audit import SecurityAudit
 
+SUFFIX = ".palyra-skill"
+
 
 class _Source(click.Path):
     """A file, or the address of an index with an id."""

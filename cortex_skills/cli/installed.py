@@ -4,6 +4,7 @@ Rules kept here:
 - the user of the command line is the owner of the store: no permission is asked for, and each change is recorded with
   the name of the user;
 - a quarantined version is enabled only with `--override` and `--reason`;
+- none of these commands creates a store: nothing can be installed in a new one;
 - texts of artifacts are escaped like every other text from outside.
 """
 
@@ -17,6 +18,7 @@ import click
 from cortex_skills.cli.commands import Command, Group
 from cortex_skills.cli.install import (
     SOURCE,
+    SUFFIX,
     install_options,
     options_of,
     read_artifact,
@@ -130,7 +132,7 @@ def update(ctx: click.Context, /, skill_id: str, source: Path | str | None, **gi
     from cortex_skills.cli.index import newer_in_index
 
     common: Common = ctx.obj
-    with common.plugin() as plugin:
+    with common.plugin(reads=True) as plugin:
         found = plugin.installed.find(skill_id)
         if not isinstance(source, Path):
             source = newer_in_index(common, found, source, given["index_key"])
@@ -147,7 +149,7 @@ def update(ctx: click.Context, /, skill_id: str, source: Path | str | None, **gi
 @click.pass_obj
 def remove(common: Common, skill_id: str, version: str | None) -> None:
     """Remove a version of ID, or all; calls that run end as they would have."""
-    with common.plugin() as plugin:
+    with common.plugin(reads=True) as plugin:
         removed = plugin.installed.remove(skill_id, version, actor=user_name())
 
     def show() -> None:
@@ -164,7 +166,7 @@ def remove(common: Common, skill_id: str, version: str | None) -> None:
 @click.pass_obj
 def disable(common: Common, skill_id: str, version: str, reason: str) -> None:
     """Stop a version of ID until it is enabled."""
-    with common.plugin() as plugin:
+    with common.plugin(reads=True) as plugin:
         _answer(common, plugin.installed.disable(skill_id, version, actor=user_name(), reason=reason))
 
 
@@ -175,7 +177,7 @@ def disable(common: Common, skill_id: str, version: str, reason: str) -> None:
 @click.pass_obj
 def quarantine(common: Common, skill_id: str, version: str, reason: str) -> None:
     """Stop a version of the installed artifact ID, until a person enables it with an override."""
-    with common.plugin() as plugin:
+    with common.plugin(reads=True) as plugin:
         _answer(common, plugin.installed.quarantine(skill_id, version, actor=user_name(), reason=reason))
 
 
@@ -187,7 +189,7 @@ def quarantine(common: Common, skill_id: str, version: str, reason: str) -> None
 @click.pass_obj
 def enable(common: Common, skill_id: str, version: str, override: bool, reason: str) -> None:
     """Let a version of the installed artifact ID run."""
-    with common.plugin() as plugin:
+    with common.plugin(reads=True) as plugin:
         found = plugin.installed.enable(skill_id, version, actor=user_name(), override=override, reason=reason)
         _answer(common, found)
 
@@ -203,11 +205,11 @@ def audit_artifact(ctx: click.Context, /, subject: str, version: str | None, **g
 
     common: Common = ctx.obj
     path = Path(subject)
-    if path.is_file():
+    if path.is_file() or path.suffix == SUFFIX or len(path.parts) > 1:
         audit = audit_file(common.settings(), read_artifact(path), options_of(common, given))
         status = None
     else:
-        with common.plugin() as plugin:
+        with common.plugin(reads=True) as plugin:
             audited = audit_installed(plugin.installed, subject, version, actor=user_name())
         audit, status = audited.audit, audited.installed.status
 

@@ -231,7 +231,7 @@ def test_damaged_files_are_found_and_quarantined(installed: InstalledArtifacts, 
     key = install(installed, artifact(more=SEMANTIC, content=content)).key
     assert (audit_installed(installed, ID, actor="ada").audit.passed, check_files(installed)) == (True, [])
     folder = installed.files.place(key)
-    code = folder / "skill/skill.ts"
+    (code,) = folder.glob("skill/*/skill.ts")
     match damage:
         case "missing":
             code.unlink()
