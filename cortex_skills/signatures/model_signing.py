@@ -12,9 +12,10 @@ Rules kept here:
 from __future__ import annotations
 
 import base64
+import importlib
 import importlib.util
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.outside_file import NOT_SHIPPED, OutsideFileError, read_outside
@@ -56,13 +57,11 @@ def check_model_signature(folder: Path, key: Path | None) -> Literal["none", "no
         read_outside(key, _MAX_BYTES)
     except OutsideFileError as error:
         raise _refused(f"it or the key {error}") from None
-    from model_signing import hashing, verifying
-
-    covering: Any = hashing.Config()
-    covered = covering.set_ignored_paths(paths=[MODEL_SIGNATURE, SIGNATURE, *sorted(NOT_SHIPPED)])
-    config: Any = verifying.Config()
+    # Imported as values without types: the library is typed in part, and is not there without the extra.
+    hashing, verifying = (importlib.import_module(f"model_signing.{name}") for name in ("hashing", "verifying"))
+    covered = hashing.Config().set_ignored_paths(paths=[MODEL_SIGNATURE, SIGNATURE, *sorted(NOT_SHIPPED)])
     try:
-        config.use_elliptic_key_verifier(public_key=key).set_hashing_config(covered).verify(folder, file)
+        verifying.Config().use_elliptic_key_verifier(public_key=key).set_hashing_config(covered).verify(folder, file)
         signed = _names(data)
     except Exception as error:  # the library raises what its parsers and `cryptography` raise
         raise _refused(str(error)[:_MAX_SHOWN] or type(error).__name__) from None
