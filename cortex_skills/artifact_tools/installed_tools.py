@@ -124,8 +124,8 @@ class InstalledTools:
             if each.current
         }
         by_name: dict[str, ArtifactAction] = {}
-        for installed, actions in artifacts.items():
-            for action in actions:
+        for installed in sorted(artifacts, key=_precedence):
+            for action in artifacts[installed]:
                 name = action.manifest.id
                 if name in by_name:
                     log.warning("the tool %s of %s is skipped: another artifact has it", name, installed.key)
@@ -246,6 +246,11 @@ class InstalledTools:
             self._modules = {}
         self._modules[payload] = box
         return box
+
+
+def _precedence(installed: InstalledArtifact) -> tuple[int, str]:
+    """The order in which artifacts get a name: `acme.tools` before `acme`, which could name a tool of the former."""
+    return -len(installed.publisher), installed.key.skill_id
 
 
 def limits_of(quotas: ArtifactQuotas) -> WasmLimits:
