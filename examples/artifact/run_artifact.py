@@ -91,7 +91,7 @@ def build(publisher: Party) -> Path:
     for name in ("tool.c", "skill.toml"):
         shutil.copy(EXAMPLE / name, project)
     (project / "modules").mkdir()
-    subprocess.run([sys.executable, "-m", "ziglang", "cc", "@compile.txt"], cwd=project, check=True)  # noqa: S603
+    subprocess.run([sys.executable, "-m", "ziglang", "cc", "@compile.txt"], cwd=project, check=True)
     publisher.run("package", "build", str(project), "-o", str(artifact), "--key", "releases")
     return artifact
 
@@ -116,37 +116,37 @@ def refused(done: Result, code: str) -> str:
     return code
 
 
-def run(folder: Path, tell: Callable[[str], None] = print) -> dict[str, Any]:
+def run(folder: Path, report: Callable[[str], None] = print) -> dict[str, Any]:
     """All steps; the outputs of the tool."""
     publisher, user = Party(folder / "publisher"), Party(folder / "user")
     artifact = build(publisher)
     key = publisher.run("key", "export", "releases")
-    tell(f"built and signed: {artifact.name}")
+    report(f"built and signed: {artifact.name}")
     with pages() as port:
         own = configure(user, port)
         unknown = user.try_to("package", "verify", str(artifact), "--json", *own)
-        tell(f"verified without trust: {refused(unknown, 'signature_invalid')}")
+        report(f"verified without trust: {refused(unknown, 'signature_invalid')}")
         user.run("trust", "add", "acme", key, *own)
         user.run("package", "verify", str(artifact), *own)
-        tell("verified by the user, who trusts the key")
+        report("verified by the user, who trusts the key")
         ungranted = user.try_to("install", str(artifact), "--json", *own)
-        tell(f"installed without an answer to what it requests: {refused(ungranted, 'grants_required')}")
+        report(f"installed without an answer to what it requests: {refused(ungranted, 'grants_required')}")
         user.run("install", str(artifact), "--grant-all", *own)
         user.run("secrets", "set", SECRET, *own, stdin=TOKEN)
-        tell("installed, with what it requests")
+        report("installed, with what it requests")
         waiting = user.ask("call", TOOL, json.dumps(ASKED), *own)
-        tell(f"called: {waiting['details']['status']}")
+        report(f"called: {waiting['details']['status']}")
         (request,) = user.ask("approvals", "list", *own)["approvals"]
         answer = user.ask("approvals", "approve", request["id"], *own)
         outputs: dict[str, Any] = answer["result"]["details"]["outputs"]
-        tell(f"approved, and run: {json.dumps(outputs, sort_keys=True)}")
+        report(f"approved, and run: {json.dumps(outputs, sort_keys=True)}")
         statement = user.run("graph", "sparql", "SELECT ?o { ?s <urn:cortex:mayros:pageStatus> ?o }", *own)
         if "200" not in statement:
             raise SystemExit(f"nothing was asserted: {statement}")
-        tell("asserted to the graph: pageStatus 200")
+        report("asserted to the graph: pageStatus 200")
         user.run("quarantine", SKILL, "--version", "0.1.0", "--reason", "the example ends", *own)
         stopped = user.try_to("call", TOOL, json.dumps(ASKED), "--json", *own)
-        tell(f"called after it was quarantined: {refused(stopped, 'artifact_quarantined')}")
+        report(f"called after it was quarantined: {refused(stopped, 'artifact_quarantined')}")
     return outputs
 
 

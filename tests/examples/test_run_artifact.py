@@ -10,13 +10,13 @@ from run_artifact import Party
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], dict[str, object]]:
-    folder, told = tmp_path_factory.mktemp("artifact"), []
-    return folder, told, run_artifact.run(folder, told.append)
+def story(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], dict[str, object]]:
+    folder, lines = tmp_path_factory.mktemp("artifact"), []
+    return folder, lines, run_artifact.run(folder, lines.append)
 
 
-def test_the_artifact_is_built_verified_installed_called_and_stopped(told) -> None:
-    folder, lines, outputs = told
+def test_the_artifact_is_built_verified_installed_called_and_stopped(story) -> None:
+    _, lines, outputs = story
     assert outputs == {"status": 200, "first": True, "changed": False, "body": "welcome"}
     assert lines == [
         "built and signed: page-watch.palyra-skill",
@@ -31,8 +31,8 @@ def test_the_artifact_is_built_verified_installed_called_and_stopped(told) -> No
     ]
 
 
-def test_the_secret_is_in_no_file_of_the_user_but_its_own_store(told) -> None:
-    folder, _, _ = told
+def test_the_secret_is_in_no_file_of_the_user_but_its_own_store(story) -> None:
+    folder, _, _ = story
     found = [
         path.name
         for path in (folder / "user").rglob("*")
@@ -41,7 +41,7 @@ def test_the_secret_is_in_no_file_of_the_user_but_its_own_store(told) -> None:
     assert found == []
 
 
-def test_a_version_that_is_quarantined_is_listed_as_such(told) -> None:
-    folder, _, _ = told
+def test_a_version_that_is_quarantined_is_listed_as_such(story) -> None:
+    folder, _, _ = story
     (listed,) = Party(folder / "user").ask("installed", "list")["artifacts"]
     assert (listed["skillId"], listed["version"], listed["status"]) == ("acme.page_watch", "0.1.0", "quarantined")
