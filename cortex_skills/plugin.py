@@ -114,6 +114,7 @@ class Plugin:
         self._gate = Gate(self._host, self._active, self._hooks, self.removed_texts)
         if graph.namespace in config.proofs.shapes:
             self.prover().namespace_rules  # noqa: B018 - errors in the shapes are raised when the plugin opens
+        self._closed = False
         self._watcher = Watcher(self._active.reload_changed) if config.hot_reload else None
 
     @classmethod
@@ -504,14 +505,19 @@ class Plugin:
         Each query passes the gate like any other, but uses no budget and counts towards no rate limit. There is one
         `<semantic-skill-context skill="…">` block for each skill whose queries match; the text is empty when none does.
         Where the tool `load_skill` is offered, the list `<available_skills>` of the registry follows. It has no
-        memories: an agent recalls those.
+        memories: an agent recalls those. It begins with the notes of installed artifacts that fulfil the contract
+        `run_lifecycle_hook`.
+
+        Raises:
+            CortexError: `permission_denied`, `approval_required`: such an artifact does not let the agent start.
+
         """
         from cortex_skills.enrichment import context_block
         from cortex_skills.policy.permissions import is_of_memories
 
         who = call_records.word(self.agent if agent is None else agent)
         self._hooks.notify("before_agent_start", AgentStart(who, self.session))
-        blocks = []
+        blocks = self._gate.contracts.before_agent_start(who, self.session)
         for skill in self.skills.values():
             triples: list[dict[str, Any]] = []
             unread, exact = 0, True
@@ -548,6 +554,21 @@ class Plugin:
             log.warning("the context lacks the registered skills: %s", error)
             return ""
 
+    def deliver(self, channel: str, message: bytes | str, *, agent: str | None = None) -> None:
+        """Deliver a message of the host with the installed artifact to which the owner gave a channel.
+
+        Args:
+            channel: its name in `artifacts.channels`, where it is `artifact:SKILL_ID`.
+            message: bytes, or a text.
+            agent: on whose behalf.
+
+        Raises:
+            CortexError: `invalid_arguments`: no artifact delivers the channel; `action_failed` and the errors of a
+                call: the artifact did not deliver it.
+
+        """
+        self._gate.deliver(channel, message.encode() if isinstance(message, str) else message, agent or self.agent)
+
     def status(self) -> dict[str, Any]:
         """The store, the active skills, what they have used, and what is switched off."""
         from cortex_skills.gate.status import status_of
@@ -572,7 +593,10 @@ class Plugin:
 
     def close(self) -> None:
         """Run the hooks of `session_end`, deactivate every skill and close the store. Closing twice has no effect."""
-        self._hooks.notify("session_end", SessionEnd(self.agent, self.session))
+        if not self._closed:
+            self._closed = True
+            self._hooks.notify("session_end", SessionEnd(self.agent, self.session))
+            self._gate.contracts.session_end(self.agent, self.session)
         self._host.end_session()
         self._host.close_actions()
         if self._watcher is not None:

@@ -40,7 +40,7 @@ from cortex_skills.artifact_index.index_document import (
 from cortex_skills.artifact_index.index_entry import IndexEntry
 from cortex_skills.artifact_index.index_error import invalid
 from cortex_skills.artifact_index.seen_indexes import SeenIndexes
-from cortex_skills.artifact_index.snapshot_check import KeyTrust, accepted, check_key
+from cortex_skills.artifact_index.snapshot_check import KeyTrust, SeenIndex, accepted, check_key
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.schemas import shown
 
@@ -115,7 +115,13 @@ def fetch(
         others = [read_page(get(each.address, each.bytes, "json"), each, page.snapshot) for each in page.pages]
     entries = (*page.entries, *(entry for part in others for entry in part))
     check_entries(entries)
-    seen.change(address, lambda latest: accepted(address, page, latest, now))
+
+    def remembered(latest: SeenIndex | None) -> SeenIndex:
+        if latest is not None:  # another process may have accepted another key meanwhile
+            check_key(page.signature, latest, trusted)
+        return accepted(address, page, latest, now)
+
+    seen.change(address, remembered)
     return FetchedIndex(address, page, entries)
 
 
@@ -142,8 +148,12 @@ def download(index: FetchedIndex, entry: IndexEntry, *, allow_loopback: bool) ->
     return data
 
 
-def read_local(folder: Path) -> FetchedIndex:
+def read_local(folder: Path, now: datetime) -> FetchedIndex:
     """The index in a folder of this machine, or with its first page there; nothing is remembered of it.
+
+    Args:
+        folder: the folder, or the file of the first page.
+        now: the time, with its zone.
 
     Raises:
         CortexError: `index_invalid`, `signature_invalid`.
@@ -157,6 +167,7 @@ def read_local(folder: Path) -> FetchedIndex:
     if made is None:
         raise invalid(f"there is no {FIRST_PAGE} in {folder}", hint="make one with `cortex-skills index build`")
     check_entries(made.entries)
+    accepted(str(folder / FIRST_PAGE), made.page, None, now)
     return FetchedIndex(str(folder / FIRST_PAGE), made.page, made.entries)
 
 

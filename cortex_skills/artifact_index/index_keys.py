@@ -1,12 +1,14 @@
 """Whether the key of an index is trusted that was not seen before.
 
 Rules kept here:
-- a key that a person gives is trusted, and so is the key of a publisher that the trust store lists with it. A listed
-  publisher signs with its keys only, and a revoked key signs nothing, whatever was seen before.
+- a key that a person gives is trusted, and no other then; without one, the key of a publisher that the trust store
+  lists with it is. A listed publisher signs with its keys only, and a revoked key signs nothing, also if it was
+  seen before.
 """
 
 from __future__ import annotations
 
+from cortex_skills.artifact_index.index_error import badly_signed
 from cortex_skills.artifact_index.snapshot_check import KeyTrust
 from cortex_skills.artifacts import ArtifactSignature
 from cortex_skills.keys import did_of
@@ -30,7 +32,9 @@ def key_trust(trust: Trust, given: str | None = None) -> KeyTrust:
     def trusted(signature: ArtifactSignature) -> bool:
         key = did_of(signature.public_key)
         trust.check_not_revoked(key, signature.publisher)
-        if key == wanted:
+        if wanted is not None and key != wanted:
+            raise badly_signed(f"the index is signed with {key}, not with the key that was given")
+        if wanted is not None:
             return True
         known = trust.publishers.get(signature.publisher)
         if known is not None and key not in known.keys:

@@ -98,11 +98,13 @@ class ArtifactAction(AgentAction):
     Attributes:
         installed: the version that it is of.
         skill: as which it acts.
+        fulfils: the typed contracts that it is called for: kinds and operations.
 
     """
 
     installed: InstalledArtifact | None = None
     skill: Skill | None = None
+    fulfils: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def acting(self) -> Skill:

@@ -21,6 +21,7 @@ from typing import Any
 
 from cortex_sandbox.wasm import Grants, HostRefusal, HttpRequest, HttpResponse, PluginHost
 from cortex_skills.artifact_tools.artifact_storage import ArtifactStorage
+from cortex_skills.artifact_tools.contract_calls import ARTIFACT
 from cortex_skills.artifact_tools.http_requests import fetch
 from cortex_skills.artifact_tools.message_channels import send_message
 from cortex_skills.artifacts.artifact_manifest import ArtifactCapabilities
@@ -58,12 +59,15 @@ class ComponentHost:
     secrets: Callable[[], SecretStore]
     storage_file: Path
 
-    def for_call(self, call_tool: ToolCaller, cancel: CancelToken | None) -> PluginHost:
+    def for_call(
+        self, call_tool: ToolCaller, cancel: CancelToken | None, deliver: Callable[[str, str, bytes], None]
+    ) -> PluginHost:
         """The functions for one call.
 
         Args:
             call_tool: calls a tool of the graph.
             cancel: cancels the call.
+            deliver: delivers a message with another artifact: its id, the channel, the message.
 
         Raises:
             CortexError: `config_invalid`: the secrets cannot be read.
@@ -88,6 +92,13 @@ class ComponentHost:
                 raise HostRefusal("read_only", f"{prefix} was granted for reading only")
             storage.write(prefix, key, value)
 
+        def to_channel(channel: str, message: bytes) -> None:
+            target = settings.channels.get(channel, "")
+            if target.startswith(ARTIFACT):
+                deliver(target.removeprefix(ARTIFACT), channel, message)
+            else:
+                send_message(channel, message, settings.channels, cancel)
+
         def http(host: str, request: HttpRequest) -> HttpResponse:
             return fetch(host, request, settings.addresses, cancel)
 
@@ -98,7 +109,7 @@ class ComponentHost:
             storage_read=storage.read,
             storage_write=write,
             storage_list=storage.listed,
-            channel_send=lambda channel, message: send_message(channel, message, settings.channels, cancel),
+            channel_send=to_channel,
             graph_query=lambda arguments: graph(QUERY, arguments),
             graph_assert=lambda arguments: graph(ASSERT, arguments),
             log=lambda level, message: self._log.write(_LEVELS.get(level, logging.INFO), HIDDEN.text(message)),

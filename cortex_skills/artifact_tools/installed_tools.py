@@ -33,6 +33,7 @@ from cortex_skills.artifact_tools.artifact_action import (
     skill_of,
     terms_of,
 )
+from cortex_skills.artifact_tools.contract_calls import Deliver, negotiated
 from cortex_skills.errors import CortexError, from_floor
 from cortex_skills.host import Host
 from cortex_skills.registry.model_text import cleaned_body
@@ -76,11 +77,15 @@ class InstalledTools:
         host: of the plugin.
         call: calls tools of the graph through the gate.
 
+    Attributes:
+        deliver: delivers a message with another artifact; None where that is impossible.
+
     """
 
     def __init__(self, host: Host, call: GateCall) -> None:
         self._host = host
         self._call = call
+        self.deliver: Deliver | None = None
         self._listed = _Listed("")
         self._modules: dict[str, WasmSandbox] = {}  # by the hash of the payload
         self._changing = Lock()
@@ -119,8 +124,8 @@ class InstalledTools:
             if each.current
         }
         by_name: dict[str, ArtifactAction] = {}
-        for installed, actions in artifacts.items():
-            for action in actions:
+        for installed in sorted(artifacts, key=_precedence):
+            for action in artifacts[installed]:
                 name = action.manifest.id
                 if name in by_name:
                     log.warning("the tool %s of %s is skipped: another artifact has it", name, installed.key)
@@ -159,19 +164,26 @@ class InstalledTools:
         host = ComponentHost(installed.key.skill_id, may, config.artifacts, secrets, storage)
         skill = skill_of(opened.manifest, may, self._host.installed.files.place(installed.key))
         about = f"{terms.id} of {installed.key} by {installed.publisher} ({installed.key.payload_sha256[:16]})"
+        fulfils = negotiated(opened.manifest, may).fulfilled_by(terms.id)
         preview = "\n".join([about, "may use:", *(grants_as_text(may) or ["nothing"])])
         return ArtifactAction(
             terms,
-            run=partial(self._run, installed, host, skill),
+            run=partial(self._run, installed, host, skill, fulfils),
             check=lambda _: self._host.installed.check_runs(installed),
             preview=lambda _: preview,
             read_only=not reaches_out(may),
             installed=installed,
             skill=skill,
+            fulfils=fulfils,
         )
 
     def _run(
-        self, installed: InstalledArtifact, host: ComponentHost, skill: Skill, call: ActionCall
+        self,
+        installed: InstalledArtifact,
+        host: ComponentHost,
+        skill: Skill,
+        fulfils: frozenset[tuple[str, str]],
+        call: ActionCall,
     ) -> Mapping[str, Any]:
         """Run a tool from the bytes that are read and verified now."""
         from cortex_sandbox.wasm import HostRefusal
@@ -189,7 +201,12 @@ class InstalledTools:
             details: dict[str, Any] = result.details
             return details
 
-        functions = host.for_call(call_tool, call.cancel)
+        def deliver(skill_id: str, channel: str, message: bytes) -> None:
+            if self.deliver is None or any(kind == "delivery_adapter" for kind, _ in fulfils):
+                raise HostRefusal("channel_failed", "what delivers messages cannot hand them to another artifact")
+            self.deliver(skill_id, channel, message, installed.key.skill_id, call.agent)
+
+        functions = host.for_call(call_tool, call.cancel, deliver)
         interrupts = None if call.cancel is None else call.cancel.interrupts
         try:
             if not box.is_component:
@@ -229,6 +246,11 @@ class InstalledTools:
             self._modules = {}
         self._modules[payload] = box
         return box
+
+
+def _precedence(installed: InstalledArtifact) -> tuple[int, str]:
+    """The order in which artifacts get a name: `acme.tools` before `acme`, which could name a tool of the former."""
+    return -len(installed.publisher), installed.key.skill_id
 
 
 def limits_of(quotas: ArtifactQuotas) -> WasmLimits:

@@ -2,7 +2,8 @@
 
 Rules kept here:
 - a channel exists when the owner configured it (`artifacts.channels`): a folder, in which each message becomes a
-  private file, or an https address, to which it is posted; an address on this machine may be http;
+  private file, or an https address, to which it is posted; an address on this machine may be http. One that an artifact
+  delivers (`artifact:SKILL_ID`) is not handled here (`contract_calls`);
 - a message is there whole or not at all; a folder with `MAX_WAITING` messages takes no more.
 """
 

@@ -41,7 +41,7 @@ def call(common: Common, tool: str, arguments: str | None, pairs: tuple[str, ...
     """Call a tool on behalf of a skill.
 
     The arguments are a JSON object, or - to read it from standard input; --arg adds or replaces one. --skills names the
-    skills to load.
+    skills to load; a tool of an installed artifact needs none.
     """
     _call(common, tool, _arguments(arguments, pairs), skill)
 
@@ -89,11 +89,14 @@ def _call(common: Common, tool: str, arguments: Any, skill: str | None) -> dict[
 
     """
     from cortex_skills.actions import Actions
+    from cortex_skills.artifact_tools.model_names import tool_id
     from cortex_skills.tools import all_tools
 
     known = all_tools(Actions(common.settings().actions)).get(tool)
-    reads = known is None or (known.action is None and _READING.issuperset(known.permissions))
-    with common.loaded(reads=reads) as plugin:
+    is_installed = known is None and "." in tool_id(tool)  # which acts as itself, without a loaded skill
+    reads = not is_installed and (known is None or (known.action is None and _READING.issuperset(known.permissions)))
+    opened = common.plugin() if is_installed and not common.skills else common.loaded(reads=reads)
+    with opened as plugin:
         result = plugin.call(tool, arguments, skill=skill)
     if result.is_error:
         common.out.answer(result.to_json(), lambda: None)

@@ -237,7 +237,7 @@ def _read(common: Common, source: str, index_key: str | None) -> FetchedIndex:
     if "://" in source:
         return fetch_index(common, source, index_key)
     try:
-        return read_local(Path(source))
+        return read_local(Path(source), datetime.now(UTC))
     except OSError as error:
         hint = "give the folder of an index, or its https address"
         raise CortexError("invalid_arguments", f"{source} cannot be read: {error.strerror}", hint=hint) from error

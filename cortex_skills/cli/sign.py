@@ -35,13 +35,15 @@ class _Verdict:
     publisher: str = ""
     signed: str = ""
     error: CortexError | None = None
+    model_signature: str = "none"
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON."""
         document = {"folder": str(self.folder), "name": self.name, "verified": self.error is None}
         if self.error is not None:
             return document | {"error": self.error.to_json()}
-        return document | {"publisher": self.publisher, "signed": self.signed}
+        signed = {"publisher": self.publisher, "signed": self.signed}
+        return document | signed | {"modelSignature": self.model_signature}
 
 
 @click.command(cls=Command)
@@ -91,17 +93,24 @@ def sign(common: Common, paths: tuple[Path, ...], key: str | None, publisher: st
 
 @click.command(cls=Command)
 @PATHS
+@click.option(
+    "--model-key",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The public key (PEM) that verifies a skill.oms.sig of OpenSSF model signing.",
+)
 @click.pass_obj
-def verify(common: Common, paths: tuple[Path, ...]) -> None:
+def verify(common: Common, paths: tuple[Path, ...], model_key: Path | None) -> None:
     """Verify the signatures of skills.
 
-    PATH is the folder of a skill, or a folder of skills. The result is that of the loader when signatures are required.
+    PATH is the folder of a skill, or a folder of skills. The result is that of the loader when signatures are required;
+    a skill.oms.sig beside it is verified with --model-key, and must be valid then.
     """
     from cortex_skills.signatures import Verifier
     from cortex_skills.skill_folder.snapshot import skill_folders
 
     verifier = Verifier.of(common.settings())
-    verdicts = [_verdict(verifier, folder) for path in paths for folder in skill_folders(path)]
+    verdicts = [_verdict(verifier, folder, model_key) for path in paths for folder in skill_folders(path)]
     bad = [verdict for verdict in verdicts if verdict.error is not None]
     document = {"verified": not bad, "skills": [verdict.to_json() for verdict in verdicts]}
     common.out.answer(document, lambda: _show_verdicts(common, verdicts))
@@ -113,7 +122,8 @@ def verify(common: Common, paths: tuple[Path, ...]) -> None:
         )
 
 
-def _verdict(verifier: Verifier, folder: Path) -> _Verdict:
+def _verdict(verifier: Verifier, folder: Path, model_key: Path | None) -> _Verdict:
+    from cortex_skills.signatures.model_signing import check_model_signature
     from cortex_skills.skill_folder.snapshot import read_skill
 
     snapshot = read_skill(folder)
@@ -121,9 +131,10 @@ def _verdict(verifier: Verifier, folder: Path) -> _Verdict:
         if snapshot.manifest is None:
             raise snapshot.error or CortexError("manifest_invalid", f"{folder} cannot be read")
         statement = verifier.check(snapshot, snapshot.manifest).statement
+        model_signature = check_model_signature(folder, model_key)
     except CortexError as error:
         return _Verdict(folder, snapshot.name, error=error)
-    return _Verdict(folder, snapshot.name, statement.publisher, statement.signed)
+    return _Verdict(folder, snapshot.name, statement.publisher, statement.signed, model_signature=model_signature)
 
 
 def _show_signed(common: Common, signed: list[dict[str, Any]]) -> None:
@@ -137,6 +148,10 @@ def _show_verdicts(common: Common, verdicts: list[_Verdict]) -> None:
         if verdict.error is None:
             by = f"signed by {verdict.publisher} at {verdict.signed}"
             common.out.line(("ok", "green"), f" {verdict.folder}: {verdict.name}, {by}")
+            if verdict.model_signature == "not_evaluated":
+                common.out.line("    skill.oms.sig is not evaluated: give the key with --model-key")
+            elif verdict.model_signature == "verified":
+                common.out.line("    skill.oms.sig is verified")
         else:
             common.out.line(("bad", "red"), f" {verdict.folder}: {verdict.error.message} [{verdict.error.code}]")
             if verdict.error.hint:

@@ -78,12 +78,10 @@ class Negotiation:
         """Whether all contracts were accepted."""
         return all(each.accepted for each in self.contracts)
 
-    def tool(self, kind: str, operation: str) -> str | None:
-        """The tool that this host calls for an operation of a kind; None when there is none."""
-        for each in self.contracts:
-            if each.kind == kind and each.called:
-                return each.tools.get(operation)
-        return None
+    def fulfilled_by(self, tool: str) -> frozenset[tuple[str, str]]:
+        """The kinds and operations that this host calls a tool for."""
+        called = (each for each in self.contracts if each.called)
+        return frozenset((each.kind, name) for each in called for name, found in each.tools.items() if found == tool)
 
     def to_json(self) -> dict[str, Any]:
         """The result as a JSON object."""

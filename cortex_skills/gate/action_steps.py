@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
@@ -70,7 +70,11 @@ class ActionFacts:
 
     def for_audit(self) -> dict[str, Any]:
         """The attributes of the audit record."""
-        return {"event": ACTION_CALL, "actor": self.approved_by, **asdict(self)}
+        return {"event": ACTION_CALL, "actor": self.approved_by, **self.named()}
+
+    def named(self) -> dict[str, Any]:
+        """The facts by name; in a fraction of the time of `asdict`."""
+        return {name: getattr(self, name) for name in self.__slots__}
 
 
 class ActionSteps:
@@ -156,7 +160,7 @@ class ActionSteps:
                 return self._ask(manifest, acting, name, decision.reason, preview, waits=not proposed)
             acting.check_time()
             call.host.memories.settle()
-            recorded = {"skill": name, "inputs": inputs, **asdict(facts)}
+            recorded = {"skill": name, "inputs": inputs, **facts.named()}
             call.host.audit.check_writable(manifest.id, agent=call.agent, **recorded)
             outputs = checked_outputs(manifest, _run(action, acting))
         return text_for_model(manifest, outputs, call.host.cleaning)
@@ -195,7 +199,7 @@ class ActionSteps:
             refused = as_ours(shown_as, error)
             code, found = refused.code, {"status": "refused", "code": refused.code}
         skill = call.skill.name
-        call.host.audit.event("action.proposed", agent=call.agent, skill=skill, outcome=code, **asdict(facts))
+        call.host.audit.event("action.proposed", agent=call.agent, skill=skill, outcome=code, **facts.named())
         return {"action": shown_as, **found}
 
     def _ask(

@@ -4,6 +4,7 @@ Rules kept here:
 - the acting skill, the arguments, the tool allow-list, the permission, the host's hooks, the rate window, the budget,
   the tool, the cleaning of the enrichment, the audit: in this order, and none is skipped;
 - a tool of an installed artifact acts as the skill of its artifact, whatever skill the caller names;
+- a call that names no skill, where several are active, acts for the one that an installed `routing_strategy` chooses;
 - an action takes the steps of `action_steps` instead, from its trust level to its outputs;
 - a call that only repeats what was done needs no slot: it is answered when the budget is used up too;
 - each step has its own error code; a refusal is a result with that code, and nothing is raised;
@@ -25,6 +26,8 @@ from cortex_skills.actions.action import ActionCall
 from cortex_skills.actions.action_request import ActionRequest
 from cortex_skills.approvals.desk import Approvals
 from cortex_skills.artifact_tools.artifact_action import ArtifactAction
+from cortex_skills.artifact_tools.contract_calls import ARTIFACT, ContractCalls
+from cortex_skills.artifact_tools.contract_memory import ContractMemory
 from cortex_skills.artifact_tools.installed_tools import InstalledTools
 from cortex_skills.audit import call_records as audit
 from cortex_skills.cancellation import CancelToken
@@ -39,6 +42,7 @@ from cortex_skills.policy.budgets import Slot
 from cortex_skills.policy.permissions import check_call
 from cortex_skills.policy.session_limits import SessionLimits
 from cortex_skills.runtime.skill import Skill
+from cortex_skills.safe_io.schemas import shown
 from cortex_skills.tools import Call, Outcome, Tool, find_tool
 
 if TYPE_CHECKING:
@@ -69,7 +73,11 @@ class Gate:
             partial(hooks.notify, "approval_resolved"),
         )
         self.action_steps = ActionSteps(hooks, self.approvals)
-        host.action_sources.append(InstalledTools(host, self.call_as))
+        installed = InstalledTools(host, self.call_as)
+        self.contracts = ContractCalls(installed.all, self._call_contract, host.audit)
+        installed.deliver = self.contracts.deliver
+        host.action_sources.append(installed)
+        host.memories.provider = ContractMemory(self.contracts)
 
     def call(
         self,
@@ -127,6 +135,17 @@ class Gate:
         limits = self.host.limits.of(call.session or None)
         return self._call(tool, arguments, None, call.agent, call.cancel, limits, call.session, acting_as=skill)
 
+    def deliver(self, channel: str, message: bytes, agent: str) -> None:
+        """Deliver a message of the host; see `Plugin.deliver`."""
+        target = self.host.config.artifacts.channels.get(channel, "")
+        if not target.startswith(ARTIFACT):
+            raise CortexError(
+                "invalid_arguments",
+                f"no artifact delivers the channel {shown(channel)}",
+                hint="artifacts.channels names it: artifact:SKILL_ID",
+            )
+        self.contracts.deliver(target.removeprefix(ARTIFACT), channel, message, "host", checked_agent(agent))
+
     def check_runs_here(self, request: ActionRequest) -> None:
         """Check that this process has the action and the skill of a request, before a person's decision is taken.
 
@@ -153,6 +172,8 @@ class Gate:
         session: str,
         approved: Approved | None = None,
         acting_as: Skill | None = None,
+        *,
+        of_contract: bool = False,
     ) -> Result:
         """Call a tool or run an action, and record it."""
         started = time.monotonic()
@@ -174,7 +195,10 @@ class Gate:
                 raise CortexError("invalid_arguments", f"{wanted.name} is a tool, and no action that is approved")
             if isinstance(wanted.action, ArtifactAction):
                 acting_as = wanted.action.acting
-            chosen, skills = self.active.enter(skill) if acting_as is None else self._as(acting_as)
+            if acting_as is None:
+                chosen, skills = self._enter(skill, tool, arguments, who)
+            else:
+                chosen, skills = self._as(acting_as, {} if of_contract else self.active.skills)
             try:
                 acting = chosen.name
                 budgets = None if limits is None else limits.budgets
@@ -214,10 +238,44 @@ class Gate:
             self.host.after_call(session, entry, arguments, is_step=is_step)
         return result
 
-    def _as(self, skill: Skill) -> tuple[Skill, Mapping[str, Skill]]:
+    def _call_contract(self, tool: str, payload: dict[str, Any], agent: str) -> Mapping[str, Any]:
+        """Call a tool of an installed artifact for a contract; its outputs.
+
+        The host asks, no model: what other skills allow a model to call does not matter.
+        """
+        limits = self.host.limits.of(None)
+        result = self._call(tool, payload, None, agent, None, limits, "", of_contract=True)
+        if result.code is not None:
+            message, hint = result.details.get("message", result.text), result.details.get("hint", "")
+            raise CortexError(result.code, message, hint=hint, details={"tool": tool})
+        if result.details.get("status") != "done":
+            raise CortexError(
+                "approval_required",
+                f"{tool} waits for a person, and what needs it cannot wait",
+                hint="raise the trust level, or install it with a tool that needs no approval",
+                details={"tool": tool},
+            )
+        outputs: Mapping[str, Any] = result.details["outputs"]
+        return outputs
+
+    def _enter(
+        self, skill: str | None, tool: str, arguments: dict[str, Any], agent: str
+    ) -> tuple[Skill, Mapping[str, Skill]]:
+        """The acting skill, and the active ones."""
+        try:
+            return self.active.enter(skill)
+        except CortexError as error:
+            if error.code != "skill_ambiguous":
+                raise
+            chosen = self.contracts.route(tool, arguments, error.details["active"], agent)
+            if chosen is None:
+                raise
+            return self.active.enter(chosen)
+
+    def _as(self, skill: Skill, active: Mapping[str, Skill]) -> tuple[Skill, Mapping[str, Skill]]:
         """The skill of an installed artifact, which acts for its own tools only, and the active skills."""
         skill.calls.enter()
-        return skill, {**self.active.skills, skill.name: skill}
+        return skill, {**active, skill.name: skill}
 
     def _run(
         self,

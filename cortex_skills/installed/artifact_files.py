@@ -80,9 +80,10 @@ class ArtifactFiles:
         with _reported(path):
             handle = os.open(path, os.O_RDONLY | _NO_LINK)
             with os.fdopen(handle, "rb") as file:
-                if not stat.S_ISREG(os.fstat(handle).st_mode):
+                state = os.fstat(handle)
+                if not stat.S_ISREG(state.st_mode):
                     raise _unavailable(path, "is not a regular file")
-                data = file.read(MAX_ARCHIVE + 1)
+                data = file.read(min(state.st_size, MAX_ARCHIVE) + 1)  # a buffer of this size is allocated
         if len(data) > MAX_ARCHIVE:
             raise _unavailable(path, "is larger than an artifact can be")
         return data

@@ -3,6 +3,7 @@
 import gzip
 import threading
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -131,10 +132,10 @@ def test_an_index_and_its_artifacts_are_read_from_any_web_server(static, seen):
 
 
 def test_the_same_index_is_read_from_its_folder(static, folder, seen):
-    assert read_local(folder).entries == get(static, seen, now=MADE).entries
-    assert read_local(folder / FIRST_PAGE).page.snapshot == 1
+    assert read_local(folder, MADE).entries == get(static, seen, now=MADE).entries
+    assert read_local(folder / FIRST_PAGE, MADE).page.snapshot == 1
     with pytest.raises(CortexError, match=r"there is no index\.json"):
-        read_local(folder / "pages")
+        read_local(folder / "pages", MADE)
 
 
 def test_this_machine_is_not_read_without_permission(static, seen):
@@ -249,6 +250,23 @@ def test_a_server_that_sends_slowly_is_given_up(hostile, seen, monkeypatch):
     ended.set()
 
 
+def test_a_folder_with_an_index_that_has_expired_is_refused(folder):
+    with pytest.raises(CortexError, match="the index expired at 2026-12-24T12:00:00Z"):
+        read_local(folder, MADE + timedelta(days=30))
+
+
+def test_a_key_that_another_process_accepted_meanwhile_is_not_replaced(hostile, seen, monkeypatch):
+    url = hostile(files())
+    get(url, seen)
+
+    def check(entries):
+        seen.change(f"{url}index.json", lambda before: replace(before, key=OTHER_KEY.did))
+
+    monkeypatch.setattr(fetching, "check_entries", check)
+    assert "is now signed by" in refused(url, seen, "signature_invalid", key=OTHER_KEY)
+    assert seen.all()[f"{url}index.json"].key == OTHER_KEY.did
+
+
 def test_neither_cookies_nor_encodings_are_offered(hostile, seen):
     made = files([entry(number, summary="x" * 500) for number in range(2_600)])
     url = hostile({name: (200, {"Set-Cookie": "a=b"}, data) for name, data in made.items()})
@@ -260,7 +278,7 @@ def test_neither_cookies_nor_encodings_are_offered(hostile, seen):
 
 
 def test_an_artifact_has_the_size_and_the_hash_of_its_entry(hostile, seen, folder):
-    made = read_local(folder)
+    made = read_local(folder, MADE)
     first, wanted = (folder / FIRST_PAGE).read_bytes(), made.entries[0]
     data = (folder / wanted.artifact).read_bytes()
     url = hostile({FIRST_PAGE: first, wanted.artifact: (200, {"Content-Type": "application/octet-stream"}, data)})
@@ -295,10 +313,10 @@ def test_words_are_searched_in_id_summary_publisher_and_categories(static, seen)
 
 def test_a_withdrawn_version_is_found_by_its_number_only(tmp_path):
     build(tmp_path, artifact("1.0.0"), artifact("1.1.0"), yank=[("acme.echo_http", "1.1.0")])
-    index = read_local(tmp_path)
+    index = read_local(tmp_path, MADE)
     assert index.find("acme.echo_http").version == "1.0.0"
     assert index.find("acme.echo_http", "1.1.0").yanked
     build(tmp_path, artifact("1.0.0"), artifact("1.1.0"), yank=[("acme.echo_http", "1.0.0")])
     with pytest.raises(CortexError, match="every version"):
-        read_local(tmp_path).find("acme.echo_http")
-    assert read_local(tmp_path).search(["echo"]) == ()
+        read_local(tmp_path, MADE).find("acme.echo_http")
+    assert read_local(tmp_path, MADE).search(["echo"]) == ()

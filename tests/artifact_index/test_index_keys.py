@@ -15,7 +15,12 @@ LISTED = Publisher("registry", KEY.did, "listed", "2026-01-01T00:00:00Z")
 
 def test_an_unknown_key_is_not_trusted():
     assert key_trust(Trust())(SIGNATURE) is False
-    assert key_trust(Trust(), OTHER_KEY.did)(SIGNATURE) is False
+
+
+def test_with_a_given_key_no_other_is_trusted():
+    for trust in (Trust(), Trust({"registry": LISTED})):
+        with pytest.raises(CortexError, match="not with the key that was given"):
+            key_trust(trust, OTHER_KEY.did)(SIGNATURE)
 
 
 def test_a_key_that_is_given_or_listed_is_trusted():

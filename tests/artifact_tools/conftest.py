@@ -70,3 +70,15 @@ def add(
     if found.status == "quarantined":  # the audit finds what these tests are about
         installed.enable(found.key.skill_id, version, actor="ada", override=True, reason="a test")
     return installed.find(found.key.skill_id, version)
+
+
+@pytest.fixture
+def notebook(tmp_path: Path) -> Path:
+    """A skill that may remember and recall."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "SKILL.md").write_text(
+        "---\nname: notes\ndescription: Remembers notes.\ntype: semantic\nsemantic:\n  version: 1\n"
+        '  permissions: {memory: [remember, recall]}\n  skillVersion: "1.0.0"\n---\n'
+    )
+    return folder

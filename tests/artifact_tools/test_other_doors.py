@@ -6,6 +6,10 @@ import subprocess
 import sys
 import textwrap
 
+from click.testing import CliRunner
+
+from cortex_skills import Config, Plugin
+from cortex_skills.cli.app import program
 from cortex_skills.integrations import langchain
 from cortex_skills.server.mcp.caller import Caller
 from cortex_skills.server.mcp.tools import listed
@@ -32,6 +36,18 @@ def test_a_tool_is_called_through_langchain(plugin):
     add(plugin)
     (tool,) = [each for each in langchain.tools(plugin) if each.name == "acme_DOT_echo"]
     assert tool.invoke(HI) == 'acme.echo: {"text":"hi"}'
+
+
+def test_a_tool_is_called_on_the_command_line_without_a_skill(plugin, tmp_path, monkeypatch):
+    store = str(tmp_path / "store")
+    settings = {"store": store, "artifacts": {"folder": str(tmp_path / "artifacts")}}
+    with Plugin.open(Config(**settings)) as own:
+        add(own)
+        own.trust.set("bounded_auto", actor="owner")
+    monkeypatch.setenv("CORTEX_ARTIFACTS__FOLDER", str(tmp_path / "artifacts"))
+    for name in ("acme.echo", "acme_DOT_echo"):
+        answer = CliRunner().invoke(program, ["call", name, '{"text": "hi"}', "--store", store])
+        assert (answer.exit_code, answer.stdout) == (0, 'acme.echo: {"text":"hi"}\n'), answer.output
 
 
 def test_a_version_that_another_process_quarantines_stops_here(open_plugin, tmp_path):

@@ -50,8 +50,8 @@ def test_an_artifact_without_contracts_is_untyped_and_ready() -> None:
 def test_an_accepted_contract_names_the_tool_that_is_called() -> None:
     result = negotiate("acme.notes", [("memory_provider", 1)], ["acme.notes.provide_memory"], ["storage_prefixes"])
     assert (result.mode, result.ready) == ("typed", True)
-    assert result.tool("memory_provider", "provide_memory") == "acme.notes.provide_memory"
-    assert result.tool("routing_strategy", "route_model") is None
+    assert result.fulfilled_by("acme.notes.provide_memory") == {("memory_provider", "provide_memory")}
+    assert result.fulfilled_by("acme.notes.route_model") == frozenset()
     (entry,) = result.to_json()["contracts"]
     assert entry["status"] == "accepted"
 
@@ -60,7 +60,7 @@ def test_a_contract_that_this_host_never_calls_is_reported_as_such() -> None:
     result = negotiate("acme.plan", [("context_engine", 1)], ["acme.plan.plan_context"], [])
     assert result.ready
     assert result.to_json()["contracts"][0]["status"] == "not_invoked_here"
-    assert result.tool("context_engine", "plan_context") is None
+    assert result.fulfilled_by("acme.plan.plan_context") == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_rejected_contract_has_each_reason_and_is_never_called(
     assert not result.ready
     assert [list(each.reasons) for each in result.contracts] == [reasons]
     assert result.to_json()["contracts"][0]["status"] == "rejected"
-    assert result.tool(declared[0], "deliver_message") is None
+    assert result.fulfilled_by("acme.it.deliver_message") == frozenset()
 
 
 @pytest.mark.parametrize(

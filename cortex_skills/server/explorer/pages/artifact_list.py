@@ -24,7 +24,7 @@ KINDS = {"active": "ok", "quarantined": "bad", "disabled": "none"}
 
 @dataclass(frozen=True, slots=True)
 class ArtifactRow:
-    """A version: its page, id, version, publisher, what it may do, its status and last audit with their signs."""
+    """A version: its page, id, version, publisher, kinds of grants, status and last audit with their signs."""
 
     href: str
     name: ShownText
@@ -78,7 +78,7 @@ def installed_of(call: PageCall) -> InstalledArtifacts:
 def row(artifact: InstalledArtifact) -> ArtifactRow:
     """A version as a row."""
     key, findings = artifact.key, len(artifact.findings)
-    grants = ", ".join(str(grant) for grant in sorted(artifact.grants.grants()))
+    grants = ", ".join(sorted({grant.kind for grant in artifact.grants.grants()}))
     return ArtifactRow(
         addresses.address(f"{PATH}/{key.skill_id}", version=key.version),
         shown_text(key.skill_id, OF_NAME),
