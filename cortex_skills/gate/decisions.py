@@ -20,7 +20,7 @@ from cortex_skills.runtime.skill import Skill
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.tools import tool_named
 
-_TOOL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,255}")  # as `allowedTools` names them
+_TOOL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")  # as `allowedTools` names them
 
 
 @dataclass(frozen=True, slots=True)
