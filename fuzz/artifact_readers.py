@@ -22,10 +22,11 @@ import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Any
 
+import rfc8785
 import tomli_w
 from wasmtime import component as wit
 from wasmtime import wat2wasm
@@ -34,6 +35,8 @@ from cortex_sandbox import SandboxError
 from cortex_sandbox.engine.engine import foreign_engine
 from cortex_sandbox.wasm import make_component
 from cortex_sandbox.wasm.plugin_world import check_component
+from cortex_skills.artifact_index import IndexEntry, write_pages
+from cortex_skills.artifact_index.index_document import FIRST_PAGE, check_entries, read_first_page
 from cortex_skills.artifacts import (
     ArtifactError,
     payload_hash,
@@ -44,7 +47,9 @@ from cortex_skills.artifacts import (
     write_archive,
 )
 from cortex_skills.artifacts.bill_of_materials import read_bill
+from cortex_skills.artifacts.payload import sign_hash
 from cortex_skills.artifacts.provenance_statement import read_provenance
+from cortex_skills.errors import CortexError
 from cortex_skills.keys import Key
 
 from .harness import peak_bytes, reset_peak_bytes
@@ -116,6 +121,29 @@ _ENTRIES = {
     "skill.toml": tomli_w.dumps(_MANIFEST).encode(),
 }
 _SIGNATURE = json.loads(sign_payload(_ENTRIES, "acme", Key("acme", bytes([1]) * 32), 1_760_000_000_000).to_bytes())
+_KEY = Key("registry", bytes([3]) * 32)
+_ENTRY = {
+    "skill_id": "acme.echo",
+    "version": "1.2.0",
+    "publisher": "acme",
+    "key_id": "ed25519:34750f98bd59fcfc",
+    "payload_sha256": "0" * 64,
+    "artifact": "artifacts/echo.palyra-skill",
+    "artifact_sha256": "1" * 64,
+    "artifact_bytes": 100,
+    "summary": "Echo",
+    "categories": ("demo",),
+    "capabilities": ("graph.read",),
+}
+_INDEX_FILE = write_pages(
+    [IndexEntry(**_ENTRY), IndexEntry(**{**_ENTRY, "version": "1.3.0", "artifact": "artifacts/b.palyra-skill"})],
+    snapshot=7,
+    publisher="registry",
+    key=_KEY,
+    generated_at_unix_ms=1_790_000_000_000,
+    expires_at_unix_ms=1_790_086_400_000,
+)[FIRST_PAGE]
+_INDEX = json.loads(_INDEX_FILE)
 _TEXTS = (
     "", ".", "..", "a/../b", "a\\b", "/", "C:", "\0", "é", "e\u0301", "\u202e", "🜁", "*", "*.a", "a" * 300,
     "acme.echo", "1.0.0", "1.0.0-0", "01.0.0", "https://x", "pkg:npm/a", "modules/tool.wasm", "assets/A.TXT", "sha256",
@@ -211,6 +239,26 @@ def _json_of(value: Any) -> Callable[[Mutations], bytes]:
     return generate
 
 
+def _index(mutations: Mutations) -> bytes:
+    """A first page: one with changed fields, signed again as a hostile server does, or one whose bytes are changed."""
+    dice = mutations.dice
+    index = mutations.document(_INDEX["index"])
+    try:
+        signature = sign_hash(sha256(rfc8785.dumps(index)).hexdigest(), "registry", _KEY, 1_790_000_000_000)
+        document = {**_INDEX, "index": index, "signature": asdict(signature)}
+        data = rfc8785.dumps(document if dice.random() < 0.7 else mutations.document(document))
+    except rfc8785.CanonicalizationError:
+        return json.dumps({**_INDEX, "index": index}).encode("utf-8", "surrogatepass")
+    return mutations.bytes(data) if dice.random() < 0.3 else data
+
+
+def _read_index(data: bytes) -> None:
+    page = read_first_page(data)
+    check_entries(page.entries)
+    written = [entry.to_json() for entry in page.entries]
+    assert rfc8785.dumps(written) == rfc8785.dumps(json.loads(data)["index"]["entries"]), "it has other entries"
+
+
 def _read_archive(data: bytes) -> None:
     entries = read_archive(data)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -254,6 +302,7 @@ READERS: dict[str, Reader] = {
     "signature": Reader(_json_of(_SIGNATURE), _read_signature),
     "bill of materials": Reader(_json_of(_BILL), read_bill),
     "provenance": Reader(_json_of(_PROVENANCE), lambda data: read_provenance(data, _ENTRIES)),
+    "index": Reader(_index, _read_index, CortexError),
     "component": Reader(lambda mutations: mutations.bytes(_MODULE), _make_component, SandboxError),
 }
 
@@ -264,6 +313,7 @@ VALID: Mapping[str, bytes] = {
     "signature": json.dumps(_SIGNATURE).encode(),
     "bill of materials": _ENTRIES["sbom.cdx.json"],
     "provenance": _ENTRIES["provenance.json"],
+    "index": _INDEX_FILE,
     "component": _MODULE,
 }
 

@@ -35,7 +35,7 @@ MAX_S = 10.0
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 _VALUE = re.compile(r"[\t\x20-\x7e]{0,8000}")
-_PATH = re.compile(r"/[\x21-\x7e]*")
+_PATH = re.compile(r"/[\x21\x22\x24-\x7e]*")  # without #, which is not sent
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?")
 _OF_THE_CONNECTION = frozenset(
     {
@@ -63,7 +63,11 @@ def fetch(
     """
     host, headers = _checked(granted, request)
     base, is_own = addresses.get(host, f"https://{host}"), host in addresses
-    target = httpx.URL(base).copy_with(raw_path=request.path.encode())
+    try:
+        target = httpx.URL(base).copy_with(raw_path=request.path.encode())
+        _ = target.host  # the name, decoded: one that only looks like an international name has none
+    except (httpx.InvalidURL, UnicodeError, ValueError):
+        raise _refused(f"{shown(host)} is not a host that has an address") from None
     return send(target, request.method, headers, request.body, is_own=is_own, cancel=cancel)
 
 

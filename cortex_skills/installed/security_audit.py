@@ -57,6 +57,12 @@ _KINDS_OF_IMPORTS: Mapping[str, tuple[GrantKind, ...]] = {
     "channel": ("node",),
     "graph": ("graph", "predicate"),
 }
+# What the host gives to the artifact that fulfils a contract, without a grant.
+_GIVEN_BY_CONTRACTS: Mapping[str, str] = {
+    "memory_provider": "it is given each memory that any agent stores, and adds to what agents recall",
+    "routing_strategy": "it is given the arguments of calls that name no skill, and chooses the acting skill",
+    "run_lifecycle_hook": "it is told when agents start, and may prevent it",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +195,9 @@ def _of_manifest(manifest: ArtifactManifest) -> Iterator[AuditCheck]:
     yield AuditCheck("manifest_secret_scopes", "passed", _listed(secret.scope for secret in given.secrets))
     rights = [name for name, has in (("read", given.graph_read), ("write", given.graph_write)) if has]
     yield AuditCheck("manifest_graph_scopes", "passed", _listed([*rights, *given.graph_predicates]))
+    for contract in manifest.plugin.get("contracts", ()):
+        if (gets := _GIVEN_BY_CONTRACTS.get(contract["kind"])) is not None:
+            yield AuditCheck(f"contract:{contract['kind']}", "warned", gets)
     yield _failed_if(given.device, "forbidden_device_capabilities", "this host gives no capabilities of the device")
     opted = sorted(given.wildcard_opt_in)
     yield _failed_if(opted, "forbidden_wildcard_capabilities", "* is allowed for")

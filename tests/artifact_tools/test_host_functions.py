@@ -97,6 +97,8 @@ def test_a_redirect_is_an_answer_and_too_much_is_refused(server):
         ("/a b", (), "GET"),
         ("/\r\nHost: evil", (), "GET"),
         ("/" + "a" * 9000, (), "GET"),
+        ("/a#b", (), "GET"),
+        ("/a?b#c", (), "GET"),
         ("/", (("Host", "evil.test"),), "GET"),
         ("/", (("X", "a\r\nHost: evil"),), "GET"),
         ("/", (("Transfer-Encoding", "chunked"),), "GET"),
@@ -121,6 +123,11 @@ def test_a_grant_for_many_hosts_takes_the_one_that_is_named(server):
     other = HttpRequest("GET", "/data", (("Host", "api.test.evil"),), b"")
     assert refusal(lambda: fetch("*.api.test", other, {})) == "http_refused"
     assert refusal(lambda: get(granted="*.api.test")) == "http_refused"
+
+
+@pytest.mark.parametrize("host", ["999.999.999.999", "xn--a", "xn--0.xn--zzzz"])
+def test_a_name_that_is_no_host_is_refused(host):
+    assert refusal(lambda: fetch("*", HttpRequest("GET", "/", (("Host", host),), b""), {})) == "http_refused"
 
 
 def test_a_secret_is_read_and_hidden_in_the_answer(plugin):

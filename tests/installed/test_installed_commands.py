@@ -169,3 +169,13 @@ def test_what_is_installed_is_text_for_a_person(file: Path) -> None:
     listed = CliRunner().invoke(program, ["installed", "list"]).stdout.splitlines()
     assert listed[1] == f"{ID}\t1.2.0\tcurrent\tactive\tacme"
     assert "0 versions" not in CliRunner().invoke(program, ["installed", "check"]).stdout
+
+
+def test_what_the_host_gives_by_a_contract_is_shown_before_it_is_installed(tmp_path: Path) -> None:
+    path = tmp_path / "memory.palyra-skill"
+    path.write_bytes(artifact(more='\n[operator.plugin]\ncontracts = [{ kind = "memory_provider", version = 1 }]\n'))
+    result = CliRunner().invoke(program, ["install", str(path), "--grant-all"])
+    assert result.exit_code == 0, result.output
+    assert "contract:memory_provider" in result.output
+    checks = {each["id"]: each["status"] for each in run("audit-artifact", ID)[1]["checks"]}
+    assert checks["contract:memory_provider"] == "warned"

@@ -7,12 +7,14 @@ Rules kept here:
   first requests, and again after the network has cut it off;
 - the list of tools is compared without regard to who may call them;
 - what is installed may be changed by another process: it is looked at every `_LOOK_S` seconds;
+- while the lists cannot be read, as when the store does not answer, clients are not notified; each look tries again;
 - a thread that changes the skills does not wait for clients: they are notified on the event loop.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +29,7 @@ from mcp.server.subscriptions import (
 )
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
+from cortex_skills.errors import CortexError
 from cortex_skills.server.mcp import prompts, resources, tools
 from cortex_skills.server.mcp.approval_updates import ApprovalUpdates
 from cortex_skills.server.mcp.caller import Caller
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
 
     from cortex_skills.plugin import Plugin
     from cortex_skills.server.mcp.served_skills import ServedSkills
+
+log = logging.getLogger(__name__)
 
 _Lists = tuple[str, str, str]
 _SEND_S = 5.0
@@ -61,7 +66,7 @@ class ListChanges:
         self._known: dict[Connection, _Lists] = {}
         self._streams: Counter[str] = Counter()
         self._seen = self._lists()
-        self._installed = plugin.installed_revision()
+        self._installed: str | None = plugin.installed_revision()
         self._again = asyncio.Event()
 
     async def remember(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -109,7 +114,12 @@ class ListChanges:
                     if not await self._installed_changed():
                         continue
                 self._again.clear()
-                await self._notify()
+                try:
+                    await self._notify()
+                except CortexError as error:
+                    if self._installed is not None:
+                        log.warning("the clients are not notified of changes for now: %s", error.message)
+                    self._installed = None  # so that the next look finds a change
         finally:
             take_back()
             approvals.cancel()
