@@ -178,10 +178,20 @@ def build(
 def inspect(common: Common, file: Path) -> None:
     """Show what an artifact contains, what it requests, and whether it is valid; its publisher is not checked."""
     report = _verified(file, _not_checked)
-    document = report.to_json() | _contents(report)
+    from cortex_skills.signatures.model_signing import check_model_signature_in, model_signature_result
+
+    try:
+        model = model_signature_result(
+            check_model_signature_in(report.entries, common.settings().verification.model_keys)
+        )
+    except CortexError as error:
+        model = model_signature_result(error)
+    document = report.to_json() | _contents(report) | {"modelSignature": model}
 
     def show() -> None:
         _show_contents(common, report)
+        if model["message"]:
+            common.out.line(f"  {model['message']}")
         _show_steps(common, report)
 
     common.out.answer(document, show)
