@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from cortex_graph import open_store
 from cortex_skills import Config, Plugin
 from cortex_skills.cards.skill_card import card_of_folder
 from cortex_skills.cli.app import program
@@ -122,11 +123,11 @@ def test_a_folder_of_keys_verifies_with_any_of_them(
     keys = tmp_path / "keys"
     keys.mkdir()
     first, second = skill("first"), skill("second")
+    key = model_key(first).read_bytes()
     with pytest.raises(CortexError, match="no key of model signing") as caught:
-        model_key(first)
         check_model_signature(first, [keys])
     assert caught.value.code == "config_invalid"
-    (keys / "a.pem").write_bytes(model_key(first).read_bytes())
+    (keys / "a.pem").write_bytes(key)
     (keys / "b.pem").write_bytes(model_key(second).read_bytes())
     assert [check_model_signature(each, [keys]) for each in (first, second)] == ["verified", "verified"]
     (keys / "a.pem").unlink()
@@ -183,25 +184,26 @@ def test_an_artifact_with_a_signature_is_verified_installed_and_audited(
     folder = skill()
     key = str(model_key(folder))
 
-    def made(**changed: bytes) -> bytes:
+    def made(version: str = "1.2.0", **changed: bytes) -> bytes:
         files = {f"assets/skill/{each.name}": each.read_bytes() for each in folder.iterdir() if each.is_file()}
         more = {f"assets/skill/{name}": data for name, data in changed.items()}
-        return artifact(more='[operator.plugin]\nkind = "semantic"\n', content=files | more, key=KEY)
+        return artifact(version, more='[operator.plugin]\nkind = "semantic"\n', content=files | more, key=KEY)
 
-    trusted.change(lambda known: Trust())
+    trusted.change(lambda _: Trust())
     trusted.change(lambda known: known.with_publisher(Publisher("acme", KEY.did, "listed", "2026-01-01T00:00:00Z")))
     with_key = place(tmp_path / "with", verification={"modelKeys": [key]})
-    without = place(tmp_path / "without")
+    store = open_store("memory:")
+    without = place(tmp_path / "without", store)
     assert install(with_key, made()).status == "active"
     audit = audit_installed(with_key, "acme.echo_http", actor="ada").audit
     assert statuses(audit)["model_signature"] == "passed"
     with pytest.raises(CortexError, match="not valid") as caught:
-        install(place(tmp_path / "other", verification={"modelKeys": [key]}), made(note=b"added"))
+        install(place(tmp_path / "other", verification={"modelKeys": [key]}), made("1.3.0", note=b"added"))
     assert caught.value.code == "signature_invalid"
-    assert install(without, made(note=b"added")).status == "active"
+    assert install(without, made("1.3.0", note=b"added")).status == "active"
     audit = audit_installed(without, "acme.echo_http", actor="ada").audit
     assert statuses(audit)["model_signature"] == "warned"
-    later = place(tmp_path / "without", without.store, verification={"modelKeys": [key]})
+    later = place(tmp_path / "without", store, verification={"modelKeys": [key]})
     found = audit_installed(later, "acme.echo_http", actor="ada").installed
     assert (found.status, found.findings) == ("quarantined", ("model_signature",))
     file = tmp_path / "made.palyra-skill"
