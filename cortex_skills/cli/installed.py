@@ -21,7 +21,6 @@ from cortex_skills.cli.install import (
     SUFFIX,
     install_options,
     options_of,
-    read_artifact,
     run_install,
     show_audit,
     trust_options,
@@ -201,12 +200,13 @@ def enable(common: Common, skill_id: str, version: str, override: bool, reason: 
 @click.pass_context
 def audit_artifact(ctx: click.Context, /, subject: str, version: str | None, **given: Any) -> None:
     """Audit the security of the artifact FILE, or of the installed artifact ID, which is quarantined if it fails."""
+    from cortex_skills.artifacts import read_artifact_file
     from cortex_skills.installed.installed_audit import audit_file, audit_installed
 
     common: Common = ctx.obj
     path = Path(subject)
     if path.is_file() or path.suffix == SUFFIX or len(path.parts) > 1:
-        audit = audit_file(common.settings(), read_artifact(path), options_of(common, given))
+        audit = audit_file(common.settings(), read_artifact_file(path), options_of(common, given))
         status = None
     else:
         with common.plugin(reads=True) as plugin:
