@@ -26,10 +26,12 @@ from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
     from cortex_skills.artifacts import ArtifactManifest, ArtifactSignature, VerificationReport
+    from cortex_skills.scaffold import BuiltFrom
 
 _PATH = click.Path(path_type=Path)
 _STYLES: dict[str, Any] = {"passed": "green", "warned": "yellow", "failed": "red", "skipped": "bright_black"}
 _SUFFIX = ".palyra-skill"
+_MAX_REFERENCE = 500
 
 
 @click.command(cls=Command)
@@ -63,6 +65,66 @@ def init(common: Common, folder: Path, publisher: str | None, wasm: bool) -> Non
         common.out.line(f"Next: see {folder / 'README.md'}")
 
     common.out.answer(document, show)
+
+
+@click.command(cls=Command)
+@click.argument("folder", metavar="NAME", type=_PATH)
+@click.option("--from-skill", metavar="SKILL", help="A registered skill whose instructions it starts from.")
+@click.option("--prompt", metavar="TEXT", help="What the skill is to do.")
+@click.option("--publisher", default="example", show_default=True, metavar="NAME", help="Who publishes it.")
+@click.pass_obj
+def scaffold(common: Common, folder: Path, from_skill: str | None, prompt: str | None, publisher: str) -> None:
+    """Create an experimental project from a learned skill or a prompt, where `artifacts.builder` is on.
+
+    It has a skill.toml with [builder], tests, and a declaration of capabilities that a person reviews. Installed, it is
+    quarantined until a person has looked at it.
+    """
+    from cortex_skills.artifacts import read_skill_toml
+    from cortex_skills.scaffold import BuiltFrom, built_project, write_folder
+    from cortex_skills.scaffold.writing import check_free
+
+    if (from_skill is None) == (prompt is None):
+        raise click.UsageError("name one source: --from-skill SKILL or --prompt TEXT")
+    if not common.settings().artifacts.builder:
+        raise CortexError("permission_denied", "the builder is off", hint="set artifacts.builder: true")
+    folder = folder.absolute()
+    check_free(folder)
+    if from_skill is not None:
+        source = _learned(common, from_skill)
+    else:
+        text = " ".join(str(prompt).split())
+        if not text:
+            raise click.UsageError("the prompt is empty")
+        source = BuiltFrom("prompt", text[:_MAX_REFERENCE], text[:_MAX_REFERENCE], str(prompt))
+    files = built_project(folder.name, publisher, source)
+    read_skill_toml(files["skill.toml"].encode())
+    write_folder(folder, files)
+    document = {"folder": str(folder), "files": sorted(files), "source": {"kind": source.kind, "ref": source.reference}}
+
+    def show() -> None:
+        for name in sorted(files):
+            common.out.line(("wrote", "green"), f" {folder / name}")
+        common.out.line(f"Next: see {folder / 'README.md'}")
+
+    common.out.answer(document, show)
+
+
+def _learned(common: Common, name: str) -> BuiltFrom:
+    """A registered skill as the source of a scaffold."""
+    from cortex_skills.registry.views import key_of
+    from cortex_skills.scaffold import BuiltFrom
+
+    with common.plugin(reads=True) as plugin:
+        registry = plugin.registry
+        record = registry.record(key_of(name, registry.terms.names.namespace))
+        document = registry.document(registry.version(record.version_id))
+    steps = "\n".join(
+        f"{number}. {step.action}" + (f" (`{step.tool}`)" if step.tool else "")
+        for number, step in enumerate(document.steps, 1)
+    )
+    reference = f"{record.key.namespace}/{record.key.name}@{record.version_id}"
+    text = "\n\n".join(part for part in (document.body.strip(), steps) if part)
+    return BuiltFrom("learned_skill", reference, document.description, text)
 
 
 @click.command(cls=Command)
@@ -150,7 +212,7 @@ def verify(common: Common, /, file: Path, **given: Any) -> None:
 package = Group(
     "package",
     help="Build artifacts that carry a skill between people, and look at them.",
-    sections={"Commands": [init, build, inspect, verify]},
+    sections={"Commands": [init, scaffold, build, inspect, verify]},
 )
 
 

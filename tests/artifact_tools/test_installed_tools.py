@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 
@@ -191,6 +192,26 @@ def test_a_cancelled_call_ends(plugin):
     started = time.monotonic()
     assert plugin.call("acme.echo", HI, cancel=token).code == "cancelled"
     assert time.monotonic() - started < 20
+
+
+def test_a_call_that_runs_while_its_artifact_is_removed_ends_as_it_would_have(plugin):
+    add(plugin, component(f"(call $log (i32.const 2) (local.get $in) (local.get $size)) {ECHO}", "log"))
+    installed, removed = plugin._host.installed, []
+
+    class Remove(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            removed.extend(installed.remove(ID, actor="ada") if not removed else ())
+
+    handler = Remove()
+    logging.getLogger("cortex_skills").addHandler(handler)
+    try:
+        result = plugin.call("acme.echo", HI)
+    finally:
+        logging.getLogger("cortex_skills").removeHandler(handler)
+    assert [each.key.skill_id for each in removed] == [ID]
+    assert (result.code, result.details["outputs"]) == (None, HI)
+    assert not installed.files.place(removed[0].key).exists()
+    assert plugin.call("acme.echo", HI).code == "tool_not_found"
 
 
 def test_an_active_skill_that_does_not_allow_it_refuses(plugin, tmp_path):

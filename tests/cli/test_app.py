@@ -41,6 +41,7 @@ COMMANDS = [
     ["audit-artifact"],
     ["quarantine"],
     ["enable"],
+    ["card"],
     ["mcp"],
     ["serve"],
     ["token"],

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 
 # The folders of the scripts, as when one of them is run.
-sys.path[:0] = [str(EXAMPLES / "supply-chain"), str(EXAMPLES / "verify-kyc")]
+sys.path[:0] = [str(EXAMPLES / name) for name in ("supply-chain", "verify-kyc", "artifact")]
 
 
 @pytest.fixture
