@@ -26,6 +26,7 @@ from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
     from cortex_skills.artifacts import ArtifactManifest, ArtifactSignature, VerificationReport
+    from cortex_skills.contracts import Negotiation
     from cortex_skills.scaffold import BuiltFrom
 
 _PATH = click.Path(path_type=Path)
@@ -253,6 +254,7 @@ def _contents(report: VerificationReport) -> dict[str, Any]:
         "kind": "semantic" if manifest.is_semantic else "wasm",
         "tools": [asdict(tool) for tool in manifest.tools],
         "capabilities": capabilities,
+        "contracts": _contracts(manifest).to_json(),
         "compat": asdict(manifest.compat),
         "operator": dict(manifest.operator),
         "builder": dict(manifest.builder),
@@ -275,10 +277,20 @@ def _show_contents(common: Common, report: VerificationReport) -> None:
         out.line(f"  tool {tool.id}{risk}: {tool.description}")
     for label, values in _requested(manifest):
         out.line(f"  requests {label}: {', '.join(values)}")
+    for contract in _contracts(manifest).contracts:
+        status = contract.to_json()["status"]
+        out.line(f"  contract {contract.kind} {contract.version}: {'; '.join(contract.reasons) or status}")
     for path, data in report.entries.items():
         out.line(f"  {len(data):>10,} {path}")
     for component in report.components:
         out.line(f"  contains {component.purl or component.name}")
+
+
+def _contracts(manifest: ArtifactManifest) -> Negotiation:
+    """Whether this host accepts the contracts of an artifact with all that it requests."""
+    from cortex_skills.artifact_tools.contract_calls import negotiated
+
+    return negotiated(manifest, manifest.capabilities)
 
 
 def _requested(manifest: ArtifactManifest) -> list[tuple[str, list[str]]]:

@@ -2,7 +2,7 @@
 
 from cortex_skills.contracts.contract_kinds import CHANNELS, HTTP, KINDS, SECRETS, STORAGE, ContractKind
 from cortex_skills.contracts.contract_schemas import SCHEMAS
-from cortex_skills.contracts.lifecycle_decision import STRICTEST, LifecycleDecision, decision_in, decision_of
+from cortex_skills.contracts.lifecycle_decision import LifecycleDecision, decision_in, decision_of
 from cortex_skills.contracts.negotiation import NegotiatedContract, Negotiation, negotiate
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "SCHEMAS",
     "SECRETS",
     "STORAGE",
-    "STRICTEST",
     "ContractKind",
     "LifecycleDecision",
     "NegotiatedContract",

@@ -18,8 +18,6 @@ Decided = Literal["continue", "annotate", "request_approval", "block", "transfor
 CODES: Mapping[int, Decided] = MappingProxyType(
     {0: "continue", 10: "annotate", 20: "request_approval", 30: "block", 40: "transform_preview"}
 )
-# The decision that holds when several hooks decide, the strictest first.
-STRICTEST: tuple[Decided, ...] = ("block", "request_approval", "transform_preview", "annotate", "continue", "fail")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from wasmtime import wat2wasm
 
 from cortex_sandbox.engine.cache import cache_folder
 from cortex_sandbox.errors import (
@@ -20,7 +21,7 @@ from cortex_sandbox.errors import (
     TimedOut,
     Trap,
 )
-from cortex_sandbox.wasm import Grants, PluginHost, WasmLimits, WasmSandbox
+from cortex_sandbox.wasm import Grants, PluginHost, WasmLimits, WasmSandbox, make_component
 from cortex_sandbox.wasm.wasm_limits import MAX_MODULE_BYTES
 from tests.wasm.modules import CORE, core
 
@@ -241,3 +242,18 @@ def test_a_module_with_changed_bytes_ends_in_a_typed_error_or_runs(data: st.Data
 def test_invalid_limits_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="must be"):
         WasmLimits(**wrong)
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        f'(module (import "{CORE}" "http-count" (func (result v128))) (func (export "run") (result i32) i32.const 0))',
+        '(module (func (export "run") (result v128) unreachable))',
+        '(module (func (export "run") (result i32) (i32.const 0)) (global (export "g") v128 (v128.const i64x2 0 0)))',
+    ],
+)
+def test_a_type_with_v128_is_refused_and_does_not_end_the_process(module: str) -> None:
+    with pytest.raises(CompileError):
+        WasmSandbox(wat2wasm(module))
+    with pytest.raises(CompileError):
+        make_component(wat2wasm(module))

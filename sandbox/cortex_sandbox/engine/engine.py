@@ -86,6 +86,8 @@ def _config(native_stack: int, reservation: int, foreign: bool) -> wasmtime.Conf
         # What `Store.set_limits` does not bound, or no compiler of tools emits.
         config.wasm_threads = config.shared_memory = False
         config.gc_support = config.wasm_gc = config.wasm_function_references = config.wasm_exceptions = False
+        # The C interface ends the process when it reads a type with v128.
+        config.wasm_simd = config.wasm_relaxed_simd = False
         config.wasm_stack_switching = config.wasm_memory64 = config.wasm_custom_page_sizes = False
         ffi.wasmtime_config_wasm_component_model_async_set(config.ptr(), False)
     return config
@@ -123,7 +125,7 @@ def bundler_engine() -> Engine:
 
 
 def foreign_engine() -> Engine:
-    """The engine of modules from outside: it counts fuel, and has no threads and no garbage collection.
+    """The engine of modules from outside: it counts fuel; no threads, no garbage collection, no SIMD.
 
     Its guests need as much native stack as those of `engine_for(INLINE_STACK_BYTES)`.
     """
