@@ -88,15 +88,28 @@ def install(ctx: click.Context, /, source: Path | str, **given: Any) -> None:
     Its publisher is trusted before: cortex-skills trust add. What it may do is asked for here.
     """
     common: Common = ctx.obj
+    found = read_source(source)
     with common.plugin() as plugin:
-        run_install(ctx, common, plugin.installed, source, given)
+        run_install(ctx, common, plugin.installed, found, given)
+
+
+def read_source(source: Path | str) -> bytes | str:
+    """The bytes of a file, before a store is opened or created; an address as it is.
+
+    Raises:
+        ArtifactError: the file cannot be read.
+
+    """
+    from cortex_skills.artifacts import read_artifact_file
+
+    return read_artifact_file(source) if isinstance(source, Path) else source
 
 
 def run_install(
     ctx: click.Context,
     common: Common,
     installed: InstalledArtifacts,
-    source: Path | str,
+    source: bytes | str,
     given: dict[str, Any],
     skill_id: str = "",
 ) -> None:
@@ -106,7 +119,7 @@ def run_install(
         ctx: of the command.
         common: its common options.
         installed: where.
-        source: the file, or the address of the index with its id.
+        source: the bytes of the artifact, or the address of the index with its id.
         given: the values of `install_options`.
         skill_id: the only artifact that is accepted; empty for any.
 
@@ -114,13 +127,12 @@ def run_install(
         CortexError: it is not installed.
 
     """
-    from cortex_skills.artifacts import read_artifact_file
     from cortex_skills.cli.index import artifact_of_index
     from cortex_skills.installed.installation import finish, prepare
 
     options = options_of(common, given, skill_id)
-    if isinstance(source, Path):
-        data = read_artifact_file(source)
+    if isinstance(source, bytes):
+        data = source
     else:
         data, expected, address = artifact_of_index(common, source, given["index_key"], skill_id)
         options = replace(options, expected=expected, source=address)

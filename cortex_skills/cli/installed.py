@@ -21,6 +21,7 @@ from cortex_skills.cli.install import (
     SUFFIX,
     install_options,
     options_of,
+    read_source,
     run_install,
     show_audit,
     trust_options,
@@ -136,7 +137,7 @@ def update(ctx: click.Context, /, skill_id: str, source: Path | str | None, **gi
         if not isinstance(source, Path):
             source = newer_in_index(common, found, source, given["index_key"])
         if source is not None:
-            run_install(ctx, common, plugin.installed, source, given, skill_id)
+            run_install(ctx, common, plugin.installed, read_source(source), given, skill_id)
             return
     document = {**found.to_json(), "updated": False}
     common.out.answer(document, lambda: common.out.line(f"{found.key} is the newest version"))
