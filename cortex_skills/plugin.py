@@ -217,13 +217,7 @@ class Plugin:
                 errors of `load`.
 
         """
-        from cortex_skills.errors import CortexError
-
-        opened = self._host.installed.open(skill_id, version)
-        if not opened.manifest.is_semantic:
-            hint = "call its tools: they need no loading"
-            raise CortexError("artifact_invalid", f"{skill_id} has tools in WebAssembly, and no skill", hint=hint)
-        return self.load(opened.skill_folder)
+        return self.load(self._host.installed.folder_of_skill(skill_id, version))
 
     def installed_revision(self) -> str:
         """A text that differs after each change of what is installed; empty where the store has no index of it."""

@@ -37,6 +37,7 @@ def _own_files(config: Config) -> Iterator[Path]:
     for named in (
         config.cortex.token_file,
         config.verification.trust_store,
+        *config.verification.model_keys,
         proofs.keys,
         proofs.openings,
         proofs.openings_key,

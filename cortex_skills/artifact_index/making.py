@@ -32,8 +32,14 @@ from cortex_skills.artifact_index.index_document import (
 )
 from cortex_skills.artifact_index.index_entry import SUFFIX, IndexEntry, entry_of
 from cortex_skills.artifact_index.index_error import invalid
-from cortex_skills.artifacts import ArtifactError, RuntimeVersions, read_skill_toml, verify_artifact
-from cortex_skills.artifacts.archive import MAX_ARCHIVE, read_archive
+from cortex_skills.artifacts import (
+    ArtifactError,
+    RuntimeVersions,
+    read_artifact_file,
+    read_skill_toml,
+    verify_artifact,
+)
+from cortex_skills.artifacts.archive import read_archive
 from cortex_skills.artifacts.entry_paths import MANIFEST
 from cortex_skills.errors import CortexError
 from cortex_skills.keys import Key
@@ -61,17 +67,6 @@ def artifact_files(folder: Path) -> list[Path]:
 
     """
     return sorted(path for path in folder.rglob(f"*{SUFFIX}") if path.is_file() and not path.is_symlink())
-
-
-def read_artifact(path: Path) -> bytes:
-    """The bytes of an artifact, at most one byte more than allowed.
-
-    Raises:
-        OSError: the file cannot be read.
-
-    """
-    with path.open("rb") as file:
-        return file.read(MAX_ARCHIVE + 1)
 
 
 def verified_entry(data: bytes) -> IndexEntry:
@@ -200,8 +195,8 @@ def _entries(
 
 
 def _write_artifact(path: Path, data: bytes, expected: str) -> None:
-    with suppress(FileNotFoundError):
-        if sha256(read_artifact(path)).hexdigest() == expected:
+    with suppress(ArtifactError):
+        if sha256(read_artifact_file(path)).hexdigest() == expected:
             return
     write_whole(path, data, 0o644)
 

@@ -11,7 +11,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,12 @@ from cortex_skills.manifest import Manifest, load_manifest, parse_manifest
 from cortex_skills.scanner import Finding, is_source, scan_folder, scan_sources
 from cortex_skills.signatures import Verifier
 from cortex_skills.signatures.artifact_trust import artifact_trust
+from cortex_skills.signatures.model_signing import (
+    ModelSignature,
+    check_model_signature,
+    check_model_signature_in,
+    model_signature_result,
+)
 from cortex_skills.signatures.signing import version_of
 from cortex_skills.signatures.skill_files import files_of
 from cortex_skills.signatures.statement import digest_of
@@ -76,6 +82,7 @@ def card_of_folder(folder: Path, config: Config) -> dict[str, Any]:
         publisher=publisher,
         digests={"files": digest_of(files).hex()},
         signature=signature,
+        model_signature=_model_signature(lambda: check_model_signature(folder, config.verification.model_keys)),
         findings=scan_folder(folder),
     )
 
@@ -115,6 +122,9 @@ def card_of_artifact(
         publisher={"name": manifest.publisher, "key": signed.key_id},
         digests={"payload": report.payload_sha256},
         signature=signature,
+        model_signature=_model_signature(
+            lambda: check_model_signature_in(report.entries, config.verification.model_keys)
+        ),
         findings=scan_sources(_texts(report.entries)),
     )
     return card | _of_manifest(manifest, report) | ({} if installed is None else _of_installed(installed))
@@ -129,6 +139,14 @@ def _not_checked(_: ArtifactSignature, __: ArtifactManifest) -> str:
     return ""
 
 
+def _model_signature(checked: Callable[[], ModelSignature]) -> dict[str, str]:
+    """The result of a check of `skill.oms.sig`; what is refused, or cannot be checked, is `refused`."""
+    try:
+        return model_signature_result(checked())
+    except CortexError as error:
+        return model_signature_result(error)
+
+
 def _card(
     source: str,
     name: str,
@@ -138,6 +156,7 @@ def _card(
     publisher: Mapping[str, str] | None,
     digests: Mapping[str, str],
     signature: Mapping[str, str],
+    model_signature: Mapping[str, str],
     findings: Iterable[Finding],
 ) -> dict[str, Any]:
     semantic = None if manifest is None else manifest.semantic
@@ -153,6 +172,7 @@ def _card(
         "publisher": None if publisher is None else dict(publisher),
         "digests": dict(digests),
         "signature": dict(signature),
+        "modelSignature": dict(model_signature),
         "permissions": [] if semantic is None else sorted(semantic.permissions.names()),
         "asserts": [] if semantic is None else [each.predicate for each in semantic.assertions],
         "queries": [] if semantic is None else [each.predicate for each in semantic.queries],

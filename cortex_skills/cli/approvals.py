@@ -82,7 +82,7 @@ def approve(ctx: click.Context, approval_id: str, reason: str, by: str) -> None:
     """
     common: Common = ctx.obj
     with common.plugin() as plugin:
-        if common.skills:
+        if common.names_skills:
             common.load_all(plugin)
         record = _decided(lambda: plugin.approvals.approve(approval_id, by or user_name(), reason))
         view = plugin.approvals.view(record)

@@ -95,7 +95,7 @@ def _call(common: Common, tool: str, arguments: Any, skill: str | None) -> dict[
     known = all_tools(Actions(common.settings().actions)).get(tool)
     is_installed = known is None and "." in tool_id(tool)  # which acts as itself, without a loaded skill
     reads = not is_installed and (known is None or (known.action is None and _READING.issuperset(known.permissions)))
-    opened = common.plugin() if is_installed and not common.skills else common.loaded(reads=reads)
+    opened = common.plugin() if is_installed and not common.names_skills else common.loaded(reads=reads)
     with opened as plugin:
         result = plugin.call(tool, arguments, skill=skill)
     if result.is_error:

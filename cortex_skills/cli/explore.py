@@ -92,7 +92,7 @@ def _serve(common: Common, settings: Config, token: str | None, port: int | None
     with ExitStack() as stack:
         reads = not settings.is_user_store  # a folder without a store may be misspelt
         plugin = stack.enter_context(
-            common.loaded(settings, strict=False) if common.skills else common.plugin(settings, reads=reads)
+            common.loaded(settings, strict=False) if common.names_skills else common.plugin(settings, reads=reads)
         )
         wanted = settings.serving.port if port is None else port
         if port is None and not _is_free(wanted):

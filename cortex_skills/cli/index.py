@@ -52,7 +52,8 @@ def build(
     OUT gets index.json, pages/ and artifacts/, for any web server. Every artifact is verified first. Readers refuse the
     index after it has expired: make it again before, with the same OUT.
     """
-    from cortex_skills.artifact_index.making import artifact_files, build_index, read_artifact
+    from cortex_skills.artifact_index.making import artifact_files, build_index
+    from cortex_skills.artifacts import read_artifact_file
     from cortex_skills.keys.folder import key_folder
 
     if output.resolve() == folder.resolve() or output.resolve() in folder.resolve().parents:
@@ -61,7 +62,7 @@ def build(
     signs_with = key_folder(common.settings()).open(key)
     try:
         made = build_index(
-            (read_artifact(path) for path in paths),
+            (read_artifact_file(path) for path in paths),
             output,
             key=signs_with,
             publisher=publisher or key,

@@ -20,7 +20,6 @@ import click
 
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.options import Common, user_name
-from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
     from cortex_skills.installed import InstalledArtifacts
@@ -89,15 +88,28 @@ def install(ctx: click.Context, /, source: Path | str, **given: Any) -> None:
     Its publisher is trusted before: cortex-skills trust add. What it may do is asked for here.
     """
     common: Common = ctx.obj
+    found = read_source(source)
     with common.plugin() as plugin:
-        run_install(ctx, common, plugin.installed, source, given)
+        run_install(ctx, common, plugin.installed, found, given)
+
+
+def read_source(source: Path | str) -> bytes | str:
+    """The bytes of a file, before a store is opened or created; an address as it is.
+
+    Raises:
+        ArtifactError: the file cannot be read.
+
+    """
+    from cortex_skills.artifacts import read_artifact_file
+
+    return read_artifact_file(source) if isinstance(source, Path) else source
 
 
 def run_install(
     ctx: click.Context,
     common: Common,
     installed: InstalledArtifacts,
-    source: Path | str,
+    source: bytes | str,
     given: dict[str, Any],
     skill_id: str = "",
 ) -> None:
@@ -107,7 +119,7 @@ def run_install(
         ctx: of the command.
         common: its common options.
         installed: where.
-        source: the file, or the address of the index with its id.
+        source: the bytes of the artifact, or the address of the index with its id.
         given: the values of `install_options`.
         skill_id: the only artifact that is accepted; empty for any.
 
@@ -119,15 +131,16 @@ def run_install(
     from cortex_skills.installed.installation import finish, prepare
 
     options = options_of(common, given, skill_id)
-    if isinstance(source, Path):
-        data = read_artifact(source)
+    if isinstance(source, bytes):
+        data = source
     else:
         data, expected, address = artifact_of_index(common, source, given["index_key"], skill_id)
         options = replace(options, expected=expected, source=address)
     prepared = prepare(installed, data, options)
+    answers = _given_answers(given)
     if not common.out.as_json:
-        _show(common, prepared)
-    found = finish(installed, prepared, _answers(prepared, given))
+        _show(common, prepared, answers)
+    found = finish(installed, prepared, _asked(prepared, answers))
     document = {
         **found.to_json(),
         "differences": _differences(prepared, found.grants.grants()),
@@ -142,22 +155,6 @@ def run_install(
     common.out.answer(document, show)
     if found.status != "active":
         ctx.exit(1)
-
-
-def read_artifact(file: Path) -> bytes:
-    """The bytes of an artifact's file; one that is too large is cut, and refused when it is read.
-
-    Raises:
-        CortexError: `invalid_arguments`.
-
-    """
-    from cortex_skills.artifacts.archive import MAX_ARCHIVE
-
-    try:
-        with file.open("rb") as opened:
-            return opened.read(MAX_ARCHIVE + 1)
-    except OSError as error:
-        raise CortexError("invalid_arguments", f"{file} cannot be read: {error.strerror}") from None
 
 
 def options_of(common: Common, given: dict[str, Any], skill_id: str = "") -> InstallOptions:
@@ -196,13 +193,14 @@ def show_audit(common: Common, audit: SecurityAudit, *, everything: bool) -> Non
         common.out.table(("check", "status", "message"), rows)
 
 
-def _show(common: Common, prepared: PreparedInstall) -> None:
+def _show(common: Common, prepared: PreparedInstall, answers: GrantAnswers) -> None:
+    """Write who signed it, what the audit found, and how what it requests differs from what is granted so far."""
     signature = prepared.report.signature
     key = signature.key_id if signature is not None else ""
     common.out.line(f"{prepared.key} of {prepared.manifest.publisher}, signed by {key}")
     show_audit(common, prepared.audit, everything=False)
-    before = prepared.before.grants.grants() if prepared.before is not None else ()
-    rows = [(each["difference"], f"{each['kind']}={each['value']}") for each in _differences(prepared, before)]
+    granted = prepared.decide(answers).granted
+    rows = [(each["difference"], f"{each['kind']}={each['value']}") for each in _differences(prepared, granted)]
     if rows:
         common.out.table(("difference", "grant"), rows)
 
@@ -213,20 +211,24 @@ def _differences(prepared: PreparedInstall, granted: Any) -> list[dict[str, str]
     return [each.to_json() for each in grant_differences(prepared.wanted, granted, prepared.audit.used)]
 
 
-def _answers(prepared: PreparedInstall, given: dict[str, Any]) -> GrantAnswers:
-    """The answers of the options, and on a terminal those of the user."""
+def _given_answers(given: dict[str, Any]) -> GrantAnswers:
+    """The answers of the options."""
     from cortex_skills.installed.artifact_grants import read_grant
     from cortex_skills.installed.grant_decisions import GrantAnswers
 
     if given["grant_all"] and given["deny_all"]:
         raise click.UsageError("--grant-all and --deny-all exclude each other")
     rest = True if given["grant_all"] else False if given["deny_all"] else None
-    granted = {read_grant(text) for text in given["grants"]}
-    denied = {read_grant(text) for text in given["denials"]}
-    answers = GrantAnswers(frozenset(granted), frozenset(denied), rest)
+    granted, denied = (frozenset(map(read_grant, given[name])) for name in ("grants", "denials"))
+    return GrantAnswers(granted, denied, rest)
+
+
+def _asked(prepared: PreparedInstall, answers: GrantAnswers) -> GrantAnswers:
+    """The answers, and on a terminal those of the user to what is open."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        return answers
+    granted, denied = set(answers.grant), set(answers.deny)
     for grant in sorted(prepared.decide(answers).open):
-        if not (sys.stdin is not None and sys.stdin.isatty()):
-            break
         is_granted = click.confirm(f"grant {grant} to {prepared.key.skill_id}?", default=False, err=True)
         (granted if is_granted else denied).add(grant)
-    return GrantAnswers(frozenset(granted), frozenset(denied), rest)
+    return replace(answers, grant=frozenset(granted), deny=frozenset(denied))

@@ -21,7 +21,7 @@ from cortex_skills.cli.install import (
     SUFFIX,
     install_options,
     options_of,
-    read_artifact,
+    read_source,
     run_install,
     show_audit,
     trust_options,
@@ -137,7 +137,7 @@ def update(ctx: click.Context, /, skill_id: str, source: Path | str | None, **gi
         if not isinstance(source, Path):
             source = newer_in_index(common, found, source, given["index_key"])
         if source is not None:
-            run_install(ctx, common, plugin.installed, source, given, skill_id)
+            run_install(ctx, common, plugin.installed, read_source(source), given, skill_id)
             return
     document = {**found.to_json(), "updated": False}
     common.out.answer(document, lambda: common.out.line(f"{found.key} is the newest version"))
@@ -201,12 +201,13 @@ def enable(common: Common, skill_id: str, version: str, override: bool, reason: 
 @click.pass_context
 def audit_artifact(ctx: click.Context, /, subject: str, version: str | None, **given: Any) -> None:
     """Audit the security of the artifact FILE, or of the installed artifact ID, which is quarantined if it fails."""
+    from cortex_skills.artifacts import read_artifact_file
     from cortex_skills.installed.installed_audit import audit_file, audit_installed
 
     common: Common = ctx.obj
     path = Path(subject)
     if path.is_file() or path.suffix == SUFFIX or len(path.parts) > 1:
-        audit = audit_file(common.settings(), read_artifact(path), options_of(common, given))
+        audit = audit_file(common.settings(), read_artifact_file(path), options_of(common, given))
         status = None
     else:
         with common.plugin(reads=True) as plugin:

@@ -143,7 +143,8 @@ class Common:
         agent: the agent id that calls are made for.
         as_of: the moment as of which a command reads; None for today.
         undated: whether such a command includes triples of an unknown time.
-        skills: folders of skills, in the given order.
+        skills: folders of skills, in the given order; those of `installed` too, when a plugin is open.
+        installed: ids of installed artifacts whose skills are loaded.
         verbose: whether the whole log is written.
         serves: whether the command serves agents, so that the skills that it loads are registered.
 
@@ -155,10 +156,16 @@ class Common:
     namespace: str | None = None
     agent: str | None = None
     skills: list[Path] = field(default_factory=list)
+    installed: list[str] = field(default_factory=list)
     verbose: bool = False
     serves: bool = False
     as_of: str | None = None
     undated: str = "include"
+
+    @property
+    def names_skills(self) -> bool:
+        """Whether skills are to be loaded."""
+        return bool(self.skills or self.installed)
 
     def settings(self, **overrides: Any) -> Config:
         """The configuration from all its sources.
@@ -210,18 +217,19 @@ class Common:
         ) as plugin:
             if is_new:
                 self.out.note(f"created a new store in {settings.store_name}")
+            self.skills += [plugin.installed.folder_of_skill(skill_id) for skill_id in self.installed]
             yield plugin
 
     @contextmanager
     def loaded(self, config: Config | None = None, *, strict: bool = True, reads: bool = False) -> Iterator[Plugin]:
-        """The same, with the skills of `--skills`: all of them, or, unless `strict`, those that are in order.
+        """The same, with the skills that are named: all of them, or, unless `strict`, those that are in order.
 
         Raises:
             click.UsageError: no skill was named.
             CortexError: a skill is not in order, or none of them is, with the code of the step that refused it.
 
         """
-        if not self.skills:
+        if not self.names_skills:
             raise click.UsageError("no skill was given: name its folder with --skills FOLDER")
         with self.plugin(config, reads=reads) as plugin:
             self.load_all(plugin, strict=strict)
@@ -259,7 +267,7 @@ class Common:
             audit.close()
 
     def load_all(self, plugin: Plugin, *, strict: bool = True) -> None:
-        """Load the skills of `--skills`: all of them, or, unless `strict`, those that are in order.
+        """Load the skills that are named: all of them, or, unless `strict`, those that are in order.
 
         Raises:
             CortexError: a skill is not in order, or none of them is, with the code of the step that refused it.
@@ -350,6 +358,13 @@ def common_options() -> list[click.Option]:
             multiple=True,
             keep=lambda common, folders: common.skills.extend(folders),
             help="A skill, or a folder of skills, to load. Repeatable.",
+        ),
+        option(
+            "--installed",
+            metavar="ID",
+            multiple=True,
+            keep=lambda common, ids: common.installed.extend(ids),
+            help="An installed artifact whose skill to load. Repeatable.",
         ),
         # Eager, so that `--version --json` prints JSON.
         option("--json", is_flag=True, is_eager=True, keep=set_json, help="Answer with one JSON document."),

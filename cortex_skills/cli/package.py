@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cortex_skills.cli.commands import Command, Group
+from cortex_skills.cli.install import options_of, trust_options
 from cortex_skills.cli.options import Common
 from cortex_skills.errors import CortexError
 
@@ -36,14 +37,14 @@ _MAX_REFERENCE = 500
 
 @click.command(cls=Command)
 @click.argument("folder", metavar="NAME", type=_PATH)
-@click.option("--publisher", default="example", show_default=True, metavar="NAME", help="Who publishes it.")
+@click.option("--publisher", metavar="NAME", help="Who publishes it [the beginning of NAME, or example].")
 @click.option("--wasm", is_flag=True, help="A tool in C, compiled to WebAssembly, instead of a TypeScript skill.")
 @click.pass_obj
-def init(common: Common, folder: Path, publisher: str, wasm: bool) -> None:
+def init(common: Common, folder: Path, publisher: str | None, wasm: bool) -> None:
     """Create a project that `package build` makes an artifact of.
 
-    NAME is the folder to create; its name is that of the skill: a-z, 0-9 and -. It contains skill.toml, the source, and
-    a README with the next commands.
+    NAME is the folder to create; its name is that of the skill (a-z, 0-9 and -), after that of its publisher and a dot
+    if there is one: acme.echo. It contains skill.toml, the source, and a README with the next commands.
     """
     from cortex_skills.artifacts import read_skill_toml
     from cortex_skills.scaffold import package_project, wasm_project, write_folder
@@ -51,7 +52,10 @@ def init(common: Common, folder: Path, publisher: str, wasm: bool) -> None:
 
     folder = folder.absolute()
     check_free(folder)
-    files = (wasm_project if wasm else package_project)(folder.name, publisher)
+    first, _, name = folder.name.rpartition(".")
+    if publisher is not None and first != publisher:
+        name = folder.name
+    files = (wasm_project if wasm else package_project)(name, publisher or first or "example")
     read_skill_toml(files["skill.toml"].encode())
     write_folder(folder, files)
     document = {"folder": str(folder), "files": sorted(files)}
@@ -178,10 +182,20 @@ def build(
 def inspect(common: Common, file: Path) -> None:
     """Show what an artifact contains, what it requests, and whether it is valid; its publisher is not checked."""
     report = _verified(file, _not_checked)
-    document = report.to_json() | _contents(report)
+    from cortex_skills.signatures.model_signing import check_model_signature_in, model_signature_result
+
+    try:
+        model = model_signature_result(
+            check_model_signature_in(report.entries, common.settings().verification.model_keys)
+        )
+    except CortexError as error:
+        model = model_signature_result(error)
+    document = report.to_json() | _contents(report) | {"modelSignature": model}
 
     def show() -> None:
         _show_contents(common, report)
+        if model["message"]:
+            common.out.line(f"  {model['message']}")
         _show_steps(common, report)
 
     common.out.answer(document, show)
@@ -191,34 +205,14 @@ def inspect(common: Common, file: Path) -> None:
 
 @click.command(cls=Command)
 @click.argument("file", metavar="FILE", type=_PATH)
-@click.option(
-    "--trusted-publisher", "trusted", metavar="NAME=KEY", multiple=True, help="Trust a publisher here. Repeatable."
-)
-@click.option("--allow-tofu", is_flag=True, help="Accept an unknown publisher, as at a first use.")
-@click.option("--allow-untrusted", is_flag=True, help="Accept an unknown publisher, without trust.")
-@click.option("--allow-downgrade", is_flag=True, help="Accept an older version than the newest one seen.")
+@trust_options
 @click.pass_obj
-def verify(
-    common: Common,
-    file: Path,
-    trusted: tuple[str, ...],
-    allow_tofu: bool,
-    allow_untrusted: bool,
-    allow_downgrade: bool,
-) -> None:
-    """Verify an artifact, step by step, with your trusted publishers (`trust list`). Nothing is changed."""
-    from cortex_skills.signatures.artifact_trust import artifact_trust, read_trusted
+def verify(common: Common, /, file: Path, **given: Any) -> None:
+    """Verify an artifact, step by step, with your trusted publishers (`trust list`), as an installation does.
 
-    now = datetime.now(UTC)
-    settings = common.settings()
-    trust = artifact_trust(
-        settings,
-        trusted=[read_trusted(each, now) for each in trusted],
-        first_use=allow_tofu or settings.verification.trust_on_first_use,
-        allow_untrusted=allow_untrusted,
-        allow_downgrade=allow_downgrade,
-        now=now,
-    )
+    Nothing is changed.
+    """
+    trust = options_of(common, given).trust_check(common.settings(), datetime.now(UTC))
     report = _verified(file, trust)
     document = report.to_json() | {"trust": report.steps[-1].message if report.is_valid else None}
     common.out.answer(document, lambda: _show_steps(common, report))

@@ -32,7 +32,7 @@ def serve(common: Common, host: str | None, port: int | None) -> None:
         raise CortexError("config_invalid", f"the store is the Cortex at {address[0]}:{address[1]}", hint=hint)
     with ExitStack() as open_now:
         plugin = open_now.enter_context(
-            common.loaded(settings, strict=False) if common.skills else common.plugin(settings)
+            common.loaded(settings, strict=False) if common.names_skills else common.plugin(settings)
         )
         from cortex_skills.server.explorer.code_socket import path_for
         from cortex_skills.server.serve import serve as run
@@ -50,7 +50,7 @@ def serve(common: Common, host: str | None, port: int | None) -> None:
 def mcp(common: Common, skill: str | None) -> None:
     """Serve the tools of skills to an agent host, over standard input and output (MCP).
 
-    Without --skills it serves the skill of the package called notebook: a memory that is a graph.
+    Without --skills and --installed it serves the skill of the package called notebook: a memory that is a graph.
     The host starts this command and speaks the Model Context Protocol with it. The log is written to standard error.
     Several processes can share one --store.
     """
@@ -61,7 +61,9 @@ def mcp(common: Common, skill: str | None) -> None:
         raise click.UsageError("standard input and output must be open: the host speaks over them")
     if sys.stdin.isatty():
         common.out.note("waiting for an agent host on standard input; Ctrl-C ends it")
-    common.serves, common.skills = True, common.skills or [builtin_skill(NOTEBOOK)]
+    common.serves = True
+    if not common.names_skills:
+        common.skills = [builtin_skill(NOTEBOOK)]
     with common.plugin() as plugin:
 
         def load() -> None:

@@ -9,6 +9,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -104,13 +105,15 @@ def verify(common: Common, paths: tuple[Path, ...], model_key: Path | None) -> N
     """Verify the signatures of skills.
 
     PATH is the folder of a skill, or a folder of skills. The result is that of the loader when signatures are required;
-    a skill.oms.sig beside it is verified with --model-key, and must be valid then.
+    a skill.oms.sig beside it is verified with --model-key, else with verification.modelKeys, and must be valid then.
     """
     from cortex_skills.signatures import Verifier
     from cortex_skills.skill_folder.snapshot import skill_folders
 
-    verifier = Verifier.of(common.settings())
-    verdicts = [_verdict(verifier, folder, model_key) for path in paths for folder in skill_folders(path)]
+    settings = common.settings()
+    verifier = Verifier.of(settings)
+    keys = settings.verification.model_keys if model_key is None else (model_key,)
+    verdicts = [_verdict(verifier, folder, keys) for path in paths for folder in skill_folders(path)]
     bad = [verdict for verdict in verdicts if verdict.error is not None]
     document = {"verified": not bad, "skills": [verdict.to_json() for verdict in verdicts]}
     common.out.answer(document, lambda: _show_verdicts(common, verdicts))
@@ -122,7 +125,7 @@ def verify(common: Common, paths: tuple[Path, ...], model_key: Path | None) -> N
         )
 
 
-def _verdict(verifier: Verifier, folder: Path, model_key: Path | None) -> _Verdict:
+def _verdict(verifier: Verifier, folder: Path, keys: Sequence[str | Path]) -> _Verdict:
     from cortex_skills.signatures.model_signing import check_model_signature
     from cortex_skills.skill_folder.snapshot import read_skill
 
@@ -131,7 +134,7 @@ def _verdict(verifier: Verifier, folder: Path, model_key: Path | None) -> _Verdi
         if snapshot.manifest is None:
             raise snapshot.error or CortexError("manifest_invalid", f"{folder} cannot be read")
         statement = verifier.check(snapshot, snapshot.manifest).statement
-        model_signature = check_model_signature(folder, model_key)
+        model_signature = check_model_signature(folder, keys)
     except CortexError as error:
         return _Verdict(folder, snapshot.name, error=error)
     return _Verdict(folder, snapshot.name, statement.publisher, statement.signed, model_signature=model_signature)
@@ -149,7 +152,7 @@ def _show_verdicts(common: Common, verdicts: list[_Verdict]) -> None:
             by = f"signed by {verdict.publisher} at {verdict.signed}"
             common.out.line(("ok", "green"), f" {verdict.folder}: {verdict.name}, {by}")
             if verdict.model_signature == "not_evaluated":
-                common.out.line("    skill.oms.sig is not evaluated: give the key with --model-key")
+                common.out.line("    skill.oms.sig is not checked: give the key with --model-key")
             elif verdict.model_signature == "verified":
                 common.out.line("    skill.oms.sig is verified")
         else:

@@ -46,7 +46,9 @@ def status(common: Common) -> None:
     """Show the store, the namespace, and the skills of --skills."""
     settings = common.settings()
     opening = (
-        common.loaded(settings, strict=False, reads=True) if common.skills else common.plugin(settings, reads=True)
+        common.loaded(settings, strict=False, reads=True)
+        if common.names_skills
+        else common.plugin(settings, reads=True)
     )
     with opening as plugin:
         report = {**plugin.status(), "store": settings.store_name, "triples": _count(plugin)}

@@ -83,6 +83,7 @@ class Verification:
 
     require_signature: bool = True
     trust_on_first_use: bool = False
+    model_keys: tuple[str, ...] = ()
     trust_store: str = ""
     pol_validation: bool = True
     auto_scan: bool = True

@@ -11,6 +11,7 @@ Rules kept here:
   What the version before was granted or denied is not asked again;
 - one version has one payload: the same version with another one is refused until the first is removed;
 - a new version becomes the current one, and the others stay;
+- an artifact with an invalid `skill.oms.sig` is not installed, if keys for it are configured;
 - an artifact that fails its audit is installed quarantined, unless a person accepted these findings of it before.
 """
 
@@ -34,10 +35,11 @@ from cortex_skills.installed.artifact_grants import Grant, Granted, read_grant, 
 from cortex_skills.installed.grant_decisions import GrantAnswers, GrantDecision, decide
 from cortex_skills.installed.installed_artifact import ArtifactKey, ArtifactVersions, InstalledArtifact, judged
 from cortex_skills.installed.installed_artifacts import InstalledArtifacts, record
-from cortex_skills.installed.security_audit import SecurityAudit, audit_artifact
+from cortex_skills.installed.security_audit import MODEL_CHECK, SecurityAudit, audit_artifact
 from cortex_skills.installed.vulnerability_feed import feed_of
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.signatures.artifact_trust import artifact_trust, remember
+from cortex_skills.signatures.model_signing import REFUSED_HINT
 from cortex_skills.signatures.trust import Publisher
 
 
@@ -144,7 +146,9 @@ def prepare(installed: InstalledArtifacts, data: bytes, options: InstallOptions)
     versions = installed.index.versions(manifest.skill_id)
     _check_same(versions, ArtifactKey(manifest.skill_id, manifest.version, report.payload_sha256))
     before = versions.find(manifest.version) or versions.find(None) or next(reversed(versions.versions), None)
-    audit = audit_artifact(report, feed_of(installed.config))
+    audit = audit_artifact(report, feed_of(installed.config), model_keys=installed.config.verification.model_keys)
+    if (refused := next((each for each in audit.checks if each.id == MODEL_CHECK), None)) and refused.findings:
+        raise CortexError("signature_invalid", refused.message, hint=REFUSED_HINT)
     return PreparedInstall(data, options, report, manifest, _showable(requested(manifest)), before, audit)
 
 

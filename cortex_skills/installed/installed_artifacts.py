@@ -25,7 +25,7 @@ from cortex_skills.artifacts.artifact_verification import TrustCheck
 from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
-from cortex_skills.installed.artifact_files import ArtifactFiles, artifacts_folder, skill_folder_of
+from cortex_skills.installed.artifact_files import SKILL, ArtifactFiles, artifacts_folder, skill_folder_of
 from cortex_skills.installed.artifact_grants import effective
 from cortex_skills.installed.installed_artifact import (
     MAX_REASON,
@@ -121,6 +121,20 @@ class InstalledArtifacts:
 
         """
         return _found(self.index.versions(skill_id), version)
+
+    def folder_of_skill(self, skill_id: str, version: str | None = None) -> Path:
+        """The folder with the skill of an artifact, to be loaded as a folder of skills, which verifies it.
+
+        Raises:
+            CortexError: `artifact_not_found`; `artifact_invalid`: it has no skill.
+            GraphError: the store cannot be read.
+
+        """
+        folder = self.files.place(self.find(skill_id, version).key) / SKILL
+        if not folder.is_dir():
+            hint = "call its tools: they need no loading"
+            raise CortexError("artifact_invalid", f"{skill_id} has tools in WebAssembly, and no skill", hint=hint)
+        return folder
 
     def check_active(self, key: ArtifactKey) -> InstalledArtifact:
         """The installed version with this hash, if it may run now; to be called before each call.

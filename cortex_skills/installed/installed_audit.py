@@ -146,7 +146,7 @@ def audit_file(config: Config, data: bytes, options: InstallOptions) -> Security
     report = verify_artifact(data, HOST_VERSIONS, options.trust_check(config, datetime.now(UTC)))
     if report.error is not None and report.error.code == "config_invalid":
         raise report.error
-    return audit_artifact(report, feed_of(config))
+    return audit_artifact(report, feed_of(config), model_keys=config.verification.model_keys)
 
 
 def describe(installed: InstalledArtifacts, found: InstalledArtifact) -> dict[str, Any]:
@@ -212,7 +212,8 @@ def _audit(installed: InstalledArtifacts, found: InstalledArtifact) -> SecurityA
     report = verify_artifact(data, HOST_VERSIONS, installed.trust_check(found), expected)
     if report.error is not None and report.error.code == "config_invalid":
         raise report.error
-    return audit_artifact(report, feed, installed.files.problem(key, data) if report.is_valid else None)
+    problem = installed.files.problem(key, data) if report.is_valid else None
+    return audit_artifact(report, feed, problem, installed.config.verification.model_keys)
 
 
 def _only(check: AuditCheck) -> SecurityAudit:

@@ -11,7 +11,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import PurePosixPath
@@ -23,7 +23,7 @@ from cortex_sandbox.wasm.wasm_limits import MAX_EXPORTED_FUNCTIONS, MAX_MODULE_B
 from cortex_skills.artifacts import ArtifactManifest, VerificationReport
 from cortex_skills.artifacts.bill_of_materials import bill_hashes
 from cortex_skills.artifacts.entry_paths import ASSETS, SBOM, is_module
-from cortex_skills.errors import from_floor
+from cortex_skills.errors import CortexError, from_floor
 from cortex_skills.installed.artifact_grants import GrantKind
 from cortex_skills.installed.vulnerability_feed import VulnerabilityFeed
 from cortex_skills.safe_io.schemas import shown
@@ -31,7 +31,9 @@ from cortex_skills.scanner import Finding, scan_sources
 from cortex_skills.scanner.documents import DOCUMENT_SUFFIXES
 from cortex_skills.scanner.folder import FILES_LIMIT, FOLDER_SIZE_LIMIT
 from cortex_skills.scanner.tree import SOURCE_SUFFIXES
+from cortex_skills.signatures.model_signing import MODEL_MESSAGES, check_model_signature_in
 
+MODEL_CHECK = "model_signature"
 CheckStatus = Literal["passed", "warned", "failed", "skipped"]
 
 _SKILL = f"{ASSETS}skill/"
@@ -121,7 +123,10 @@ class SecurityAudit:
 
 
 def audit_artifact(
-    report: VerificationReport, feed: VulnerabilityFeed | None = None, files_problem: str | None = "not installed"
+    report: VerificationReport,
+    feed: VulnerabilityFeed | None = None,
+    files_problem: str | None = "not installed",
+    model_keys: Sequence[str] = (),
 ) -> SecurityAudit:
     """Audit a verified artifact.
 
@@ -129,15 +134,18 @@ def audit_artifact(
         report: of its verification, valid or not.
         feed: known vulnerabilities; None for none.
         files_problem: what is wrong with its installed files; None for nothing, `not installed` to skip that check.
+        model_keys: the keys of `skill.oms.sig` (`verification.modelKeys`).
 
     Raises:
-        CortexError: a module could not be compiled because of this machine.
+        CortexError: a module could not be compiled because of this machine; `config_invalid`: the extra
+            `model-signing` or a key is missing.
 
     """
     checks = list(_of_verification(report))
     manifest, used = report.manifest, set[GrantKind]()
     if not report.is_valid or manifest is None:
         return SecurityAudit(report, tuple(checks))
+    checks += _of_model_signature(report, model_keys)
     checks += _of_bill(report, manifest)
     checks += _of_manifest(manifest)
     checks += _of_modules(report, manifest, used)
@@ -164,6 +172,19 @@ def _of_verification(report: VerificationReport) -> Iterator[AuditCheck]:
             warned = [step.message for step in steps if step.status == "warned" and name != "manifest_sanity"]
             message = "; ".join(warned or [step.message for step in steps if step.message])
             yield AuditCheck(name, "warned" if warned else "passed", message)
+
+
+def _of_model_signature(report: VerificationReport, keys: Sequence[str]) -> Iterator[AuditCheck]:
+    """Whether the `skill.oms.sig` of the skill is valid; no check for an artifact without one."""
+    try:
+        result = check_model_signature_in(report.entries, keys)
+    except CortexError as error:
+        if error.code != "signature_invalid":
+            raise
+        yield AuditCheck(MODEL_CHECK, "failed", error.message)
+    else:
+        if result != "none":
+            yield AuditCheck(MODEL_CHECK, "passed" if result == "verified" else "warned", MODEL_MESSAGES[result])
 
 
 def _of_bill(report: VerificationReport, manifest: ArtifactManifest) -> Iterator[AuditCheck]:

@@ -154,6 +154,7 @@ class Loader:
                 manifest = self.checked(snapshot)
                 if verifier is not None and not is_builtin(snapshot.folder):
                     _verified(verifier, snapshot, manifest)
+                self._check_model_signature(snapshot)
                 found[manifest.name] = Skill(
                     manifest, manifest.semantic or PLAIN, snapshot.folder.absolute(), None, snapshot.digests
                 )
@@ -188,6 +189,7 @@ class Loader:
             return self._start(snapshot, manifest, installed.hashes)
         verifier = None if is_builtin(snapshot.folder) else self._verifier()
         signature = _verified(verifier, snapshot, manifest) if verifier is not None else None
+        self._check_model_signature(snapshot)
         signed, signer = (None, "") if signature is None else (signature.hashes(), signature.statement.key)
         skill = self._start(snapshot, manifest, signed, signer)
         if verifier is not None and signature is not None:
@@ -263,6 +265,15 @@ class Loader:
         from cortex_skills.signatures import Verifier
 
         return Verifier.of(self.host.config, self.developing)
+
+    def _check_model_signature(self, snapshot: SkillSnapshot) -> None:
+        """Refuse an invalid `skill.oms.sig`, if keys are configured; a folder in development may differ from it."""
+        keys = self.host.config.verification.model_keys
+        if not keys or is_builtin(snapshot.folder) or is_developed(snapshot.folder, self.developing):
+            return
+        from cortex_skills.signatures.model_signing import check_model_signature
+
+        check_model_signature(snapshot.folder, keys)
 
     def _checked(self, skill: str, sources: Mapping[str, str], findings: Iterable[Finding], entry: str | None) -> str:
         """The bundled code of a skill that passed the scanner; empty without code, and in the direct mode.

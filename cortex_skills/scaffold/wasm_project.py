@@ -53,5 +53,10 @@ cortex-skills package build . -o {file}
 ```
 
 `tool.c` is compiled to a core module; `package build` makes a component of it and signs the artifact. To try it:
-`cortex-skills install {file}`, then call `{id}.greet` with `{{"name": "Ada"}}`.
+
+```sh
+cortex-skills install {file} --allow-tofu --grant write=greeted   # trusts the key that signed it, your own
+cortex-skills call {id}.greet '{{"name": "Ada"}}'   # waits for a person: the answer has the id of the request
+cortex-skills approvals approve ID
+```
 """

@@ -228,7 +228,9 @@ def check_reach(plugin: Plugin, listener: socket.socket, *, needs_token: bool = 
     address = listener.getsockname()[0]
     if ipaddress.ip_address(address.partition("%")[0]).is_loopback:
         if needs_token and not has_tokens and not settings.allow_anonymous_reads:
-            log.warning("there is no token, so every request is refused: `cortex-skills token create NAME` makes one")
+            but = " but those of /artifacts" if plugin.config.artifacts.serve_index else ""
+            hint = "`cortex-skills token create NAME` makes one"
+            log.warning("there is no token, so every request%s is refused: %s", but, hint)
         return
     if settings.allow_anonymous_reads:
         message = f"other machines can reach {address}, and cortex.allowAnonymousReads is on"

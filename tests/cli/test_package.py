@@ -136,7 +136,37 @@ def test_a_wrong_argument_is_explained(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "skill_id"),
+    [
+        ("echo", (), "example.echo"),
+        ("acme.echo", (), "acme.echo"),
+        ("acme.echo", ("--publisher", "acme"), "acme.echo"),
+        ("echo", ("--publisher", "acme"), "acme.echo"),
+    ],
+)
+def test_the_publisher_of_a_project_is_named_by_its_folder_or_an_option(
+    name: str, options: tuple[str, ...], skill_id: str, tmp_path: Path
+) -> None:
+    assert run("package", "init", tmp_path / name, *options)[0] == 0
+    assert f'skill_id = "{skill_id}"' in (tmp_path / name / "skill.toml").read_text()
+
+
 def test_a_project_in_c_is_created(tmp_path: Path) -> None:
     code, document, _ = run("package", "init", tmp_path / "hello", "--wasm", "--publisher", "acme")
     assert code == 0
     assert {"skill.toml", "tool.c", "palyra.h", "README.md"} <= set(document["files"])
+
+
+def test_the_skill_of_an_installed_artifact_answers_calls(artifact: Path, tmp_path: Path) -> None:
+    place = ("--store", tmp_path / "store")
+    assert run("install", artifact, "--allow-tofu", "--grant-all", *place)[0] == 0
+    code, document, _ = run("status", "--installed", "acme.echo", *place)
+    assert (code, [each["name"] for each in document["skills"]]) == (0, ["echo"])
+    code, document, _ = run("call", "skill_graph_query", '{"scope": "namespace"}', "--installed", "acme.echo", *place)
+    assert (code, document["details"]["matches"]) == (0, [])
+    code, _, error = run("status", "--installed", "acme.other", *place)
+    assert (code, "artifact_not_found" in error) == (1, True)
+    assert run("quarantine", "acme.echo", "--version", "0.1.0", "--reason", "a test", *place)[0] == 0
+    code, _, error = run("call", "skill_graph_query", '{"scope": "namespace"}', "--installed", "acme.echo", *place)
+    assert (code, "artifact_quarantined" in error) == (1, True)

