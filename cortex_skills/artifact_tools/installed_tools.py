@@ -3,7 +3,8 @@
 Rules kept here:
 - the index is read at each call: what another process installed, quarantined or removed holds from the next call on;
 - what runs is verified from the bytes that were just read, and is the version that the gate decided about;
-- an artifact that cannot be verified offers no tool, and its tools are refused with the reason;
+- an artifact that cannot be verified offers no tool, and is tried again after `_RETRY_S`; a name that could be one of
+  its tools is refused with the reason, and never said not to exist;
 - the code of a module is compiled once for its bytes; each call has its own store, with the quotas of the manifest;
 - the engine is imported when an artifact is first called;
 - inputs were checked by the gate; an answer that is not JSON, or not as the manifest declares, fails the call.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -39,7 +41,7 @@ from cortex_skills.host import Host
 from cortex_skills.registry.model_text import cleaned_body
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.safe_io.display import one_line
-from cortex_skills.safe_io.schemas import errors_of
+from cortex_skills.safe_io.schemas import errors_of, shown
 from cortex_skills.safe_io.strict_json import read_json
 from cortex_skills.secrets import HIDDEN, SecretStore
 
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _KEPT_MODULES = 64
+_RETRY_S = 5.0
 _MAX_DEPTH = 64
 _MAX_ERROR = 500
 _TRANSFER_BYTES = 1 << 20
@@ -63,11 +66,17 @@ GateCall = Callable[[Skill, str, dict[str, Any], ActionCall], Any]
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """The tools at one state of the index."""
+    """The tools at one state of the index, and why some artifacts have none; the time is that of `time.monotonic`."""
 
     revision: str
     artifacts: Mapping[InstalledArtifact, tuple[ArtifactAction, ...]] = field(default_factory=dict)
     by_name: Mapping[str, ArtifactAction] = field(default_factory=dict)
+    failed: Mapping[InstalledArtifact, CortexError] = field(default_factory=dict)
+    at: float = 0.0
+
+    def is_of(self, revision: str) -> bool:
+        """Whether this holds at a state of the index now."""
+        return revision == self.revision and not (self.failed and time.monotonic() > self.at + _RETRY_S)
 
 
 class InstalledTools:
@@ -91,8 +100,25 @@ class InstalledTools:
         self._changing = Lock()
 
     def find(self, name: str) -> AgentAction | None:
-        """The tool with this id, active or not; None when there is none."""
-        return self._current().by_name.get(name) if "." in name else None
+        """The tool with this id, active or not; None when there is none.
+
+        Raises:
+            CortexError: there may be one, but the artifact cannot be verified; or the store cannot be read.
+
+        """
+        if "." not in name:
+            return None
+        listed = self._current()
+        found = listed.by_name.get(name)
+        if found is None:
+            for installed, error in listed.failed.items():
+                if name.startswith(f"{installed.publisher}."):
+                    raise CortexError(
+                        error.code,
+                        f"{shown(name)} cannot be used, if it is a tool of {installed.key}: {error.message}",
+                        hint=error.hint,
+                    )
+        return found
 
     def all(self) -> Mapping[str, AgentAction]:
         """The tools that may run, by id."""
@@ -110,19 +136,25 @@ class InstalledTools:
                 return self._listed
             raise CortexError(error.code, error.message, hint=error.hint) from error
         listed = self._listed
-        if revision == listed.revision:
+        if listed.is_of(revision):
             return listed
         with self._changing:
-            if revision != self._listed.revision:
+            if not self._listed.is_of(revision):
                 self._listed = self._read(revision, self._listed)
             return self._listed
 
     def _read(self, revision: str, before: _Listed) -> _Listed:
-        artifacts = {
-            each: before.artifacts.get(each) or self._tools_of(each)
-            for each in self._host.installed.list()
-            if each.current
-        }
+        artifacts: dict[InstalledArtifact, tuple[ArtifactAction, ...]] = {}
+        failed: dict[InstalledArtifact, CortexError] = {}
+        for each in self._host.installed.list():
+            if not each.current:
+                continue
+            try:
+                artifacts[each] = before.artifacts.get(each) or self._tools_of(each)
+            except CortexError as error:
+                failed[each] = error
+                if each not in before.failed:
+                    log.warning("the tools of %s are not offered: %s", each.key, error.message)
         by_name: dict[str, ArtifactAction] = {}
         for installed in sorted(artifacts, key=_precedence):
             for action in artifacts[installed]:
@@ -131,19 +163,20 @@ class InstalledTools:
                     log.warning("the tool %s of %s is skipped: another artifact has it", name, installed.key)
                 else:
                     by_name[name] = action
-        return _Listed(revision, artifacts, by_name)
+        return _Listed(revision, artifacts, by_name, failed, time.monotonic())
 
     def _tools_of(self, installed: InstalledArtifact) -> tuple[ArtifactAction, ...]:
-        """The tools of an artifact; none, with a warning, when it cannot be verified."""
-        try:
-            opened = self._host.installed.verified(installed)
-            if opened.manifest.is_semantic:
-                return ()
-            module = module_of(opened.manifest, opened.entries)
-            return tuple(self._action(opened, terms) for terms in self._terms(opened, is_core=module[:8] != COMPONENT))
-        except CortexError as error:
-            log.warning("the tools of %s are not offered: %s", installed.key, error.message)
+        """The tools of an artifact.
+
+        Raises:
+            CortexError: it cannot be verified.
+
+        """
+        opened = self._host.installed.verified(installed)
+        if opened.manifest.is_semantic:
             return ()
+        module = module_of(opened.manifest, opened.entries)
+        return tuple(self._action(opened, terms) for terms in self._terms(opened, is_core=module[:8] != COMPONENT))
 
     def _terms(self, opened: OpenArtifact, *, is_core: bool) -> list[ToolTerms]:
         per_minute = self._host.config.skill_sandbox.max_calls_per_minute

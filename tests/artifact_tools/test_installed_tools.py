@@ -151,6 +151,20 @@ def test_changed_bytes_do_not_run(plugin):
     assert plugin.call("acme.echo", HI).code == "artifact_invalid"
 
 
+def test_a_tool_that_cannot_be_verified_is_not_said_not_to_exist(plugin, monkeypatch):
+    key = add(plugin).key
+    path = plugin._host.installed.files.place(key) / "artifact.palyra-skill"
+    data = path.read_bytes()
+    path.write_bytes(data[:-1] + b"x")
+    result = plugin.call("acme.echo", HI)
+    assert (result.code, str(key) in result.text) == ("artifact_invalid", True)
+    assert "acme_DOT_echo" not in json.dumps(plugin.tools(format="mcp"))
+    assert plugin.call("other.echo", HI).code == "tool_not_found"
+    monkeypatch.setattr("cortex_skills.artifact_tools.installed_tools._RETRY_S", 0.0)
+    path.write_bytes(data)
+    assert plugin.call("acme.echo", HI).details["outputs"] == HI
+
+
 def test_a_revoked_publisher_stops_too(plugin, trust):
     add(plugin)
     assert not plugin.call("acme.echo", HI).is_error
