@@ -151,8 +151,14 @@ class ContractCalls:
         return notes
 
     def session_end(self, agent: str, session: str) -> None:
-        """Report the end of a session to the lifecycle hooks; what they decide is recorded, and changes nothing."""
-        self._decisions("session_end", agent, session)
+        """Report the end of a session to the lifecycle hooks; what they decide is recorded, and changes nothing.
+
+        A store that fails is logged: the plugin is closed in any case.
+        """
+        try:
+            self._decisions("session_end", agent, session)
+        except Exception:
+            log.warning("the lifecycle hooks were not called at the end of a session", exc_info=True)
 
     def deliver(self, skill_id: str, channel: str, message: bytes, sender: str, agent: str) -> None:
         """Deliver a message with the artifact that a channel was given to.

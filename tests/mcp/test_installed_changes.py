@@ -78,24 +78,32 @@ def test_a_client_is_notified_when_another_process_installs_and_quarantines(
     run(test())
 
 
+@pytest.mark.parametrize("failing", ["_lists", "installed_revision"])
+@pytest.mark.parametrize("error", [CortexError("graph_unavailable", "it does not answer"), RuntimeError("broken")])
 def test_clients_are_notified_after_a_time_in_which_the_store_does_not_answer(
-    running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str, error: Exception
 ) -> None:
-    failed, read = [], ListChanges._lists
+    owner = ListChanges if failing == "_lists" else type(running.plugin)
+    failed, read = asyncio.Event(), getattr(owner, failing)
 
-    def fails_once(changes: ListChanges) -> Any:
-        if not failed:
-            failed.append(True)
-            raise CortexError("graph_unavailable", "the store does not answer", hint="wait")
-        return read(changes)
+    def fails_once(given: Any) -> Any:
+        if not failed.is_set():
+            loop.call_soon_threadsafe(failed.set)
+            raise error
+        return read(given)
 
     async def test() -> None:
+        nonlocal loop
+        loop = asyncio.get_running_loop()
         async with over_http(running, "of-the-host") as client, client.listen(tools_list_changed=True) as changes:
             monkeypatch.setattr("cortex_skills.server.mcp.list_changes._LOOK_S", 0.05)
-            monkeypatch.setattr(ListChanges, "_lists", fails_once)
+            monkeypatch.setattr(owner, failing, fails_once)
+            if failing != "_lists":
+                await asyncio.wait_for(failed.wait(), WAIT_S)
             await asyncio.to_thread(running.plugin.load, skills.write(tmp_path / "more", "other-desk"))
             event = await asyncio.wait_for(anext(aiter(changes)), WAIT_S)
             assert isinstance(event, ToolsListChanged)
-            assert failed
+            await asyncio.wait_for(failed.wait(), WAIT_S)
 
+    loop: asyncio.AbstractEventLoop
     run(test())

@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -29,7 +30,6 @@ from mcp.server.subscriptions import (
 )
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from cortex_skills.errors import CortexError
 from cortex_skills.server.mcp import prompts, resources, tools
 from cortex_skills.server.mcp.approval_updates import ApprovalUpdates
 from cortex_skills.server.mcp.caller import Caller
@@ -108,17 +108,15 @@ class ListChanges:
         self._again.set()  # for changes before this call
         try:
             while True:
-                try:
+                with suppress(TimeoutError):
                     await asyncio.wait_for(self._again.wait(), _LOOK_S)
-                except TimeoutError:
-                    if not await self._installed_changed():
-                        continue
-                self._again.clear()
                 try:
-                    await self._notify()
-                except CortexError as error:
+                    if self._again.is_set() or await self._installed_changed():
+                        self._again.clear()
+                        await self._notify()
+                except Exception as error:  # of the store
                     if self._installed is not None:
-                        log.warning("the clients are not notified of changes for now: %s", error.message)
+                        log.warning("the clients are not notified of changes for now", exc_info=error)
                     self._installed = None  # so that the next look finds a change
         finally:
             take_back()
