@@ -198,10 +198,10 @@ def _sealed(trust: Trust, count: int, key: bytes) -> bytes:
         "version": _VERSION,
         "count": count,
         "publishers": [asdict(publisher) for publisher in trust.publishers.values()],
-        "seen": [asdict(seen) for seen in trust.seen.values()],
+        "seen": [{name: getattr(seen, name) for name in Seen.__slots__} for seen in trust.seen.values()],
         "revoked": [asdict(revoked) for revoked in trust.revoked.values()],
     }
-    return json.dumps({**document, "mac": _mac(document, key)}, indent=1).encode()
+    return json.dumps({**document, "mac": _mac(document, key)}).encode()  # an indentation is slow
 
 
 def _publisher(entry: dict[str, Any]) -> Publisher:
