@@ -9,7 +9,12 @@ UNIT := $(addprefix tests/,manifest config schemas limits memory injection enric
 SOURCES := cortex_skills graph sandbox examples tests bench eval fuzz hatch_build.py build_steps
 ASSETS := cortex_skills/server/explorer/static/assets.json
 
-.PHONY: help setup demo check test lint bench bench-clean eval fuzz soak record wheel clean
+# Packages of npm that tests use: those of `make test`, and the others of `make test-all`.
+NPM := $(addprefix tests/,examples/typecheck mcp/conformance explorer/typecheck)
+NPM_EXTENDED := $(addprefix tests/,mcp/inspector server/sparql/javascript proofs/interop/digitalbazaar explorer/browser/axe)
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+.PHONY: help setup demo check test test-all lint bench bench-clean eval fuzz soak record wheel clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -32,21 +37,25 @@ $(READY): pyproject.toml hatch_build.py package-lock.json $(wildcard build_steps
 demo: setup
 	$(BIN)/python examples/supply-chain/run_demo.py
 
-## make test    run linters, type checks and all tests: under ten minutes on two cores
-test: setup lint
-	npm ci --prefix tests/examples/typecheck --silent
-	npm ci --prefix tests/mcp/inspector --silent
-	npm ci --prefix tests/mcp/conformance --silent
-	npm ci --prefix tests/server/sparql/javascript --silent
-	npm ci --prefix tests/proofs/interop/digitalbazaar --silent
-	npm ci --prefix tests/explorer/browser/axe --silent
-	npm ci --prefix tests/explorer/typecheck --silent
+## make test    run linters, type checks and the tests: under ten minutes on two cores
+test: setup lint $(NPM:=/node_modules/.ready)
 	$(BIN)/python -m tests.graph.w3c.fetch
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --durations 40 --durations-min 3
+	$(PYTEST) --durations 20 --durations-min 3 -m 'not timing and not extended'
+
+## make test-all  run `make test`, then what takes long or needs a foreign program: the wheel, Virtuoso, other
+##              implementations in JavaScript, pages in every form; .ci/run runs it
+test-all: test $(NPM_EXTENDED:=/node_modules/.ready)
+	$(PYTEST) --durations 20 --durations-min 3 -m 'extended and not timing'
+
+# The packages of a folder are installed again when its lock file changes.
+%/node_modules/.ready: %/package-lock.json
+	npm ci --prefix $* --silent
+	@touch $@
 
 ## make check   run linters, type checks and the unit tests: under a minute on two cores
+##              (make check ROOM=registry runs the tests of that room and of the rooms that import it instead)
 check: setup lint
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --quiet -m 'not slow and not timing' $(UNIT)
+	$(PYTEST) --quiet -m 'not slow and not timing and not extended' $(if $(ROOM),$$($(BIN)/python -m tests.room_tests $(ROOM)),$(UNIT))
 
 ## make lint    run ruff, mypy and import-linter
 lint: setup
@@ -77,7 +86,7 @@ eval: setup
 fuzz: setup
 	$(BIN)/python -m fuzz.fuzz --seconds 300
 	$(BIN)/python -m fuzz.artifact_readers --seconds 300
-	CORTEX_TESTS_EXAMPLES=3 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal --timeout 3600 -m hypothesis
+	CORTEX_TESTS_EXAMPLES=3 $(PYTEST) --timeout 3600 -m hypothesis
 
 ## make soak    share a store between eight processes that are killed, stopped and starved, with bytes flipped in between:
 ##              ten minutes; then write one audit from eight processes with ten kills, and stop a thousand endless

@@ -10,7 +10,6 @@ from click.testing import CliRunner
 
 from cortex_skills import Config, Plugin
 from cortex_skills.cli.app import program
-from cortex_skills.integrations import langchain
 from cortex_skills.server.mcp.caller import Caller
 from cortex_skills.server.mcp.tools import listed
 from tests.artifact_tools.conftest import add
@@ -33,6 +32,8 @@ def test_an_artifact_that_reaches_out_is_not_offered_to_a_caller_that_may_not_wr
 
 
 def test_a_tool_is_called_through_langchain(plugin):
+    from cortex_skills.integrations import langchain
+
     add(plugin)
     (tool,) = [each for each in langchain.tools(plugin) if each.name == "acme_DOT_echo"]
     assert tool.invoke(HI) == 'acme.echo: {"text":"hi"}'

@@ -36,6 +36,7 @@ def without_times(output: str) -> list[str]:
     return sorted(set(text.split("\n")))
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 @pytest.mark.timeout(600)  # each step waits up to 90 s for the shell
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")

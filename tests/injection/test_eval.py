@@ -83,6 +83,7 @@ def test_the_set_of_a_fresh_author_is_found_as_at_first_sight() -> None:
     assert sum(found) >= FIRST_SIGHT * len(found)
 
 
+@pytest.mark.extended
 def test_attacks_that_were_tuned_on_are_found_in_pieces() -> None:
     attacks = [row for row in rows("attacks") if row["split"] in TUNED_ON][::4]
     found = [{**row, "split": "dev"} for row in attacks_in_pieces(attacks)]

@@ -64,6 +64,7 @@ def written(folder: Path, version: str = "1.2.0", name: str = "echo_http") -> Pa
     return path
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 def test_eight_processes_install_everything_once_and_lose_nothing(installers: Installers, tmp_path: Path) -> None:
     same = written(tmp_path, "2.0.0")

@@ -45,6 +45,7 @@ def test_fastmcp_uses_the_tools(transport: str, request: pytest.FixtureRequest) 
     gc.collect()  # what that package leaves is warned of here, where it is not heard
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 @pytest.mark.timeout(400)  # it starts Node.js four times
 @pytest.mark.parametrize("era", ["legacy", "modern"])
@@ -61,6 +62,7 @@ def test_the_inspector_uses_the_tools_over_http(inspector: list[str], running: R
     assert "onQuery" in read["contents"][0]["text"]
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_the_inspector_uses_the_tools_over_stdio(inspector: list[str], parameters: StdioServerParameters) -> None:

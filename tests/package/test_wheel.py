@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(850)]
+pytestmark = [pytest.mark.extended, pytest.mark.slow, pytest.mark.timeout(850)]
 
 
 @pytest.fixture(scope="module")

@@ -102,6 +102,7 @@ def test_the_direct_mode_also_needs_an_environment_variable(
     assert "UNSAFE_DIRECT_LOAD=1" in str(refused.value)
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 def test_compiling_the_guests_on_a_new_machine_does_not_count_as_the_skills_time(
     skill: Written, tmp_path: Path

@@ -284,6 +284,7 @@ def test_a_missing_folder_is_watched_through_its_parent(tmp_path: Path) -> None:
     assert list(watched_folders([tmp_path / "a/b/c"])) == [str(tmp_path)]
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 @pytest.mark.timeout(400)  # creating so many files is slow on some disks
 def test_a_hundred_thousand_other_files_are_not_watched(hot: Plugin, skills: Path) -> None:

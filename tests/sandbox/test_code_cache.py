@@ -169,6 +169,7 @@ def test_a_folder_that_cannot_be_created_is_not_an_error(
     assert "compiles again" in caplog.text
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 @pytest.mark.timeout(400)  # two engines, each compiled twice
 def test_compilation_counts_neither_as_run_time_of_a_guest_nor_as_memory_of_the_host(tmp_path: Path) -> None:

@@ -93,6 +93,7 @@ def test_a_thousand_live_sandboxes_take_half_a_megabyte_each_at_most() -> None:
     assert resident_bytes() - before < 100 << 20
 
 
+@pytest.mark.extended
 @needs_statm
 @pytest.mark.slow
 def test_thousands_of_sandboxes_one_after_another_do_not_leak_memory() -> None:
@@ -130,6 +131,7 @@ def test_sandboxes_that_are_not_closed_are_collected() -> None:
     assert resident_bytes() - before < 50 << 20
 
 
+@pytest.mark.extended
 @needs_statm
 @pytest.mark.slow
 def test_guests_stopped_at_their_limits_do_not_leak_memory() -> None:

@@ -28,8 +28,13 @@ from tests.artifacts.samples import KEY
 from tests.installed.samples import artifact, install, place
 from tests.signatures.conftest import ACME, NOW
 
-pytest.importorskip("model_signing")
 Written = Callable[..., Path]
+
+
+@pytest.fixture(autouse=True)
+def library() -> None:
+    """Imported when a test runs: collecting the tests would import it in each worker."""
+    pytest.importorskip("model_signing")
 
 
 @pytest.fixture

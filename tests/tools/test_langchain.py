@@ -7,17 +7,24 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
-from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from cortex_skills import Plugin
-from cortex_skills.integrations import langchain
 from tests.configs import config
 from tests.mcp import skills
 
 STATEMENT = {"subject": "a", "predicate": "hasStatus", "object": "approved"}
+
+
+@pytest.fixture(scope="module")
+def langchain() -> ModuleType:
+    """The integration; imported here, since collecting the tests would import LangChain in each worker."""
+    from cortex_skills.integrations import langchain
+
+    return langchain
 
 
 @pytest.fixture
@@ -32,7 +39,9 @@ def message(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     return {"type": "tool_call", "id": "1", "name": name, "args": arguments}
 
 
-def test_the_tools_have_the_names_and_schemas_of_the_plugin(plugin: Plugin) -> None:
+def test_the_tools_have_the_names_and_schemas_of_the_plugin(langchain: ModuleType, plugin: Plugin) -> None:
+    from langchain_core.utils.function_calling import convert_to_openai_tool
+
     received = [convert_to_openai_tool(tool) for tool in langchain.tools(plugin)]
     given = plugin.tools(format="openai")
     assert [tool["function"]["name"] for tool in received] == [tool["function"]["name"] for tool in given]
@@ -41,7 +50,7 @@ def test_the_tools_have_the_names_and_schemas_of_the_plugin(plugin: Plugin) -> N
         assert one["function"]["parameters"]["properties"] == other["function"]["parameters"]["properties"]
 
 
-def test_a_call_returns_the_text_and_the_details_of_the_plugin(plugin: Plugin) -> None:
+def test_a_call_returns_the_text_and_the_details_of_the_plugin(langchain: ModuleType, plugin: Plugin) -> None:
     tools = {tool.name: tool for tool in langchain.tools(plugin, agent="a2")}
     asserted = tools["skill_assert"].invoke(message("skill_assert", STATEMENT))
     assert (asserted.status, asserted.artifact["created"]) == ("success", True)
@@ -51,7 +60,7 @@ def test_a_call_returns_the_text_and_the_details_of_the_plugin(plugin: Plugin) -
     assert asked.artifact["matches"] == direct.details["matches"]
 
 
-def test_a_call_may_be_awaited(plugin: Plugin) -> None:
+def test_a_call_may_be_awaited(langchain: ModuleType, plugin: Plugin) -> None:
     tools = {tool.name: tool for tool in langchain.tools(plugin)}
     answer = asyncio.run(tools["skill_assert"].ainvoke(message("skill_assert", STATEMENT)))
     assert (answer.status, answer.artifact["created"]) == ("success", True)
@@ -68,7 +77,9 @@ def test_a_call_may_be_awaited(plugin: Plugin) -> None:
         ({**STATEMENT, "predicate": "other"}, "undeclared_predicate"),
     ],
 )
-def test_a_refusal_is_a_message_with_its_code(plugin: Plugin, arguments: dict[str, Any], code: str) -> None:
+def test_a_refusal_is_a_message_with_its_code(
+    langchain: ModuleType, plugin: Plugin, arguments: dict[str, Any], code: str
+) -> None:
     (tool,) = (tool for tool in langchain.tools(plugin) if tool.name == "skill_assert")
     refused = tool.invoke(message("skill_assert", arguments))
     awaited = asyncio.run(tool.ainvoke(message("skill_assert", arguments)))
@@ -78,7 +89,7 @@ def test_a_refusal_is_a_message_with_its_code(plugin: Plugin, arguments: dict[st
     assert plugin.graph.list_triples({})["total"] == 0
 
 
-def test_the_host_chooses_the_agent_and_the_skill(plugin: Plugin) -> None:
+def test_the_host_chooses_the_agent_and_the_skill(langchain: ModuleType, plugin: Plugin) -> None:
     received: list[Any] = []
     plugin.on("before_tool_call", received.append)
     (tool,) = (tool for tool in langchain.tools(plugin, agent="a2") if tool.name == "skill_assert")

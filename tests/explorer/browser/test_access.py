@@ -79,6 +79,7 @@ def go(page: Any, running: Running, address: str) -> None:
         page.evaluate("address => { location.href = address }", address)
 
 
+@pytest.mark.extended
 def test_no_page_breaks_a_rule_of_wcag_in_either_theme(
     signed_in: Pages, running: Running, addresses: list[str]
 ) -> None:
@@ -98,6 +99,7 @@ def test_no_page_breaks_a_rule_of_wcag_in_either_theme(
     assert {place: broken for place, broken in found.items() if broken} == {}
 
 
+@pytest.mark.extended
 def test_no_page_scrolls_sideways_at_320_pixels(signed_in: Pages, running: Running, addresses: list[str]) -> None:
     page = signed_in(expected=EXPECTED, viewport={"width": 320, "height": 640})
     wide = {}

@@ -234,6 +234,7 @@ def test_the_switch_of_the_colours_is_kept(signed_in: Pages, running: Running) -
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
+@pytest.mark.extended
 def test_a_large_map_is_drawn_on_a_canvas_with_one_link(signed_in: Pages, running: Running) -> None:
     for place in range(700):
         triple = {"subject": f"n{place}", "predicate": "next", "object": {"node": f"n{place // 3}"}}

@@ -22,7 +22,13 @@ _numbers = count()
 PATIENT_S = 100.0  # for one request, since the machine may be busy
 
 
-@pytest.fixture(params=KINDS, ids=lambda kind: kind.name.removesuffix("_store"))
+_PARAMS = [
+    pytest.param(kind, id=kind.name.removesuffix("_store"), marks=[pytest.mark.extended] if kind.extended else [])
+    for kind in KINDS
+]
+
+
+@pytest.fixture(params=_PARAMS)
 def subject(request: pytest.FixtureRequest) -> Subject:
     kind: Kind = request.param
     return Subject(kind, request.getfixturevalue(kind.name))

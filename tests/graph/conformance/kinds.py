@@ -21,6 +21,7 @@ class Kind:
         any_query: whether a query may name graphs.
         any_graph: whether a graph may have any name, and not only that of a namespace.
         server: whether each operation is a request; there are fewer examples then.
+        extended: whether only `make test-all` runs it.
 
     """
 
@@ -30,6 +31,7 @@ class Kind:
     any_query: bool = True
     any_graph: bool = True
     server: bool = True
+    extended: bool = False
 
 
 _VIRTUOSO = """
@@ -45,7 +47,7 @@ KINDS = (
     Kind("owned_store"),
     Kind("oxigraph_store"),
     Kind("unknown_server_store"),
-    Kind("virtuoso_store", refuses=frozenset(_VIRTUOSO.split()), equals_apart=False, any_query=False),
+    Kind("virtuoso_store", refuses=frozenset(_VIRTUOSO.split()), equals_apart=False, any_query=False, extended=True),
     Kind("cortex_store", any_graph=False),
 )
 

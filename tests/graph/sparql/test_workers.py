@@ -332,6 +332,7 @@ def rss_kib(pid: int) -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_three_million_rows_stream_in_flat_memory(store: OxigraphStore, graph: NamespacedGraph) -> None:

@@ -15,7 +15,7 @@ from tests.services.oxigraph import oxigraph
 from tests.services.virtuoso import Unavailable, virtuoso
 
 
-@pytest.fixture(scope="module", params=["oxigraph", "virtuoso"])
+@pytest.fixture(scope="module", params=["oxigraph", pytest.param("virtuoso", marks=pytest.mark.extended)])
 def address(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
     if request.param == "oxigraph":
         with oxigraph() as server:

@@ -29,10 +29,13 @@ SEED = bytes(range(32))
 V2 = "https://www.w3.org/ns/credentials/v2"
 Ask = Callable[[dict[str, Any]], dict[str, Any]]
 
-pytestmark = pytest.mark.skipif(
-    not (FOLDER / "node_modules" / "@digitalbazaar").is_dir(),
-    reason="the libraries are not installed: npm ci --prefix tests/proofs/interop/digitalbazaar",
-)
+pytestmark = [
+    pytest.mark.extended,
+    pytest.mark.skipif(
+        not (FOLDER / "node_modules" / "@digitalbazaar").is_dir(),
+        reason="the libraries are not installed: npm ci --prefix tests/proofs/interop/digitalbazaar",
+    ),
+]
 
 
 @pytest.fixture(scope="module")

@@ -109,6 +109,7 @@ def test_curl_queries_and_updates(endpoint: str, token: str) -> None:
 # --- sparql-http-client
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 @pytest.mark.timeout(400)  # it starts Node.js four times
 @javascript

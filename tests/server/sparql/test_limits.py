@@ -244,6 +244,7 @@ print(lines - 1)
 """
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 @pytest.mark.timeout(500)
 def test_three_million_rows_stream_in_flat_memory(serve: Callable[..., Running]) -> None:
