@@ -73,7 +73,8 @@ for number in range(3):
         pass
 umask = posix.umask(0)
 posix.umask(umask)
-asked = marshal.dumps([sys.argv[1:], posix.environ, posix.getcwdb(), umask, streams])
+ignored = [number for number in {signals} if _signal.getsignal(number) == _signal.SIG_IGN]
+asked = marshal.dumps([sys.argv[1:], posix.environ, posix.getcwdb(), umask, ignored, streams])
 server = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
 server.connect({address!r})
 for number in {signals}:
@@ -135,12 +136,17 @@ def _received(launcher: socket.socket) -> list[Any] | None:
         if not (more := launcher.recv(1 << 20)):
             return None
         data += more
-    words, environment, folder, umask, numbers = marshal.loads(data[_LENGTH_BYTES:])
-    return [words, environment, folder, umask, dict(zip(numbers, streams, strict=True))]
+    *asked, numbers = marshal.loads(data[_LENGTH_BYTES:])
+    return [*asked, dict(zip(numbers, streams, strict=True))]
 
 
 def _become(
-    words: list[str], environment: dict[bytes, bytes], folder: bytes, umask: int, streams: dict[int, int]
+    words: list[str],
+    environment: dict[bytes, bytes],
+    folder: bytes,
+    umask: int,
+    ignored: list[int],
+    streams: dict[int, int],
 ) -> None:
     """Make this process, which was forked, what the launcher was."""
     spare = [os.dup(os.open(os.devnull, os.O_RDWR)) for _ in range(3)]  # so that no stream has a number below 3
@@ -155,7 +161,9 @@ def _become(
     os.chdir(folder)
     os.umask(umask)
     time.tzset()
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for each in _SIGNALS:  # the server ignores some: SIGINT, and SIGHUP where it was started under nohup
+        usual = signal.default_int_handler if each == signal.SIGINT else signal.SIG_DFL
+        signal.signal(each, signal.SIG_IGN if each in ignored else usual)
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         errors = "backslashreplace" if name == "stderr" else getattr(sys, name).errors
         stream = (
