@@ -246,7 +246,7 @@ STOPPED = {
     "a helper": ("export default { f() { spin(); } };\nfunction spin() {\n  do {} while (true);\n}", 3),
     "a regular expression": ("export default { f() {\n  return /(a+)+$/.test('a'.repeat(40) + 'b');\n} };", 2),
     "stack traces turned off": ("Error.stackTraceLimit = 0; export default { f() {\n  for (;;);\n} };", None),
-    "a native function": ("export default { f() {\n  const n = 2n ** 300000n;\n  return [n ** 90n];\n} };", None),
+    "a native function": ("export default { f() {\n  const n = 3n ** 300000n;\n  return [n ** 1000n];\n} };", None),
 }
 
 
