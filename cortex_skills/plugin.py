@@ -198,7 +198,7 @@ class Plugin:
         """
         names = self._active.load(Path(path), strict=strict)
         if self._watcher is not None:
-            for place in (Path(path), *self._active.decisions):
+            for place in (Path(path), *self._active.decisions.folders):
                 self._watcher.add(place)
         return names
 

@@ -13,9 +13,12 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Generic, ParamSpec
@@ -42,6 +45,7 @@ _DRAIN_S = 15.0
 _LOOK_S = 0.05
 # From this many changed paths on, all skills are checked: finding those that the paths belong to would take longer.
 _MANY_PATHS = 200
+_MANY_DECISIONS = 5_000
 
 
 class Callbacks(Generic[P]):
@@ -102,11 +106,11 @@ class ActiveSkills:
         return self._skills
 
     @cached_property
-    def decisions(self) -> tuple[Path, ...]:
-        """The folders in which the user's signatures and approvals are."""
+    def decisions(self) -> Decisions:
+        """The user's signatures and approvals."""
         from cortex_skills.signatures.signing import own_folder
 
-        return own_folder(), self._grants.place
+        return Decisions((own_folder(), self._grants.place))
 
     @property
     def rejected(self) -> list[Rejected]:
@@ -200,10 +204,11 @@ class ActiveSkills:
     def reload_changed(self, paths: Collection[str] | None) -> None:
         """Reload what changed at these paths; None means anything that changed since the last check.
 
-        When the user has signed or approved a skill, all that was rejected is tried again.
+        When the user has signed or approved a skill since, all that was rejected is tried again: also when no path says
+        so, since the report of a decision is lost while the folders to watch change.
         """
-        decided = any(Path(path).is_relative_to(place) for path in paths or () for place in self.decisions)
-        self.reload(paths=None if decided else paths, retry=paths is not None)
+        decided = self.decisions.changed()
+        self.reload(paths=None if decided else paths, retry=decided or paths is not None)
 
     def close(self) -> None:
         """Deactivate every skill. Closing twice has no effect."""
@@ -249,6 +254,34 @@ class ActiveSkills:
             if not skill.calls.end(_DRAIN_S, self._closing) and not self._closing.is_set():
                 log.warning("%s is closed with calls in progress: they took more than %g s", skill.name, _DRAIN_S)
             dispose([skill], reason)
+
+
+class Decisions:
+    """The files in which the user's signatures and approvals are, and whether one changed.
+
+    Attributes:
+        folders: where they are.
+
+    """
+
+    def __init__(self, folders: tuple[Path, ...]) -> None:
+        self.folders = folders
+        self._seen = self._stamps()
+
+    def changed(self) -> bool:
+        """Whether one was added, changed or removed since the last time, or since this object was made."""
+        before, self._seen = self._seen, self._stamps()
+        return self._seen != before
+
+    def _stamps(self) -> set[tuple[str, int, int]]:
+        found = set()
+        for folder in self.folders:
+            with suppress(OSError), os.scandir(folder) as listing:
+                for entry in islice(listing, _MANY_DECISIONS):
+                    with suppress(OSError):
+                        status = entry.stat(follow_symlinks=False)
+                        found.add((entry.path, status.st_mtime_ns, status.st_ino))
+        return found
 
 
 class _Wanted:

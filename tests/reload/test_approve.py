@@ -48,6 +48,18 @@ def test_an_added_permission_is_taken_when_it_is_approved(
     assert json.loads(run("approve", "--json").stdout) == []
 
 
+def test_an_approval_whose_event_was_lost_is_found_by_the_next_check(plugin: Plugin, skills: Path) -> None:
+    plugin.load(write(skills / "kyc", 1))
+    save_manifest(skills / "kyc", **RECALL)
+    active = plugin._active
+    active.reload_changed(None)
+    assert [(each.name, each.error.code) for each in plugin.rejected] == [("kyc", "permission_denied")]
+    assert run("approve", "kyc").exit_code == 0
+    active.reload_changed(None)
+    assert plugin.rejected == []
+    assert "memory:recall" in plugin.skills["kyc"].semantic.permissions.names()
+
+
 def test_a_new_skill_of_a_watched_folder_is_taken_when_it_is_approved(hot: Plugin, skills: Path) -> None:
     reports = Reports(hot)
     write(skills / "kyc", 1)
