@@ -25,6 +25,7 @@ from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from cortex_skills.config.path_settings import PRIVATE, PUBLIC, READ_ONLY, PathSetting, marked
 from cortex_skills.config.sources import (
     all_settings,
     camel,
@@ -52,7 +53,7 @@ class ServerSettings:
     host: str = "127.0.0.1"
     port: int = 19090
     auth_token: str | None = field(default=None, repr=False)
-    token_file: str = ""
+    token_file: str = field(default="", metadata=PRIVATE)
     allow_anonymous_reads: bool = False
     allowed_hosts: tuple[str, ...] = ()
     query_timeout_ms: int = 30_000
@@ -83,8 +84,8 @@ class Verification:
 
     require_signature: bool = True
     trust_on_first_use: bool = False
-    model_keys: tuple[str, ...] = ()
-    trust_store: str = ""
+    model_keys: tuple[str, ...] = field(default=(), metadata=PRIVATE)
+    trust_store: str = field(default="", metadata=PRIVATE)
     pol_validation: bool = True
     auto_scan: bool = True
 
@@ -93,21 +94,21 @@ class Verification:
 class Proofs:
     """The shapes for proofs, the signing key, and the trusted issuers of commitments (`proofs`)."""
 
-    shapes: Mapping[str, str] = field(default_factory=dict, hash=False)
-    keys: str = ""
+    shapes: Mapping[str, str] = field(default_factory=dict, hash=False, metadata=READ_ONLY)
+    keys: str = field(default="", metadata=PRIVATE)
     key: str = "local"
     trusted_issuers: tuple[str, ...] = ()
-    openings: str = ""
-    openings_key: str = ""
+    openings: str = field(default="", metadata=PRIVATE)
+    openings_key: str = field(default="", metadata=PRIVATE)
 
 
 @dataclass(frozen=True, slots=True)
 class Registry:
     """The folders of the skill registry (`registry`), and the other namespaces whose reflections may be read."""
 
-    folders: tuple[str, ...] = ()
-    import_root: str = ""
-    export_root: str = ""
+    folders: tuple[str, ...] = field(default=(), metadata=READ_ONLY)
+    import_root: str = field(default="", metadata=PUBLIC)
+    export_root: str = field(default="", metadata=PUBLIC)
     reflection_namespaces: tuple[str, ...] = ()
 
 
@@ -123,13 +124,13 @@ class AuditSettings:
     """The journal of calls (`audit`), and whether texts that were removed from enrichments are kept, and where."""
 
     journal: Literal["auto", "on", "off"] = "auto"
-    folder: str = ""
+    folder: str = field(default="", metadata=PRIVATE)
     keep_days: int = 0
     fsync: Literal["never", "minute", "always"] = "minute"
     on_full: Literal["refuse-actions", "refuse-all", "warn"] = "refuse-actions"
     keep_removed: bool = False
-    removed: str = ""
-    removed_key: str = ""
+    removed: str = field(default="", metadata=PRIVATE)
+    removed_key: str = field(default="", metadata=PRIVATE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,7 @@ class Learning:
     model: str = ""
     key_variable: str = ""
     timeout_ms: int = 60_000
-    runs: str = ""
+    runs: str = field(default="", metadata=PRIVATE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ class ActionSettings:
 
     trust_level: Literal["observe", "suggest", "supervised_auto", "bounded_auto"] = "observe"
     allow_reads_without_approval: bool = False
-    workspace: str = ""
+    workspace: str = field(default="", metadata=PUBLIC)
     read: tuple[str, ...] = ("memory", "persona", "logs", "out", "etc", "docs")
     write: tuple[str, ...] = ("memory", "out", "logs")
     never: tuple[str, ...] = ("brain", "packages", "apps", "node_modules", ".git", ".env*", "logs/audit")
@@ -187,20 +188,22 @@ class SecretSettings:
     """Where the secrets of the owner are (`secrets`)."""
 
     store: Literal["auto", "keyring", "file"] = "auto"
-    file: str = ""
-    key: str = ""
+    file: str = field(default="", metadata=PRIVATE)
+    key: str = field(default="", metadata=PRIVATE)
 
 
 @dataclass(frozen=True, slots=True)
 class ArtifactSettings:
     """Where artifacts are installed, and how they are audited (`artifacts`)."""
 
-    folder: str = ""
+    folder: str = field(default="", metadata=PRIVATE)
     audit_hours: int = 6
     allow_first_use: bool = False
-    vulnerability_feed: str = ""
+    vulnerability_feed: str = field(default="", metadata=READ_ONLY)
     storage_bytes: int = 16 << 20
-    channels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    channels: Mapping[str, str] = field(
+        default_factory=dict, hash=False, metadata=marked(PathSetting("public", may_be_address=True))
+    )
     addresses: Mapping[str, str] = field(default_factory=dict, hash=False)
     allow_loopback: bool = False
     serve_index: bool = False
@@ -220,7 +223,9 @@ class Config:
     """
 
     cortex: ServerSettings = ServerSettings()
-    store: str | Mapping[str, Any] = "memory:"
+    store: str | Mapping[str, Any] = field(
+        default="memory:", metadata=marked(PathSetting("private", may_be_address=True))
+    )
     agent_namespace: str = "mayros"
     hot_reload: bool = False
     strict_declarations: bool = True
