@@ -3,6 +3,8 @@
 Rules kept here:
 - an option that is not listed is refused, in every spelling; so no command runs another program, writes a file, reads a
   list of files from a file, or looks elsewhere;
+- no command takes what it runs from a file of the workspace: the options that are added, the environment and the hidden
+  files are stated here;
 - a value of a long option follows `=`, that of a short one is a whole number; after `--` there are no options;
 - what is a path is stated here and checked by the workspace; a revision of git names no file.
 """
@@ -14,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from cortex_skills.actions import git_view
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.schemas import shown
 
@@ -40,6 +43,9 @@ class ArgumentPolicy:
         positional: what the other arguments are.
         always: arguments that precede those of the caller.
         subcommands: the first argument, each with its own policy.
+        environment: what the command needs besides the common variables.
+        hidden: names of files from which it would take what it runs. The kernel hides them, so it runs confined only.
+        system: what it opens of the system besides programs and libraries.
 
     """
 
@@ -50,9 +56,12 @@ class ArgumentPolicy:
     positional: Positional = "paths"
     always: tuple[str, ...] = ()
     subcommands: Mapping[str, ArgumentPolicy] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    hidden: tuple[str, ...] = ()
+    system: tuple[str, ...] = ()
 
 
-_SAFE_DIFF = ("--no-ext-diff", "--no-textconv")
+_SAFE_DIFF = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
 _DIFF_OPTIONS: dict[str, re.Pattern[str] | None] = {
     **dict.fromkeys(("stat", "name-only", "name-status", "cached", "oneline", "no-patch", "patch", "no-merges")),
     "max-count": _NUMBER,
@@ -92,9 +101,14 @@ POLICIES: Mapping[str, ArgumentPolicy] = {
         }
     ),
     "git": ArgumentPolicy(
-        always=("--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"),
+        always=("--no-pager",),  # there is no configuration: `git_view`
+        environment=git_view.ENVIRONMENT,
         subcommands={
-            "status": ArgumentPolicy(flags="sb", options=dict.fromkeys(("short", "branch", "porcelain"))),
+            "status": ArgumentPolicy(
+                flags="sb",
+                options=dict.fromkeys(("short", "branch", "porcelain")),
+                always=("--ignore-submodules=dirty",),
+            ),
             "log": _DIFF,
             "diff": _DIFF,
             "show": _DIFF,
@@ -103,10 +117,20 @@ POLICIES: Mapping[str, ArgumentPolicy] = {
         },
     ),
     "pnpm": ArgumentPolicy(
+        always=("--config.ignore-pnpmfile=true", "--config.manage-package-manager-versions=false"),
+        environment={
+            "COREPACK_ENABLE_NETWORK": "0",
+            "COREPACK_ENABLE_PROJECT_SPEC": "0",
+            "OPENSSL_CONF": "/dev/null",
+            "npm_config_globalconfig": "/dev/null",
+            "npm_config_userconfig": "/dev/null",
+        },
+        hidden=(".npmrc", ".pnpmfile.*", "pnpm-workspace.yaml"),
+        system=("/etc/ssl/certs",),
         subcommands=dict.fromkeys(
             ("list", "why"),
             ArgumentPolicy(options={**dict.fromkeys(("json", "prod", "dev")), "depth": _NUMBER}, positional="names"),
-        )
+        ),
     ),
 }
 

@@ -44,7 +44,7 @@ def run_child(
     """Run a command and wait for its end.
 
     Args:
-        command: the path of a program and its arguments; or a command to confine first.
+        command: the path of a program, the name that it is called by and its arguments; or a command to confine first.
         call: whose deadline and cancel token end it.
         folder: its working folder.
         environment: its whole environment.
@@ -55,21 +55,22 @@ def run_child(
 
     """
     with ExitStack() as stack:
-        words: list[str] = []
         ends: list[int] = []
         status = None
         if isinstance(command, tuple):
-            words = list(command)
+            program, *words = command
         else:
-            from cortex_sandbox.engine.child_program import command as program
+            from cortex_sandbox.engine.child_program import command as command_of
 
             status, theirs = _pipe(stack)
             described, ours = _pipe(stack)
             ends = [theirs.fileno(), described.fileno()]
-            words = program("cortex_sandbox.isolation.confined_command", *ends)
+            words = command_of("cortex_sandbox.isolation.confined_command", *ends)
+            program = words[0]
         try:
             child = subprocess.Popen(  # noqa: S603 - no shell; the policies permit the arguments
                 words,
+                executable=program,
                 cwd=folder,
                 env=environment,
                 stdin=subprocess.DEVNULL,

@@ -4,8 +4,11 @@ Rules kept here:
 - the commands are those of `actions.commands`, each with the arguments that its policy permits (`argument_policies`);
   its paths and `cwd` obey the rules of `paths`;
 - it runs confined by the kernel: it can open the programs of the system and what `actions.read` allows, without what
-  is denied and without files that have several names; no network, no other program's memory, no signal, nothing
-  written. Where the kernel cannot do that it is refused, unless `actions.allowUnconfined`;
+  is denied and without files that have several names; no network, no other process, no program besides it, nothing
+  written or changed. Where the kernel cannot do that it is refused, unless `actions.allowUnconfined`;
+- no configuration in the workspace has it run anything: git sees a repository without its configuration (`git_view`),
+  and the files from which another command would take what it runs are hidden from it;
+- a person is shown the command with all that is added to it;
 - the environment is empty but for what the command needs; 30 s; an output beyond 100 KB ends it. Its whole process
   group is killed at the end.
 """
@@ -13,16 +16,26 @@ Rules kept here:
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from cortex_skills.actions.action import ActionCall, AgentAction
-from cortex_skills.actions.argument_policies import MAX_ARGUMENT, MAX_ARGUMENTS, CheckedArguments, checked_arguments
-from cortex_skills.actions.child_output import ChildOutput, run_child
+from cortex_skills.actions.argument_policies import (
+    MAX_ARGUMENT,
+    MAX_ARGUMENTS,
+    POLICIES,
+    CheckedArguments,
+    checked_arguments,
+)
+from cortex_skills.actions.child_output import run_child
+from cortex_skills.actions.git_view import git_view
 from cortex_skills.actions.manifest import COMMAND, ActionManifest
 from cortex_skills.actions.paths import MAX_PATH, Workspace, refused
 from cortex_skills.config.settings import ActionSettings
@@ -33,15 +46,6 @@ MAX_OUTPUT = 100_000
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 _SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/ld.so.cache", "/etc/ld.so.conf.d")
 _MAX_ENTRIES = 20_000
-_ENVIRONMENT = {
-    "PATH": _PATH,
-    "LANG": "C.UTF-8",
-    "HOME": "/nonexistent",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-}
 
 
 def shell_safe(settings: ActionSettings, workspace: Workspace) -> AgentAction:
@@ -86,7 +90,7 @@ def shell_safe(settings: ActionSettings, workspace: Workspace) -> AgentAction:
             "commandWhitelist": list(settings.commands),
         }
     )
-    return AgentAction(manifest, partial(_run, workspace), partial(_check, workspace))
+    return AgentAction(manifest, partial(_run, workspace), partial(_check, workspace), partial(_preview, workspace))
 
 
 def _checked(workspace: Workspace, call: ActionCall) -> tuple[CheckedArguments, Path]:
@@ -108,19 +112,61 @@ def _check(workspace: Workspace, call: ActionCall) -> None:
     _checked(workspace, call)
 
 
+def _started(command: str, arguments: CheckedArguments) -> tuple[str, tuple[str, ...]]:
+    """The path of the program of a command, and its words. What is a script of node is started by node."""
+    found = shutil.which(command, path=_PATH)
+    if found is None:
+        raise CortexError("action_failed", f"this system has no {command}", hint="install it")
+    program = str(Path(found).resolve())
+    with Path(program).open("rb") as file:
+        line = file.read(256).partition(b"\n")[0].decode("utf-8", "replace")
+    if not line.startswith("#!"):
+        return program, (command, *arguments.command)
+    if line[2:].split() not in (["/usr/bin/env", "node"], ["/usr/bin/node"], ["/usr/local/bin/node"]):
+        hint = "install the program itself, or as a script of node"
+        raise CortexError("action_failed", f"{command} is a script here, which would start other programs", hint=hint)
+    node, words = _started("node", CheckedArguments((program, *arguments.command), ()))
+    return node, words
+
+
+def _preview(workspace: Workspace, call: ActionCall) -> str:
+    """The command as it is run."""
+    arguments, _ = _checked(workspace, call)
+    program, words = _started(call.inputs["command"], arguments)
+    return f"nothing; it runs, in {call.inputs['cwd']}:\n{shlex.join((program, *words[1:]))}"
+
+
 def _run(workspace: Workspace, call: ActionCall) -> dict[str, Any]:
     arguments, folder = _checked(workspace, call)
-    program = shutil.which(call.inputs["command"], path=_PATH)
-    if program is None:
-        raise CortexError("action_failed", f"this system has no {call.inputs['command']}", hint="install it")
-    command = (str(Path(program).resolve()), *arguments.command)
-    environment = _ENVIRONMENT | {"GIT_CEILING_DIRECTORIES": str(workspace.root.resolve().parent)}
-    if sys.platform != "linux":
-        if not call.settings.allow_unconfined:
-            raise _not_confined("this system has no such protection")
-        done = run_child(command, call, folder, environment, MAX_OUTPUT)
-    else:
-        done = _confined(workspace, call, command, folder, environment)
+    name = call.inputs["command"]
+    policy = POLICIES[name]
+    needs_all = bool(policy.hidden) or not call.settings.allow_unconfined
+    if sys.platform != "linux" and needs_all:
+        raise _not_confined("this system has no such protection")
+    program, words = _started(name, arguments)
+    environment = {"PATH": _PATH, "LANG": "C.UTF-8", "HOME": "/nonexistent", **policy.environment}
+    with ExitStack() as stack:
+        read: list[str] = []
+        if name == "git":
+            root = workspace.root.resolve()
+            repository, view = stack.enter_context(git_view(root))
+            environment |= {"GIT_DIR": str(view), "GIT_WORK_TREE": str(root)}
+            read += (str(repository), str(view))
+        if sys.platform != "linux":
+            done = run_child((program, *words), call, folder, environment, MAX_OUTPUT)
+        else:
+            from cortex_sandbox.isolation.confined_command import ConfinedCommand
+
+            inside, listed = readable(replace(workspace, never=(*workspace.never, *policy.hidden)), call.settings.read)
+            system = (str(Path(path).resolve()) for path in (*_SYSTEM, *policy.system) if Path(path).exists())
+            read += (*inside, *dict.fromkeys(system))
+            cpu_s = call.manifest.limits.timeout_ms // 1000 + 1
+            confined = ConfinedCommand(
+                program, words, tuple(read), tuple(listed), ("/dev/null",), cpu_s=cpu_s, needs_all=needs_all
+            )
+            done = run_child(confined, call, folder, environment, MAX_OUTPUT)
+    if done.lacking and needs_all:
+        raise _not_confined(", ".join(done.lacking))
     return {
         "stdout": done.stdout.decode("utf-8", "replace"),
         "stderr": done.stderr.decode("utf-8", "replace"),
@@ -128,31 +174,7 @@ def _run(workspace: Workspace, call: ActionCall) -> dict[str, Any]:
     }
 
 
-def _confined(
-    workspace: Workspace, call: ActionCall, command: tuple[str, ...], folder: Path, env: dict[str, str]
-) -> ChildOutput:
-    from cortex_sandbox.isolation.confined_command import ConfinedCommand
-
-    roots = [*call.settings.read, *([".git"] if call.inputs["command"] == "git" else [])]
-    read, listed = readable(workspace, roots)
-    timeout_s = call.manifest.limits.timeout_ms / 1000
-    system = tuple(dict.fromkeys(str(Path(path).resolve()) for path in _SYSTEM if Path(path).exists()))
-    confined = ConfinedCommand(
-        command,
-        tuple(read),
-        system,
-        tuple(listed),
-        ("/dev/null",),
-        cpu_s=int(timeout_s) + 1,
-        needs_all=not call.settings.allow_unconfined,
-    )
-    done = run_child(confined, call, folder, env, MAX_OUTPUT)
-    if done.lacking and confined.needs_all:
-        raise _not_confined(", ".join(done.lacking))
-    return done
-
-
-def readable(workspace: Workspace, roots: list[str]) -> tuple[list[str], list[str]]:
+def readable(workspace: Workspace, roots: Sequence[str]) -> tuple[list[str], list[str]]:
     """The paths that a confined command may read, and the folders of which it may read the names only.
 
     A folder that holds nothing denied is one path; of any other, each entry that is not denied.
@@ -168,9 +190,8 @@ def readable(workspace: Workspace, roots: list[str]) -> tuple[list[str], list[st
     for root in roots:
         parts = tuple(part for part in root.split("/") if part)
         path = top.joinpath(*parts)
-        is_git = parts == (".git",)
-        if path.is_dir() and not path.is_symlink() and (is_git or not workspace.is_denied(parts)):
-            paths, folders, is_whole = _of_folder(workspace, path, parts, left) if not is_git else ([], [], True)
+        if path.is_dir() and not path.is_symlink() and not workspace.is_denied(parts):
+            paths, folders, is_whole = _of_folder(workspace, path, parts, left)
             read += [str(path)] if is_whole else paths
             listed += [] if is_whole else folders
     return read, listed

@@ -206,17 +206,16 @@ def call(timeout_ms: int = 30_000, cancel: CancelToken | None = None) -> ActionC
     return ActionCall(shown, {}, "a1", "mayros", None, None, deadline, cancel)
 
 
-def confined(*command: str, **more: Any) -> ConfinedCommand:
-    system = tuple(str(Path(path).resolve()) for path in ("/usr", "/bin", "/lib", "/lib64"))
-    return ConfinedCommand((str(Path(shutil.which(command[0])).resolve()), *command[1:]), (), system, **more)
+SYSTEM = tuple(str(Path(path).resolve()) for path in ("/usr", "/bin", "/lib", "/lib64", sys.base_prefix))
 
 
-def python(program: str) -> ConfinedCommand:
+def confined(*words: str, **more: Any) -> ConfinedCommand:
+    return ConfinedCommand(str(Path(shutil.which(words[0])).resolve()), words, SYSTEM, **more)
+
+
+def python(program: str, **more: Any) -> ConfinedCommand:
     """A confined interpreter, which tries what no command of the policies can."""
-    base = Path(sys.base_prefix).resolve()
-    found = Path(sys.executable).resolve()
-    system = tuple(str(Path(path).resolve()) for path in ("/usr", "/bin", "/lib", "/lib64", base))
-    return ConfinedCommand((str(found), "-I", "-S", "-c", program), (), system)
+    return confined(sys.executable, "-I", "-S", "-c", program, **more)
 
 
 @pytest.mark.parametrize(
@@ -246,7 +245,7 @@ def test_a_program_that_writes_too_much_is_ended(tmp_path: Path) -> None:
 def test_a_program_that_takes_too_long_is_ended_with_its_children(tmp_path: Path) -> None:
     program = "import os, time\nos.fork()\nprint(os.getpid(), flush=True)\ntime.sleep(60)"
     with pytest.raises(CortexError) as caught:
-        run_child(python(program), call(timeout_ms=700), tmp_path, {}, 10_000)
+        run_child((sys.executable, "python", "-c", program), call(timeout_ms=700), tmp_path, {}, 10_000)
     assert caught.value.code == "action_timeout"
 
 

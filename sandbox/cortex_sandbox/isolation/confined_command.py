@@ -1,9 +1,10 @@
 """Confines this process, and replaces it by a command of the system: files below some paths, no network.
 
 Rules kept here:
-- landlock restricts it to the files and folders that it is given, some to read, some to execute, some to write; a
-  folder is given with all that it holds, and nothing else can be opened;
-- seccomp refuses sockets, tracing, mounting, signals, leaving the process group, and numbers of another architecture;
+- landlock restricts it to the files and folders that it is given, some to read, some to write; a folder is given with
+  all that it holds, and nothing else can be opened. Only the program and its loader can be executed;
+- seccomp allows what reading files needs (`syscalls`): no socket, no other process, no change of a file, and no program
+  after this one, so that what a configuration in the data names is not started;
 - processor time, memory, descriptors and the length of written files are limited;
 - what the kernel lacks is written to a pipe before the command starts; where landlock or seccomp is lacking the command
   does not start, unless the caller says so.
@@ -11,11 +12,15 @@ Rules kept here:
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import resource
-from collections.abc import Mapping
+import struct
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any, NoReturn
 
 from cortex_sandbox.isolation import confinement
@@ -26,6 +31,9 @@ NOT_CONFINED, NOT_STARTED = 125, 127  # the exit codes of this program
 _NEEDED = ("landlock", "seccomp")
 _READ_BYTES = 1 << 16
 _DESCRIPTORS = 128
+_ELF_64, _PT_INTERP = b"\x7fELF\x02", 3
+
+_libc = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,25 +41,27 @@ class ConfinedCommand:
     """A command, and what it may open and use.
 
     Attributes:
-        command: the path of a program, and its arguments.
+        program: the path of the program, an executable file of the system (ELF) without a symbolic link in its path.
+        words: the name that it is called by, and its arguments.
         read: paths that it may read; no path has a symbolic link in it.
         listed: folders whose names it may read, and those of the folders in them.
-        execute: paths that it may read and execute.
         write: files that it may read and write.
         cpu_s: seconds of processor time.
         memory_bytes: of address space.
         needs_all: whether it starts only where landlock and seccomp are in force.
+        landlock: the newest version of landlock of which the restrictions are used.
 
     """
 
-    command: tuple[str, ...]
+    program: str
+    words: tuple[str, ...]
     read: tuple[str, ...]
-    execute: tuple[str, ...]
     listed: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
     cpu_s: int = 30
     memory_bytes: int = 2 << 30
     needs_all: bool = True
+    landlock: int = confinement.LANDLOCK_NEWEST
 
     def to_json(self) -> bytes:
         """The command as the program reads it."""
@@ -72,29 +82,55 @@ def main(status: int, described: int) -> NoReturn:
     while chunk := os.read(described, _READ_BYTES):
         text += chunk
     given = json.loads(text)
+    rights = _rights(given)
+    path = ctypes.create_string_buffer(os.fsencode(given["program"]))
+    words = _texts(os.fsencode(word) for word in given["words"])
+    environment = _texts(b"=".join(pair) for pair in os.environb.items())
     tried = confinement.tried
     protections = [
         tried("privileges", confinement.refuse_new_privileges),
         tried("limits", lambda: _limit(given)),
-        tried("landlock", lambda: f"version {confinement.restrict_files(_rights(given))}"),
-        tried("seccomp", _filter),
+        tried("landlock", lambda: f"version {confinement.restrict_files(rights, given['landlock'])}"),
+        tried("seccomp", lambda: _filter(ctypes.addressof(path))),
     ]
     lacking = [one for one in protections if not one.in_force]
     os.write(status, json.dumps([f"{one.name} ({one.detail})" for one in lacking]).encode())
     if given["needs_all"] and any(one.name in _NEEDED for one in lacking):
         os._exit(NOT_CONFINED)
-    try:
-        os.execve(given["command"][0], given["command"], dict(os.environ))  # noqa: S606 - what this program is for
-    except OSError as error:
-        os.write(2, f"{given['command'][0]}: {error.strerror}\n".encode())
+    _libc.execve(path, words, environment)
+    os.write(2, f"{given['program']}: {os.strerror(ctypes.get_errno())}\n".encode())
     os._exit(NOT_STARTED)
+
+
+def _texts(texts: Iterable[bytes]) -> ctypes.Array[ctypes.c_char_p]:
+    """An array of C, ended by a null pointer."""
+    held = [*texts, None]
+    return (ctypes.c_char_p * len(held))(*held)
 
 
 def _rights(given: Mapping[str, Any]) -> dict[str, int]:
     listed = dict.fromkeys(given["listed"], READ_FOLDER)
     read = dict.fromkeys(given["read"], READ_FILE | READ_FOLDER)
-    execute = dict.fromkeys(given["execute"], READ_FILE | READ_FOLDER | EXECUTE)
-    return listed | read | execute | dict.fromkeys(given["write"], READ_FILE | WRITE_FILE | TRUNCATE)
+    write = dict.fromkeys(given["write"], READ_FILE | WRITE_FILE | TRUNCATE)
+    execute = dict.fromkeys((given["program"], *_loader(given["program"])), READ_FILE | EXECUTE)
+    return listed | read | write | execute
+
+
+def _loader(program: str) -> Iterator[str]:
+    """The path of the dynamic loader that a program names, if it names one: the segment PT_INTERP of the ELF format."""
+    with Path(program).open("rb") as file:
+        if file.read(len(_ELF_64)) != _ELF_64:
+            return
+        file.seek(0x20)
+        (table,) = struct.unpack("=Q", file.read(8))
+        file.seek(0x36)
+        size, count = struct.unpack("=HH", file.read(4))
+        for number in range(count):
+            file.seek(table + number * size)
+            kind, _, place, _, _, length = struct.unpack("=IIQQQQ", file.read(40))
+            if kind == _PT_INTERP:
+                file.seek(place)
+                yield os.path.realpath(file.read(length).rstrip(b"\0").decode())
 
 
 def _limit(given: Mapping[str, Any]) -> str:
@@ -110,6 +146,6 @@ def _limit(given: Mapping[str, Any]) -> str:
     return "processor time, memory, descriptors and files are limited"
 
 
-def _filter() -> str:
-    confinement.install_filter(command_filter)
-    return "no socket, no tracing, no mount, no signal"
+def _filter(path_address: int) -> str:
+    confinement.install_filter(partial(command_filter, path_address=path_address))
+    return "only system calls that read files"

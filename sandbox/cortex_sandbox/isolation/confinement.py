@@ -44,6 +44,7 @@ _LANDLOCK_VERSION_FLAG = 1
 # TCP from version 4; abstract Unix sockets and signals from version 6.
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 _NET_RIGHTS, _SCOPES = 0b11, 0b11
+LANDLOCK_NEWEST = 6  # later versions add nothing that is used here
 # Rights of a path: execute, write and read a file, read a folder, truncate. The last bit is ioctl of a device.
 EXECUTE, WRITE_FILE, READ_FILE, READ_FOLDER, TRUNCATE = 1, 1 << 1, 1 << 2, 1 << 3, 1 << 14
 _RIGHTS_OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | 1 << 15
@@ -151,11 +152,12 @@ def _restrict_by_landlock() -> str:
     return f"{', '.join(held)} (version {version})"
 
 
-def restrict_files(allowed: Mapping[str, int]) -> int:
+def restrict_files(allowed: Mapping[str, int], newest: int = LANDLOCK_NEWEST) -> int:
     """Restrict this process by landlock to some paths; the version of landlock.
 
     Args:
         allowed: rights by path, of which those that the version does not know are left out; nothing else is opened.
+        newest: the newest version of which the restrictions are used.
 
     Raises:
         Lacking: the kernel has no landlock.
@@ -165,6 +167,7 @@ def restrict_files(allowed: Mapping[str, int]) -> int:
     version: int = _libc.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), _LANDLOCK_VERSION_FLAG)
     if version < 1:
         raise Lacking("this kernel has no landlock, or landlock is not enabled")
+    version = min(version, newest)
     known = (1 << _FILE_RIGHTS.get(version, _FILE_RIGHTS[5])) - 1
     attributes = struct.pack("=QQQ", known, _NET_RIGHTS if version >= 4 else 0, _SCOPES if version >= 6 else 0)
     size = 8 if version < 4 else 16 if version < 6 else 24

@@ -1,107 +1,65 @@
-"""The system calls that a confined worker may make, as a seccomp program.
+"""The system calls that a confined process may make, as a seccomp program: of a worker, and of a command of the system.
 
 Rules kept here:
-- pure: the program is made, not installed;
-- an allow-list: the calls that a warmed-up interpreter and a loaded engine need to compute, wait, exit, and read and
-  write open descriptors. No call that opens, connects, signals, traces, or starts a process;
-- `recvfrom` is allowed with MSG_DONTWAIT and no other flag: others reach more code of the kernel than needed;
-- no memory becomes executable; `clone` starts threads of this process only; limits can only be lowered, and only those
-  of the process itself;
-- a refused call fails with EPERM, so that a library which tries something optional continues; a call with the numbers
-  of another architecture kills the process.
+- pure: a program is made, not installed;
+- allow-lists: what is not listed is refused. No call that connects, signals, traces, starts a process, or changes a
+  file that is not open: its mode, owner, times, attributes, name. `clone` starts threads of the process only; a worker
+  lowers limits of the process itself only, a command none;
+- a worker has what a warmed-up interpreter and a loaded engine need to compute, wait, exit, and read and write open
+  descriptors: it opens nothing, and no memory becomes executable; `recvfrom` is allowed with MSG_DONTWAIT and no other
+  flag: others reach more code of the kernel than needed;
+- a command also opens and lists files, for landlock to permit. It replaces the program that confines it once: `execve`
+  is allowed for one address of memory, which the random layout of the started program does not have again. `ioctl` and
+  `fcntl` are allowed for what neither changes a file, nor locks one, nor has a signal sent;
+- a refused call fails with EPERM, so that a library which tries something optional continues, and in a command a newer
+  one with ENOSYS, so that an older one is used; a call with the numbers of another architecture kills the process.
 
-The numbers are those of Linux's arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h; the
-program's format is that of the kernel's Documentation/userspace-api/seccomp_filter.rst.
+The program's format is that of the kernel's Documentation/userspace-api/seccomp_filter.rst.
 """
 
 from __future__ import annotations
 
 import errno
 import struct
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
+from cortex_sandbox.isolation.syscall_numbers import ARCHITECTURES, Architecture
 
-@dataclass(frozen=True)
-class Architecture:
-    """The numbers of one architecture.
+__all__ = ["ALLOW", "ARCHITECTURES", "KILL", "Architecture", "assembled", "command_filter", "failing", "worker_filter"]
 
-    Attributes:
-        audit: the number of the architecture in a filter.
-        plain: the calls that are allowed with any arguments, the frequent ones first.
-        clone: the number of `clone`.
-        maps: the numbers of `mmap` and `mprotect`.
-        limits: the number of `prlimit64`.
-        receive: the number of `recvfrom`.
-        refused: the calls that a confined command may not make.
-
-    """
-
-    audit: int
-    plain: tuple[int, ...]
-    clone: int
-    maps: tuple[int, int]
-    limits: int
-    receive: int
-    refused: tuple[int, ...]
-
-
-# The plain calls, in this order:
-# read, write, futex, clock_nanosleep, clock_gettime, munmap, madvise, mremap, brk, getrandom, gettimeofday, nanosleep,
-# sched_yield, restart_syscall, close, exit, exit_group, rt_sigaction, rt_sigprocmask, rt_sigreturn, sigaltstack,
-# set_robust_list, rseq, membarrier, getpid, gettid, getppid
-# The refused calls of commands, in this order:
-# socket, socketpair, setsid, setpgid, ptrace, process_vm_readv, process_vm_writev, mount, umount2, pivot_root, chroot,
-# unshare, setns, keyctl, add_key, request_key, bpf, perf_event_open, userfaultfd, kexec_load, kill, tkill, tgkill
-ARCHITECTURES = {
-    "x86_64": Architecture(
-        audit=0xC000003E,
-        plain=(
-            *(0, 1, 202, 230, 228, 11, 28, 25, 12, 318, 96, 35),
-            *(24, 219, 3, 60, 231, 13, 14, 15, 131),
-            *(273, 334, 324, 39, 186, 110),
-        ),
-        clone=56,
-        maps=(9, 10),
-        limits=302,
-        receive=45,
-        refused=(
-            *(41, 53, 112, 109, 101, 310, 311, 165, 166, 155, 161),
-            *(272, 308, 250, 248, 249, 321, 298, 323, 246, 62, 200, 234),
-        ),
-    ),
-    "aarch64": Architecture(
-        audit=0xC00000B7,
-        plain=(
-            *(63, 64, 98, 115, 113, 215, 233, 216, 214, 278, 169, 101),
-            *(124, 128, 57, 93, 94, 134, 135, 139, 132),
-            *(99, 293, 283, 172, 178, 173),
-        ),
-        clone=220,
-        maps=(222, 226),
-        limits=261,
-        receive=207,
-        refused=(
-            *(198, 199, 157, 154, 117, 270, 271, 40, 39, 41, 51),
-            *(97, 268, 219, 217, 218, 280, 241, 282, 104, 129, 130, 131),
-        ),
-    ),
-}
-_CLONE3 = 435  # the same everywhere; its flags are in memory, where a filter cannot read them
+# Allowed with any arguments, the frequent ones first.
+WORKER_CALLS = """
+read write futex clock_nanosleep clock_gettime munmap madvise mremap brk getrandom gettimeofday nanosleep sched_yield
+restart_syscall close exit exit_group rt_sigaction rt_sigprocmask rt_sigreturn sigaltstack set_robust_list rseq
+membarrier getpid gettid getppid
+"""
+COMMAND_CALLS = f"""
+newfstatat openat statx getdents64 mmap mprotect fstat lseek pread64 {WORKER_CALLS}
+open stat lstat access faccessat faccessat2 readlink readlinkat getdents getcwd chdir fchdir statfs fstatfs
+fadvise64 readv preadv writev copy_file_range dup dup2 dup3 pipe pipe2 close_range poll ppoll select pselect6
+epoll_create1 epoll_ctl epoll_wait epoll_pwait eventfd2 uname getuid geteuid getgid getegid getgroups umask
+sysinfo getrlimit getrusage times time clock_getres set_tid_address arch_prctl
+"""
+# Of a command, which continues as on a file system without them.
+_ATTRIBUTES = "getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr"
+# TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
+_IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
+# F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC
+_FCNTLS = (0, 1, 2, 3, 4, 1030)
 
 # CLONE_VM | FS | FILES | SIGHAND | THREAD | SYSVSEM | SETTLS | PARENT_SETTID | CHILD_CLEARTID, as glibc starts a
 # thread; musl adds CLONE_DETACHED, which has no effect.
 _THREADS = (0x3D0F00, 0x7D0F00)
 _PROT_EXEC = 4
-_MSG_DONTWAIT = 0x40
+_MSG_DONTWAIT, _AF_UNIX = 0x40, 1
+# From here on numbers are the same on every architecture, and a library has an older call to use instead.
+_NEW_NUMBERS = 424
 
-# Offsets in struct seccomp_data, and the low halves of arguments.
-_NUMBER, _ARCHITECTURE, _FIRST, _THIRD, _FOURTH = 0, 4, 16, 32, 40
-# BPF_LD|BPF_W|BPF_ABS, BPF_JMP|BPF_JEQ|BPF_K, BPF_JMP|BPF_JSET|BPF_K, BPF_RET|BPF_K
-_LOAD, _IF_EQUAL, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
-_IF_NOT_LESS = 0x35  # BPF_JMP|BPF_JGE|BPF_K
-_OTHER_NUMBERS = 0x40000000  # from here on those of x32
-_NEW_REFUSED = (425, 426, 427, 428, 429, 430, 432, 442)  # io_uring and mounts; the same everywhere
+# Offsets in struct seccomp_data: of arguments those of the low halves, which the high ones follow.
+_NUMBER, _ARCHITECTURE, _FIRST, _SECOND, _THIRD, _FOURTH = 0, 4, 16, 24, 32, 40
+_HIGH_HALF = 4
+# BPF_LD|BPF_W|BPF_ABS, BPF_JMP|BPF_JEQ|BPF_K, BPF_JMP|BPF_JGE|BPF_K, BPF_JMP|BPF_JSET|BPF_K, BPF_RET|BPF_K
+_LOAD, _IF_EQUAL, _IF_NOT_LESS, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 
 _Step = tuple[int, int, int, int]
@@ -112,42 +70,60 @@ def failing(number: int) -> int:
     return 0x00050000 | number
 
 
+_REFUSE: _Step = (_RETURN, 0, 0, failing(errno.EPERM))
+_ALLOW: _Step = (_RETURN, 0, 0, ALLOW)
+_ABSENT: _Step = (_RETURN, 0, 0, failing(errno.ENOSYS))
+_UNSUPPORTED: _Step = (_RETURN, 0, 0, failing(errno.EOPNOTSUPP))
+
+
 def worker_filter(architecture: Architecture) -> bytes:
     """The program for a worker: an array of `struct sock_filter`."""
-    refused = (_RETURN, 0, 0, failing(errno.EPERM))
-    allowed = (_RETURN, 0, 0, ALLOW)
-    steps: list[_Step] = [
-        (_LOAD, 0, 0, _ARCHITECTURE),
-        (_IF_EQUAL, 1, 0, architecture.audit),
-        (_RETURN, 0, 0, KILL),
-        (_LOAD, 0, 0, _NUMBER),
-    ]
-    for number in architecture.plain:
-        steps += _when(number, allowed)
-    for number in architecture.maps:
-        steps += _when(number, (_LOAD, 0, 0, _THIRD), (_IF_ANY_BIT, 0, 1, _PROT_EXEC), refused, allowed)
-    threads = [step for flags in _THREADS for step in _when(flags, allowed)]
-    steps += _when(architecture.clone, (_LOAD, 0, 0, _FIRST), *threads, refused)
-    steps += _when(architecture.receive, (_LOAD, 0, 0, _FOURTH), *_when(_MSG_DONTWAIT, allowed), refused)
-    steps += _when(architecture.limits, (_LOAD, 0, 0, _FIRST), *_when(0, allowed), refused)
-    steps += _when(_CLONE3, (_RETURN, 0, 0, failing(errno.ENOSYS)))  # glibc then uses clone
-    return assembled([*steps, refused])
+    number = architecture.number
+    steps = list(_begun(architecture, WORKER_CALLS))
+    for name in ("mmap", "mprotect"):
+        steps += _when(number(name), (_LOAD, 0, 0, _THIRD), (_IF_ANY_BIT, 0, 1, _PROT_EXEC), _REFUSE, _ALLOW)
+    steps += _only(number("recvfrom"), _FOURTH, (_MSG_DONTWAIT,))
+    steps += _only(number("prlimit64"), _FIRST, (0,))
+    return assembled([*steps, _REFUSE])
 
 
-def command_filter(architecture: Architecture) -> bytes:
-    """The program for a command of the system: everything but some calls, as an array of `struct sock_filter`."""
-    refused = (_RETURN, 0, 0, failing(errno.EPERM))
-    steps: list[_Step] = [
-        (_LOAD, 0, 0, _ARCHITECTURE),
-        (_IF_EQUAL, 1, 0, architecture.audit),
-        (_RETURN, 0, 0, KILL),
-        (_LOAD, 0, 0, _NUMBER),
-        (_IF_NOT_LESS, 0, 1, _OTHER_NUMBERS),
-        refused,
-    ]
-    for number in (*architecture.refused, *_NEW_REFUSED):
-        steps += _when(number, refused)
-    return assembled([*steps, (_RETURN, 0, 0, ALLOW)])
+def command_filter(architecture: Architecture, path_address: int) -> bytes:
+    """The program for a command of the system, as an array of `struct sock_filter`.
+
+    Args:
+        architecture: of this machine.
+        path_address: the address of the path of the program, for which alone `execve` is allowed.
+
+    """
+    number = architecture.number
+    steps = list(_begun(architecture, COMMAND_CALLS))
+    steps += _only(number("execve"), _FIRST, (path_address & 0xFFFFFFFF,), (path_address >> 32,))
+    steps += _only(number("prlimit64"), _THIRD, (0,), (0,))  # no new limit, but the present one
+    steps += _only(number("sched_getaffinity"), _FIRST, (0,))
+    steps += _only(number("socketpair"), _FIRST, (_AF_UNIX,))
+    steps += _only(number("ioctl"), _SECOND, _IOCTLS)
+    steps += _only(number("fcntl"), _SECOND, _FCNTLS)
+    for each in architecture.numbers(_ATTRIBUTES):
+        steps += _when(each, _UNSUPPORTED)
+    return assembled([*steps, (_IF_NOT_LESS, 0, 1, _NEW_NUMBERS), _ABSENT, _REFUSE])
+
+
+def _begun(architecture: Architecture, plain: str) -> Iterator[_Step]:
+    """The steps that both programs begin with: the architecture, the plain calls, threads."""
+    yield from [(_LOAD, 0, 0, _ARCHITECTURE), (_IF_EQUAL, 1, 0, architecture.audit), (_RETURN, 0, 0, KILL)]
+    yield (_LOAD, 0, 0, _NUMBER)
+    for number in architecture.numbers(plain):
+        yield from _when(number, _ALLOW)
+    yield from _only(architecture.number("clone"), _FIRST, _THREADS)
+    yield from _when(architecture.number("clone3"), _ABSENT)  # its flags are in memory; glibc then uses clone
+
+
+def _only(number: int, argument: int, low: Iterable[int], high: Iterable[int] = ()) -> Iterator[_Step]:
+    """The steps that allow a call when an argument has one of some values in its low half, and in its high half."""
+    is_high = [step for value in high for step in _when(value, _ALLOW)]
+    then = [(_LOAD, 0, 0, argument + _HIGH_HALF), *is_high, _REFUSE] if is_high else [_ALLOW]
+    allowed = [step for value in low for step in _when(value, *then)]
+    return _when(number, (_LOAD, 0, 0, argument), *allowed, _REFUSE)
 
 
 def _when(value: int, *steps: _Step) -> Iterator[_Step]:
