@@ -1,48 +1,70 @@
-"""The files of the plugin, which no action reads or writes.
+"""The files of the plugin, which no action reads or writes, and those that no action writes.
 
 Rules kept here:
-- what the configuration names is denied wherever it is in the workspace: the store, the journal of the audit, keys,
-  tokens, the trust store, openings and removed texts, also before they exist.
+- what is private (`config.private_paths`) is denied wherever it is in the workspace, also before it exists, with what
+  the plugin keeps beside it: locks, temporary files, and beside the store what has its name and an extension;
+- what agents may only read is denied to those that write;
+- a workspace that is a private folder of the configuration, or is in one, is refused.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
 from pathlib import Path
 
-from cortex_skills.audit.opening import journal_folder
+from cortex_skills.config.private_paths import private_paths, read_only_paths, user_folders
 from cortex_skills.config.settings import ActionSettings, Config
+from cortex_skills.errors import CortexError
 
 _MEANS_MORE = re.compile(r"([*?[])")  # in a pattern of `fnmatch`
 
 
+@dataclass(frozen=True, slots=True)
+class GuardedSettings(ActionSettings):
+    """The settings of actions with what is denied besides.
+
+    Attributes:
+        not_written: paths of the workspace that are read only.
+
+    """
+
+    not_written: tuple[str, ...] = ()
+
+
 def guarded(config: Config) -> ActionSettings:
-    """The settings of actions, which deny the files of the plugin too."""
+    """The settings of actions, which deny the files of the plugin too.
+
+    Raises:
+        CortexError: `config_invalid`: the workspace is, or is in, a private folder of the configuration.
+
+    """
     settings = config.actions
     if not settings.workspace:
         return settings
     root = Path(settings.workspace).resolve()
-    own = (path.expanduser().resolve() for path in _own_files(config))
-    inside = (path.relative_to(root).as_posix() for path in own if path != root and path.is_relative_to(root))
-    return replace(settings, never=(*settings.never, *(_MEANS_MORE.sub(r"[\1]", path) for path in inside)))
+    private = tuple(private_paths(config))
+    chosen = set(private) - {folder.resolve() for folder in user_folders()}
+    if around := next((path for path in chosen if root.is_relative_to(path)), None):
+        hint = "set actions.workspace to a folder that holds what agents may see"
+        message = f"actions.workspace is in {around}, where the plugin keeps private data"
+        raise CortexError("config_invalid", message, hint=hint)
+    store = config.store_folder
+    beside = [] if store is None else [store.expanduser().resolve()]
+    never = (*settings.never, *_patterns(root, private), *(f"{path}.*" for path in _inside(root, beside)))
+    given = {item.name: getattr(settings, item.name) for item in fields(settings)}
+    return GuardedSettings(**given | {"never": never}, not_written=tuple(_inside(root, read_only_paths(config))))
 
 
-def _own_files(config: Config) -> Iterator[Path]:
-    for folder in (config.store_folder, journal_folder(config)):
-        if folder is not None:
-            yield folder
-    proofs, audit = config.proofs, config.audit
-    for named in (
-        config.cortex.token_file,
-        config.verification.trust_store,
-        *config.verification.model_keys,
-        proofs.keys,
-        proofs.openings,
-        proofs.openings_key,
-        audit.removed,
-        audit.removed_key,
-    ):
-        if named:
-            yield Path(named)
+def _patterns(root: Path, paths: Iterable[Path]) -> Iterator[str]:
+    for path in _inside(root, paths):
+        folder, slash, name = path.rpartition("/")
+        yield from (path, f"{path}.lock", f"{folder}{slash}.{name}.*")
+
+
+def _inside(root: Path, paths: Iterable[Path]) -> Iterator[str]:
+    """Those of some paths that are in the workspace, as patterns that match them alone."""
+    for path in paths:
+        if path != root and path.is_relative_to(root):
+            yield "/" + _MEANS_MORE.sub(r"[\1]", path.relative_to(root).as_posix())

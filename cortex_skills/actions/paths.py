@@ -9,8 +9,8 @@ Rules kept here:
 - it is opened part by part from a descriptor of the workspace, without following a symbolic link anywhere (O_NOFOLLOW
   with dir_fd): what is swapped between a check and a use is opened as what it is then, and refused;
 - only regular files are opened, without waiting; a file with several names (hard links) is neither read nor written;
-- the plugin's own data is denied by its folder's identity (device and inode), under any name; what the configuration
-  places in the workspace is denied by its path (`own_files.py`).
+- the plugin's own data is denied by its folder's identity (device and inode), under any name; what is private in the
+  workspace is denied by its path (`own_files.py`).
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ import errno
 import os
 import stat
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from cortex_skills.config.private_paths import user_folders
 from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.schemas import shown
@@ -48,6 +49,7 @@ class Workspace:
     Attributes:
         root: its path.
         never: the names and beginnings of paths that are denied.
+        not_written: those that are denied to what writes.
         own: folders of the plugin, denied by their identity.
 
     """
@@ -55,14 +57,13 @@ class Workspace:
     root: Path
     never: tuple[str, ...]
     own: tuple[Path, ...] = ()
+    not_written: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, settings: ActionSettings) -> Workspace:
         """The workspace of the settings."""
-        from platformdirs import user_config_path, user_data_path
-
-        own = (user_data_path("cortex-skills", appauthor=False), user_config_path("cortex-skills", appauthor=False))
-        return cls(Path(settings.workspace), settings.never, own)
+        not_written = getattr(settings, "not_written", ())  # of the settings that the host guards (`own_files`)
+        return cls(Path(settings.workspace), settings.never, user_folders(), not_written)
 
     def parts_of(self, path: object, roots: Collection[str], field: str = "path") -> Parts:
         """The parts of a path below the workspace, when the rules permit it; nothing is opened.
@@ -169,13 +170,29 @@ class Workspace:
 
     def is_denied(self, parts: Parts) -> bool:
         """Whether a path is never read or written, or is below one that is not."""
-        folded = tuple(map(_folded, parts))
-        for denied in self.never:
-            pattern = tuple(map(_folded, _split(denied)))
-            places = range(len(folded)) if len(pattern) == 1 else (0,)
-            if any(_matches(folded[place : place + len(pattern)], pattern) for place in places):
-                return True
-        return False
+        return _is_one_of(parts, self.never)
+
+    def check_written(self, parts: Parts, field: str = "path") -> None:
+        """Refuse a path that agents may only read.
+
+        Raises:
+            CortexError: `path_refused`.
+
+        """
+        if _is_one_of(parts, self.not_written):
+            name = shown("/".join(parts))
+            raise refused(field, f"{name} is never written: it decides what is trusted or loaded", "use another file")
+
+
+def _is_one_of(parts: Parts, patterns: Iterable[str]) -> bool:
+    """Whether one of some patterns is a path, or the beginning of one."""
+    folded = tuple(map(_folded, parts))
+    for denied in patterns:
+        pattern = tuple(map(_folded, _split(denied)))
+        places = range(len(folded)) if len(pattern) == 1 and not denied.startswith("/") else (0,)
+        if any(_matches(folded[place : place + len(pattern)], pattern) for place in places):
+            return True
+    return False
 
 
 def check_plain(state: os.stat_result, field: str, name: str) -> None:

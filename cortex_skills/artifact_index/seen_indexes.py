@@ -15,6 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from cortex_skills.artifact_index.snapshot_check import SeenIndex
+from cortex_skills.config.private_paths import SEEN_INDEXES
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.private_files import NotPrivateError, locked, read_private, write_private
@@ -40,7 +41,7 @@ class SeenIndexes:
     @classmethod
     def of(cls, config: Config) -> SeenIndexes:
         """Those of an installation: the file is beside its trust store."""
-        return cls(trust_of(config).path.with_name("indexes.json"))
+        return cls(trust_of(config).path.with_name(SEEN_INDEXES))
 
     def all(self) -> dict[str, SeenIndex]:
         """What is remembered, by address.

@@ -244,6 +244,7 @@ class Config:
     secrets: SecretSettings = SecretSettings()
     artifacts: ArtifactSettings = field(default_factory=ArtifactSettings)
     warnings: tuple[str, ...] = field(default=(), compare=False)
+    file: Path | None = field(default=None, compare=False)
 
     def __init__(self, **settings: Any) -> None:
         self._fill([from_arguments(settings)], os.environ, ())
@@ -275,6 +276,7 @@ class Config:
             sources.insert(0, from_file(Path(path)))
         config = cls.__new__(cls)
         config._fill(sources, env, tuple(unknown_variables(env)))
+        object.__setattr__(config, "file", None if path is None else Path(path).absolute())
         if not any((source.data or {}).get("store") for source in sources):
             object.__setattr__(config, "store", _user_store())
         if not any("folders" in ((source.data or {}).get("registry") or {}) for source in sources):
@@ -327,7 +329,7 @@ class Config:
             if isinstance(value, dict) and key != "store":
                 parts = {camel(name): part for name, part in value.items()}
                 settings[key] = {name: list(part) if isinstance(part, tuple) else part for name, part in parts.items()}
-        del settings["cortex"]["authToken"], settings["warnings"]
+        del settings["cortex"]["authToken"], settings["warnings"], settings["file"]
         return settings | {"vocabularies": list(self.vocabularies)}
 
     def _fill(self, sources: list[LocatedDocument], env: Mapping[str, str], warnings: tuple[str, ...]) -> None:

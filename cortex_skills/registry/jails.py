@@ -5,6 +5,7 @@ Rules kept here:
 - a client names a folder below the root, relative to it: no absolute path, no `..`, no hidden segment, no name that
   some file systems do not have. Each segment that exists is a folder, and no symbolic link. A refusal names neither the
   root nor what else is in it;
+- what the plugin keeps private in the root (`config.private_paths`) is neither imported nor written into;
 - the root is the owner's: who can change it while it is read can change what is read there anyway.
 """
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
+from cortex_skills.config.private_paths import private_below
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.registry.document import SkillDocument, path_problem
@@ -28,17 +30,32 @@ def import_folder(config: Config, given: str) -> Path:
         CortexError: `permission_denied`: no folder is configured; `invalid_arguments`: it is not one below it.
 
     """
-    return _below(config.registry.import_root, "importRoot", given, must_exist=True)
+    root = config.registry.import_root
+    place = _below(root, "importRoot", given, must_exist=True)
+    found = place.resolve()
+    for private in private_below(config, Path(root)):
+        if found.is_relative_to(private) or private.is_relative_to(found):
+            raise _refused(given, "holds private data of this installation")
+    return place
 
 
-def export_folder(config: Config, given: str) -> Path:
+def export_folder(config: Config, given: str, name: str) -> Path:
     """The folder that a client names to export to; it need not exist, and empty is the root itself.
+
+    Args:
+        config: the settings.
+        given: as the client names it.
+        name: of the folder that is written there.
 
     Raises:
         CortexError: `permission_denied`: no folder is configured; `invalid_arguments`: it is not one below it.
 
     """
-    return _below(config.registry.export_root, "exportRoot", given, must_exist=False)
+    root = config.registry.export_root
+    place = _below(root, "exportRoot", given, must_exist=False)
+    if any((place / name).resolve().is_relative_to(private) for private in private_below(config, Path(root))):
+        raise _refused(given, "is where this installation keeps private data")
+    return place
 
 
 def export_to(config: Config, document: SkillDocument, version: SkillVersion, given: str) -> str:
@@ -52,7 +69,7 @@ def export_to(config: Config, document: SkillDocument, version: SkillVersion, gi
             written.
 
     """
-    place = export_folder(config, given)
+    place = export_folder(config, given, document.name)
     path = f"{given.rstrip('/')}/{document.name}".lstrip("/")
     try:
         write_skill_folder(document, version, place)

@@ -168,7 +168,8 @@ def _export(call: Call) -> Outcome:
     record, version = named_version(call)
     registry = call.host.skills_to_use
     target = call.arguments["target_folder"]
-    write_skill_folder(registry.document(version), version, export_folder(call.host.config, target))
+    document = registry.document(version)
+    write_skill_folder(document, version, export_folder(call.host.config, target, document.name))
     registry.exported(record.key, version, actor=call.agent)
     place = f"{target}/{record.key.name}"
     text = f"{record.key} version {version.number} is exported to {shown_name(place)}."

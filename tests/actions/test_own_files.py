@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cortex_skills import Plugin
+from cortex_skills import Config, CortexError, Plugin
+from cortex_skills.actions.own_files import guarded
+from cortex_skills.actions.paths import Workspace
+from cortex_skills.config.path_settings import path_marks
+from tests.actions.asking import approved
 from tests.configs import config
 
 
@@ -23,29 +30,51 @@ def opened(workspace: Path, operator: Path) -> Plugin:
             cortex={"tokenFile": str(workspace / "out" / "tokens.json")},
             audit={"folder": str(workspace / "out" / "audit")},
             verification={"trustStore": str(workspace / "out" / "trust.json"), "requireSignature": False},
+            secrets={
+                "store": "file",
+                "file": str(workspace / "docs" / "secrets.json"),
+                "key": str(workspace / "docs" / "secrets.key"),
+            },
+            learning={"runs": str(workspace / "out" / "runs")},
+            artifacts={"folder": str(workspace / "out" / "installed")},
         )
     )
     plugin.load(operator)
     return plugin
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "out/store [1]/CURRENT",
-        "out/Store [1]/CURRENT",
-        "out/keys/local.seed",
-        "out/tokens.json",
-        "out/audit/head",
-        "out/trust.json",
-    ],
-)
-def test_no_action_reads_or_writes_them(tmp_path: Path, operator: Path, path: str) -> None:
+OWN = [
+    "out/store [1]/CURRENT",
+    "out/Store [1]/CURRENT",
+    "out/keys/local.seed",
+    "out/tokens.json",
+    "out/audit/head",
+    "out/trust.json",
+    "out/trust.json.lock",
+    "out/.trust.json.x1y2",
+    "out/indexes.json",
+    "out/store [1].audit/head",
+    "out/store [1].artifacts/x",
+    "out/installed/mayros/x",
+    "out/runs/x.json",
+    "docs/secrets.json",
+    "docs/secrets.key",
+    "docs/.secrets.key.x1y2",
+]
+
+
+def test_no_action_reads_or_writes_them(tmp_path: Path, operator: Path) -> None:
     with opened(tmp_path, operator) as plugin:
         plugin.graph.create_triple({"subject": "a", "predicate": "p", "object": 1})
-        assert plugin.call("fs_read", {"path": path}).code == "path_refused"
-        assert plugin.call("fs_write", {"path": path, "content": "", "overwrite": True}).code == "path_refused"
-        assert plugin.call("shell_safe", {"command": "cat", "args": [path]}).code == "path_refused"
+        codes = {
+            path: (
+                plugin.call("fs_read", {"path": path}).code,
+                plugin.call("fs_write", {"path": path, "content": "", "overwrite": True}).code,
+                plugin.call("shell_safe", {"command": "cat", "args": [path]}).code,
+            )
+            for path in OWN
+        }
+        assert codes == dict.fromkeys(OWN, ("path_refused",) * 3)
         assert plugin.call("fs_read", {"path": "docs/a.md"}).code is None
 
 
@@ -53,3 +82,81 @@ def test_a_pattern_in_a_name_denies_nothing_else(tmp_path: Path, operator: Path)
     with opened(tmp_path, operator) as plugin:
         (tmp_path / "out" / "store 1").write_text("plain\n")
         assert plugin.call("fs_read", {"path": "out/store 1"}).code is None
+
+
+def placed(setting: tuple[str, ...], path: Path) -> dict[str, Any]:
+    """The arguments of a configuration in which a setting is a path."""
+    *section, name = setting
+    default = getattr(getattr(Config(), section[0]), name) if section else Config().store
+    value = {"x": str(path)} if isinstance(default, Mapping) else [str(path)] if default == () else str(path)
+    return {section[0]: {name: value}} if section else {name: value}
+
+
+MARKS = dict(path_marks(Config))
+
+
+@pytest.mark.parametrize("setting", sorted(MARKS.keys() - {("actions", "workspace")}), ids=".".join)
+def test_each_setting_that_is_a_path_is_guarded_as_its_mark_says(tmp_path: Path, setting: tuple[str, ...]) -> None:
+    access = MARKS[setting].access
+    given = placed(setting, tmp_path / "out" / "own")
+    actions = {"actions": {"workspace": str(tmp_path), "read": ["out"]}}
+    workspace = Workspace.of(guarded(Config(**given, **actions)))
+    for parts in (("out", "own"), ("out", "own", "deep"), ("out", "OWN")):
+        assert workspace.is_denied(parts) is (access == "private")
+    assert not workspace.is_denied(("out", "own-too"))
+    assert not workspace.is_denied(("docs", "out", "own"))
+    refused = pytest.raises(CortexError, match="is never written") if access == "read-only" else nullcontext()
+    with refused:
+        workspace.check_written(("out", "own", "deep"))
+
+
+def test_the_configuration_file_and_the_folders_of_the_user_are_private(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable, place in (("XDG_DATA_HOME", "data"), ("XDG_CONFIG_HOME", "etc"), ("XDG_CACHE_HOME", "cache")):
+        monkeypatch.setenv(variable, str(tmp_path / "home" / place))
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "cortex.yaml").write_text(f"actions: {{workspace: {tmp_path}, read: [docs, home]}}\n")
+    workspace = Workspace.of(guarded(Config.load(tmp_path / "docs" / "cortex.yaml", env={})))
+    for path in (
+        "docs/cortex.yaml",
+        "home/data/cortex-skills/store",
+        "home/etc/cortex-skills",
+        "home/cache/cortex-skills",
+    ):
+        assert workspace.is_denied(tuple(path.split("/"))), path
+    assert not workspace.is_denied(("docs", "other.yaml"))
+    assert not workspace.is_denied(("home", "data", "other"))
+
+
+def test_a_command_does_not_read_the_folders_of_the_user(
+    tmp_path: Path, operator: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    (tmp_path / "home" / "cortex-skills").mkdir(parents=True)
+    (tmp_path / "home" / "cortex-skills" / "tokens.json").write_text("the token")
+    (tmp_path / "home" / "plain").write_text("a token of another\n")
+    actions = {"workspace": str(tmp_path), "read": ["home"], "trustLevel": "bounded_auto"}
+    with Plugin.open(config(actions=actions, tools={"profiles": ["operator"]})) as plugin:
+        plugin.load(operator)
+        result = approved(plugin, "shell_safe", {"command": "grep", "args": ["-rh", "token", "home"]})
+        assert result.details["outputs"]["stdout"] == "a token of another\n"
+
+
+def test_what_decides_what_is_trusted_is_read_and_not_written(tmp_path: Path, operator: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "stock.ttl").write_text("# the shapes\n")
+    actions = {"workspace": str(tmp_path), "trustLevel": "bounded_auto"}
+    shapes = {"shapes": {"other": str(tmp_path / "out" / "stock.ttl")}}
+    with Plugin.open(config(actions=actions, proofs=shapes, tools={"profiles": ["operator"]})) as plugin:
+        plugin.load(operator)
+        assert plugin.call("fs_read", {"path": "out/stock.ttl"}).code is None
+        refused = plugin.call("fs_write", {"path": "out/stock.ttl", "content": "", "overwrite": True})
+        assert (refused.code, "is never written" in refused.text) == ("path_refused", True)
+
+
+@pytest.mark.parametrize("inner", ["", "deep"])
+def test_a_workspace_in_private_data_is_refused(tmp_path: Path, inner: str) -> None:
+    with pytest.raises(CortexError, match="where the plugin keeps private data") as caught:
+        guarded(Config(store=str(tmp_path), actions={"workspace": str(tmp_path / inner)}))
+    assert caught.value.code == "config_invalid"

@@ -23,6 +23,10 @@ def config(tmp_path: Path) -> Config:
     return Config(registry={"importRoot": str(root), "exportRoot": str(root)})
 
 
+def exported(config: Config, given: str) -> Path:
+    return export_folder(config, given, "fetch-data")
+
+
 def refusal(call, *given) -> CortexError:
     with pytest.raises(CortexError) as caught:
         call(*given)
@@ -32,8 +36,8 @@ def refusal(call, *given) -> CortexError:
 def test_a_folder_below_the_root_is_found(config, tmp_path):
     assert import_folder(config, "skills/fetch-data") == tmp_path / "root/skills/fetch-data"
     assert import_folder(config, "skills/") == tmp_path / "root/skills"
-    assert export_folder(config, "out/today") == tmp_path / "root/out/today"
-    assert export_folder(config, "") == tmp_path / "root"
+    assert export_folder(config, "out/today", "x") == tmp_path / "root/out/today"
+    assert export_folder(config, "", "x") == tmp_path / "root"
 
 
 @pytest.mark.parametrize(
@@ -67,8 +71,8 @@ def test_a_folder_below_the_root_is_found(config, tmp_path):
     ],
 )
 def test_no_path_leads_out_and_no_refusal_names_the_root(config, tmp_path, given):
-    for call in (import_folder, export_folder):
-        if given in ("~", "~root") and call is export_folder:
+    for call in (import_folder, exported):
+        if given in ("~", "~root") and call is exported:
             assert call(config, given) == tmp_path / "root" / given  # a name like any other
             continue
         error = refusal(call, config, given)
@@ -82,5 +86,20 @@ def test_nothing_is_imported_from_what_does_not_exist(config):
 
 
 def test_without_a_configured_root_everything_is_refused():
-    for call in (import_folder, export_folder):
+    for call in (import_folder, exported):
         assert refusal(call, Config(), "skills").code == "permission_denied"
+
+
+def test_what_is_private_in_the_root_is_neither_imported_nor_written_into(tmp_path):
+    (tmp_path / "skills/fetch-data").mkdir(parents=True)
+    (tmp_path / "skills/other").mkdir()
+    private = {"secrets": {"key": str(tmp_path / "skills/fetch-data/key")}, "proofs": {"keys": str(tmp_path / "keys")}}
+    roots = {"importRoot": str(tmp_path), "exportRoot": str(tmp_path)}
+    config = Config(registry=roots, artifacts={"folder": str(tmp_path / "installed")}, **private)
+    (tmp_path / "keys").mkdir()
+    for given in ("keys", "skills/fetch-data", "skills"):
+        assert "holds private data" in refusal(import_folder, config, given).message
+    for given, name in (("keys", "x"), ("keys/deep", "x"), ("", "keys"), ("", "installed"), ("installed", "x")):
+        assert "keeps private data" in refusal(export_folder, config, given, name).message
+    assert import_folder(config, "skills/other") == tmp_path / "skills/other"
+    assert export_folder(config, "skills", "fetch") == tmp_path / "skills"

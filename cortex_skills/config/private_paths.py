@@ -1,0 +1,62 @@
+"""Where the plugin keeps what is private, as the configuration says and by default.
+
+Rules kept here:
+- derived from the marks of the settings (`path_settings`), with the folders of the user in which settings without a
+  value have their place, what is beside the store, and the configuration file: it may hold a token;
+- a path is private before it exists, and so is all below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from cortex_skills.config.path_settings import path_settings
+
+if TYPE_CHECKING:
+    from cortex_skills.config.settings import Config
+
+SEEN_INDEXES = "indexes.json"  # beside the trust store
+
+
+def private_paths(config: Config) -> Iterator[Path]:
+    """What nobody but the owner reads or writes, as paths without symbolic links."""
+    yield from map(_real, user_folders())
+    if config.file is not None:
+        yield _real(config.file)
+    if config.store_folder is not None:
+        yield _real(config.store_folder)
+    for name, path in _marked(config, "private"):
+        yield path
+        if name == "verification.trustStore":
+            yield path.with_name(SEEN_INDEXES)
+
+
+def read_only_paths(config: Config) -> Iterator[Path]:
+    """What agents may read and never write, as paths without symbolic links: it decides what is trusted or loaded."""
+    for _, path in _marked(config, "read-only"):
+        yield path
+
+
+def user_folders() -> tuple[Path, ...]:
+    """The folders of the user in which the plugin keeps data, settings and caches."""
+    from platformdirs import user_cache_path, user_config_path, user_data_path
+
+    return tuple(of("cortex-skills", appauthor=False) for of in (user_data_path, user_config_path, user_cache_path))
+
+
+def private_below(config: Config, root: Path) -> Iterator[Path]:
+    """What is private in a folder that the owner chose, as paths without symbolic links; not the folder itself."""
+    top = _real(root)
+    return (path for path in private_paths(config) if path != top and path.is_relative_to(top))
+
+
+def _marked(config: Config, access: Literal["private", "read-only"]) -> Iterator[tuple[str, Path]]:
+    for name, value, mark in path_settings(config):
+        if mark.access == access and not mark.may_be_address:
+            yield name, _real(Path(value))
+
+
+def _real(path: Path) -> Path:
+    return path.expanduser().resolve()
