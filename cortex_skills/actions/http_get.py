@@ -6,7 +6,8 @@ Rules kept here:
   public is refused after the name was resolved, if one of its addresses is not. The connection is made to the address
   that was checked, so that a second answer of the name server changes nothing;
 - a redirect is a new address, which is checked in the same way; five at most;
-- 10 s for everything, 1 MiB, no cookies, no credentials, no proxy; texts only.
+- 10 s for everything, 1 MiB, no cookies, no credentials, no proxy; texts only, not compressed, in a charset of the web
+  (`safe_io.charsets`).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from cortex_skills.actions.action import ActionCall, AgentAction
 from cortex_skills.actions.manifest import WEB_ADDRESS, ActionManifest
 from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError
+from cortex_skills.safe_io.charsets import UnknownCharset, charset_of, decoded
 from cortex_skills.safe_io.schemas import shown
 
 MAX_BYTES = 1 << 20
@@ -198,8 +200,8 @@ def _run(call: ActionCall) -> dict[str, Any]:
                 with deadline.holds(), client.stream("GET", address, timeout=None) as response:
                     client.cookies.clear()
                     if response.status_code not in _REDIRECTS or "location" not in response.headers:
-                        return _outputs(str(address), response)
-                    target = address.join(response.headers["location"])
+                        return _outputs(call, str(address), response)
+                    target = address.join(response.headers["location"][: MAX_URL + 1])
             except (httpx.TimeoutException, httpcore.TimeoutException):
                 call.check_time()
                 raise _failed(f"{shown(address.host)} did not answer in time") from None
@@ -212,8 +214,9 @@ def _run(call: ActionCall) -> dict[str, Any]:
     raise _failed(f"{shown(address.host)} redirects more than {MAX_REDIRECTS} times")
 
 
-def _outputs(url: str, response: httpx.Response) -> dict[str, Any]:
-    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+def _outputs(call: ActionCall, url: str, response: httpx.Response) -> dict[str, Any]:
+    stated = response.headers.get("content-type", "")
+    kind = stated.partition(";")[0].strip().lower()
     data = bytearray()
     for chunk in response.iter_raw():
         data += chunk
@@ -221,9 +224,12 @@ def _outputs(url: str, response: httpx.Response) -> dict[str, Any]:
             raise _failed(f"the answer is longer than {MAX_BYTES:,} bytes")
     if data and (not _TEXT.fullmatch(kind) or "content-encoding" in response.headers):
         raise _failed(f"the answer is {shown(kind) if kind else 'of no stated type'}, and only texts are read")
+    call.check_time()
     try:
-        content = data.decode(response.charset_encoding or "utf-8")
-    except (UnicodeDecodeError, LookupError):
+        content = decoded(bytes(data), charset_of(stated))
+    except UnknownCharset as error:
+        raise _failed(f"the answer is in {shown(str(error))}, which is no charset of the web") from None
+    except UnicodeDecodeError:
         raise _failed("the answer is not in the encoding that it states") from None
     return {"url": url, "status": response.status_code, "contentType": kind, "content": content}
 

@@ -206,8 +206,8 @@ def _get(client: httpx.Client, base: httpx.URL, deadline: Deadline, address: str
             return bytes(data)
     except (httpx.TimeoutException, httpcore.TimeoutException):
         raise _unavailable(url, f"was not read within {deadline.seconds:g} s") from None
-    except httpx.HTTPError as error:
-        raise _unavailable(url, f"cannot be read: {shown(str(error))}") from None
+    except (httpx.HTTPError, UnicodeError) as error:  # UnicodeError: of a redirect to what is no host
+        raise _unavailable(url, f"cannot be read: {shown(str(error)[:200])}") from None
 
 
 def _check_head(url: httpx.URL, response: httpx.Response, most: int, kind: str) -> None:

@@ -39,7 +39,7 @@ class Pages(BaseHTTPRequestHandler):
         elif self.path == "/latin":
             kind, body = "text/html; charset=iso-8859-1", b"caf\xe9"
         elif self.path == "/broken":
-            body = b"\xff\xfe"
+            body = b"\xff\xff"
         elif self.path == "/long":
             body = b"a" * ((1 << 20) + 1)
         elif self.path == "/none":

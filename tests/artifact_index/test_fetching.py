@@ -222,6 +222,7 @@ def test_nothing_is_remembered_of_an_index_without_its_pages(hostile, seen):
     [
         ({"status": 302, "headers": {"Location": "https://example.org/"}}, "redirects"),
         ({"status": 307, "headers": {"Location": "/index.json"}}, "redirects"),
+        ({"status": 302, "headers": {"Location": f"https://xn--{'a' * 300}/"}}, "cannot be read"),
         ({"status": 500}, "answers 500"),
         ({"headers": {"Content-Type": "text/html"}, "body": b"<html>"}, "'text/html', not application/json"),
         ({"headers": {"Content-Encoding": "gzip"}, "body": gzip.compress(bytes(1 << 20))}, "encoded with 'gzip'"),

@@ -129,6 +129,12 @@ def test_a_redirect_is_not_followed_and_gets_no_credentials(monkeypatch: pytest.
         assert other.requests == []
 
 
+@pytest.mark.parametrize("host", [f"xn--{'a' * 300}", f"{'a' * 300}.xn--a", "[", "a:x"])
+def test_a_redirect_to_no_host_is_a_problem_of_the_server(host: str) -> None:
+    problem, _ = problem_of(says(response(status=302, extra=f"Location: https://{host}/\r\n")))
+    assert "broke off" in problem.message or "redirects to" in problem.message
+
+
 def drip(connection: socket.socket, request: bytes, piece: bytes, head: bytes = b"") -> None:
     """Write a piece again and again, until the client goes."""
     connection.sendall(head)

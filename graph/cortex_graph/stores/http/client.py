@@ -234,7 +234,7 @@ class HttpClient:
         except httpx.TimeoutException:
             self.breaker.failed()
             raise self.too_late(deadline, writes=writes) from None
-        except httpx.TransportError as error:
+        except (httpx.TransportError, UnicodeError) as error:  # UnicodeError: of a redirect to what is no host
             self.breaker.failed()
             problem = self.unavailable(f"broke off: {excerpt(str(error)) or type(error).__name__}")
             raise _AgainError(problem, not_done=False) from error
@@ -290,7 +290,10 @@ class HttpClient:
 
     def _refuse_redirect(self, reply: Reply) -> NoReturn:
         reply.close()
-        target = urlsplit(reply.headers.get("location", "")).hostname or "another place"
+        try:
+            target = urlsplit(reply.headers.get("location", "")).hostname or "another place"
+        except ValueError:
+            target = "what is no address"
         hint = "give the address to which it redirects, if that is the right one"
         raise self.unavailable(f"redirects to {excerpt(target)}, which is not followed", hint=hint)
 
