@@ -46,6 +46,7 @@ class ArgumentPolicy:
         environment: what the command needs besides the common variables.
         hidden: names of files from which it would take what it runs. The kernel hides them, so it runs confined only.
         system: what it opens of the system besides programs and libraries.
+        threads: whether it starts threads.
 
     """
 
@@ -59,6 +60,7 @@ class ArgumentPolicy:
     environment: Mapping[str, str] = field(default_factory=dict)
     hidden: tuple[str, ...] = ()
     system: tuple[str, ...] = ()
+    threads: bool = False
 
 
 _SAFE_DIFF = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
@@ -127,6 +129,7 @@ POLICIES: Mapping[str, ArgumentPolicy] = {
         },
         hidden=(".npmrc", ".pnpmfile.*", "pnpm-workspace.yaml"),
         system=("/etc/ssl/certs",),
+        threads=True,
         subcommands=dict.fromkeys(
             ("list", "why"),
             ArgumentPolicy(options={**dict.fromkeys(("json", "prod", "dev")), "depth": _NUMBER}, positional="names"),

@@ -88,7 +88,10 @@ def settings_of(config: str) -> str:
     r"""The configuration of a view, for the configuration of a repository.
 
     >>> print(settings_of('[core]\n bare = true\n fileMode = false\n pager = sh\n[alias]\n eol = "!sh"'))
+    [index]
+    threads = 1
     [core]
+    preloadindex = false
     repositoryformatversion = 0
     bare = false
     filemode = false
@@ -103,7 +106,8 @@ def settings_of(config: str) -> str:
         if (pair := _KEY.fullmatch(line)) and pair[1].lower() in _KEPT.get(section, ()):
             found[section][pair[1].lower()] = pair[2].lower()
     version = "1" if found["extensions"] else "0"
-    lines = ["[core]", f"repositoryformatversion = {version}", "bare = false", *_lines(found["core"])]
+    lines = ["[index]", "threads = 1", "[core]", "preloadindex = false"]  # it may start no thread
+    lines += [f"repositoryformatversion = {version}", "bare = false", *_lines(found["core"])]
     return "\n".join([*lines, *(["[extensions]", *_lines(found["extensions"])] if found["extensions"] else [])])
 
 

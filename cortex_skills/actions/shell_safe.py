@@ -162,7 +162,14 @@ def _run(workspace: Workspace, call: ActionCall) -> dict[str, Any]:
             read += (*inside, *dict.fromkeys(system))
             cpu_s = call.manifest.limits.timeout_ms // 1000 + 1
             confined = ConfinedCommand(
-                program, words, tuple(read), tuple(listed), ("/dev/null",), cpu_s=cpu_s, needs_all=needs_all
+                program,
+                words,
+                tuple(read),
+                tuple(listed),
+                ("/dev/null",),
+                cpu_s=cpu_s,
+                threads=policy.threads,
+                needs_all=needs_all,
             )
             done = run_child(confined, call, folder, environment, MAX_OUTPUT)
     if done.lacking and needs_all:

@@ -8,6 +8,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -40,10 +41,12 @@ def read_only_paths(config: Config) -> Iterator[Path]:
 
 
 def user_folders() -> tuple[Path, ...]:
-    """The folders of the user in which the plugin keeps data, settings and caches."""
+    """The folders of the user in which the plugin keeps data, settings, and caches with compiled code."""
     from platformdirs import user_cache_path, user_config_path, user_data_path
 
-    return tuple(of("cortex-skills", appauthor=False) for of in (user_data_path, user_config_path, user_cache_path))
+    cache = os.environ.get("CORTEX_SANDBOX_CACHE")
+    kinds = (user_data_path, user_config_path, user_cache_path)
+    return (*(of("cortex-skills", appauthor=False) for of in kinds), *((Path(cache),) if cache else ()))
 
 
 def private_below(config: Config, root: Path) -> Iterator[Path]:

@@ -106,6 +106,7 @@ CALLS: dict[str, tuple[int | None, int | None, str]] = {
     "setsid": (112, 157, ""),
     "fork": (57, None, ""),
     "clone": (56, 220, "17, 0, 0, 0, 0"),
+    "clone of a thread": (56, 220, "0x3d0f00, 0, 0, 0, 0"),
     "clone3": (435, 435, "struct.pack('=QQQQQQQQ', 0, 0, 0, 0, 17, 0, 0, 0), 64"),
     "execve": (59, 221, "b'/usr/bin/true', POINTERS, POINTERS"),
     "execveat": (322, 281, "-100, b'/usr/bin/true', POINTERS, POINTERS, 0"),

@@ -115,11 +115,13 @@ def test_the_configuration_file_and_the_folders_of_the_user_are_private(
 ) -> None:
     for variable, place in (("XDG_DATA_HOME", "data"), ("XDG_CONFIG_HOME", "etc"), ("XDG_CACHE_HOME", "cache")):
         monkeypatch.setenv(variable, str(tmp_path / "home" / place))
+    monkeypatch.setenv("CORTEX_SANDBOX_CACHE", str(tmp_path / "docs" / "compiled"))
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "cortex.yaml").write_text(f"actions: {{workspace: {tmp_path}, read: [docs, home]}}\n")
     workspace = Workspace.of(guarded(Config.load(tmp_path / "docs" / "cortex.yaml", env={})))
     for path in (
         "docs/cortex.yaml",
+        "docs/compiled/x.cwasm",
         "home/data/cortex-skills/store",
         "home/etc/cortex-skills",
         "home/cache/cortex-skills",

@@ -35,7 +35,7 @@ FORBIDDEN = {
 }
 THREAD = 0x3D0F00
 PATH_ADDRESS = 0x7F12_3456_789A
-COMMAND = partial(command_filter, path_address=PATH_ADDRESS)
+COMMAND = partial(command_filter, path_address=PATH_ADDRESS, threads=True)
 HEADERS = {
     "x86_64": Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
     "aarch64": Path("/usr/include/asm-generic/unistd.h"),
@@ -98,6 +98,8 @@ def test_a_thread_may_start_and_a_process_may_not(architecture):
         for flags in (17, 0, THREAD & ~0x10000, THREAD | 0x10000000, THREAD | 0x40000000):
             assert verdict(architecture, clone, flags, program=program) == REFUSED
         assert verdict(architecture, 435, program=program) == ABSENT
+    without = partial(command_filter, path_address=PATH_ADDRESS, threads=False)
+    assert verdict(architecture, clone, THREAD, program=without) == REFUSED
 
 
 @EACH

@@ -3,8 +3,8 @@
 Rules kept here:
 - landlock restricts it to the files and folders that it is given, some to read, some to write; a folder is given with
   all that it holds, and nothing else can be opened. Only the program and its loader can be executed;
-- seccomp allows what reading files needs (`syscalls`): no socket, no other process, no change of a file, and no program
-  after this one, so that what a configuration in the data names is not started;
+- seccomp allows what reading files needs (`syscalls`): no socket, no other process, no change of a file, threads on
+  demand, and no program after this one, so that what a configuration in the data names is not started;
 - processor time, memory, descriptors and the length of written files are limited;
 - what the kernel lacks is written to a pipe before the command starts; where landlock or seccomp is lacking the command
   does not start, unless the caller says so.
@@ -48,6 +48,7 @@ class ConfinedCommand:
         write: files that it may read and write.
         cpu_s: seconds of processor time.
         memory_bytes: of address space.
+        threads: whether it may start threads.
         needs_all: whether it starts only where landlock and seccomp are in force.
         landlock: the newest version of landlock of which the restrictions are used.
 
@@ -60,6 +61,7 @@ class ConfinedCommand:
     write: tuple[str, ...] = ()
     cpu_s: int = 30
     memory_bytes: int = 2 << 30
+    threads: bool = False
     needs_all: bool = True
     landlock: int = confinement.LANDLOCK_NEWEST
 
@@ -91,7 +93,7 @@ def main(status: int, described: int) -> NoReturn:
         tried("privileges", confinement.refuse_new_privileges),
         tried("limits", lambda: _limit(given)),
         tried("landlock", lambda: f"version {confinement.restrict_files(rights, given['landlock'])}"),
-        tried("seccomp", lambda: _filter(ctypes.addressof(path))),
+        tried("seccomp", lambda: _filter(ctypes.addressof(path), threads=given["threads"])),
     ]
     lacking = [one for one in protections if not one.in_force]
     os.write(status, json.dumps([f"{one.name} ({one.detail})" for one in lacking]).encode())
@@ -146,6 +148,6 @@ def _limit(given: Mapping[str, Any]) -> str:
     return "processor time, memory, descriptors and files are limited"
 
 
-def _filter(path_address: int) -> str:
-    confinement.install_filter(partial(command_filter, path_address=path_address))
+def _filter(path_address: int, *, threads: bool) -> str:
+    confinement.install_filter(partial(command_filter, path_address=path_address, threads=threads))
     return "only system calls that read files"

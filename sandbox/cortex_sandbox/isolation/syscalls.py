@@ -3,8 +3,8 @@
 Rules kept here:
 - pure: a program is made, not installed;
 - allow-lists: what is not listed is refused. No call that connects, signals, traces, starts a process, or changes a
-  file that is not open: its mode, owner, times, attributes, name. `clone` starts threads of the process only; a worker
-  lowers limits of the process itself only, a command none;
+  file that is not open: its mode, owner, times, attributes, name. `clone` starts threads of the process or nothing;
+  a worker lowers its own limits only, a command none;
 - a worker has what a warmed-up interpreter and a loaded engine need to compute, wait, exit, and read and write open
   descriptors: it opens nothing, and no memory becomes executable; `recvfrom` is allowed with MSG_DONTWAIT and no other
   flag: others reach more code of the kernel than needed;
@@ -87,16 +87,17 @@ def worker_filter(architecture: Architecture) -> bytes:
     return assembled([*steps, _REFUSE])
 
 
-def command_filter(architecture: Architecture, path_address: int) -> bytes:
+def command_filter(architecture: Architecture, path_address: int, *, threads: bool) -> bytes:
     """The program for a command of the system, as an array of `struct sock_filter`.
 
     Args:
         architecture: of this machine.
         path_address: the address of the path of the program, for which alone `execve` is allowed.
+        threads: whether it may start threads.
 
     """
     number = architecture.number
-    steps = list(_begun(architecture, COMMAND_CALLS))
+    steps = list(_begun(architecture, COMMAND_CALLS, threads=threads))
     steps += _only(number("execve"), _FIRST, (path_address & 0xFFFFFFFF,), (path_address >> 32,))
     steps += _only(number("prlimit64"), _THIRD, (0,), (0,))  # no new limit, but the present one
     steps += _only(number("sched_getaffinity"), _FIRST, (0,))
@@ -108,13 +109,13 @@ def command_filter(architecture: Architecture, path_address: int) -> bytes:
     return assembled([*steps, (_IF_NOT_LESS, 0, 1, _NEW_NUMBERS), _ABSENT, _REFUSE])
 
 
-def _begun(architecture: Architecture, plain: str) -> Iterator[_Step]:
+def _begun(architecture: Architecture, plain: str, *, threads: bool = True) -> Iterator[_Step]:
     """The steps that both programs begin with: the architecture, the plain calls, threads."""
     yield from [(_LOAD, 0, 0, _ARCHITECTURE), (_IF_EQUAL, 1, 0, architecture.audit), (_RETURN, 0, 0, KILL)]
     yield (_LOAD, 0, 0, _NUMBER)
     for number in architecture.numbers(plain):
         yield from _when(number, _ALLOW)
-    yield from _only(architecture.number("clone"), _FIRST, _THREADS)
+    yield from _only(architecture.number("clone"), _FIRST, _THREADS if threads else ())
     yield from _when(architecture.number("clone3"), _ABSENT)  # its flags are in memory; glibc then uses clone
 
 
