@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_skills.safe_io.redaction import MASK, MAX_TEXT, redacted, redacted_text
+from cortex_skills.safe_io.secret_names import MARKS, folded_name, naming
+from tests.redaction_cases import INNOCENT, SECRETS, WORD, made
 
 SECRET = "hunter2-is-mine"
 NAMES = ["password", "Passwd", "db_password", "apiKey", "API-KEY", "x_api_key", "accessToken", "client secret", "PIN"]
@@ -46,14 +48,12 @@ def test_other_members_stay(name: str) -> None:
         "AKIAIOSFODNN7EXAMPLE",
         "eyJhbGciOi.eyJzdWIiOiIx.c2lnbmF0dXJl",
         "Bearer abc.def",
-        "0123456789abcdef0123456789abcdef",
         "password=hunter2!",
         "MY_SECRET: s3cr3t",
         '"api_key": "k1"',
         "https://ada:hunter2@host/x",
         "-----BEGIN EC PRIVATE KEY-----\nMHc\n-----END EC PRIVATE KEY-----",
         "-----BEGIN PRIVATE KEY-----\nMHc",
-        "aGVsbG8gd29ybGQgMTIzNDU2Nzg5MA==",
     ],
 )
 def test_parts_of_texts_that_look_like_secrets_are_replaced(text: str) -> None:
@@ -81,6 +81,98 @@ def test_ordinary_texts_stay() -> None:
         "東京",
     ):
         assert redacted(text) == text
+
+
+def _left(value: Any) -> str:
+    return json.dumps(redacted(value), ensure_ascii=False)
+
+
+def _written(text: str) -> dict[str, Any]:
+    """A text as it may be in the arguments of a call."""
+    return {
+        "alone": text,
+        "in a list": ["x", [text]],
+        "in JSON": json.dumps({"x": text}),
+        "in JSON, twice": json.dumps([json.dumps({"x": text})]),
+        "after a sentence": f"It was seen.\n{text}\nThen it went on.",
+    }
+
+
+def test_the_shapes_of_secrets_that_detectors_name_are_found_wherever_they_are() -> None:
+    left = [
+        (kind, place, text)
+        for kind, examples in SECRETS.items()
+        for text, secret in examples
+        for place, written in _written(text).items()
+        if secret in _left(written) or MASK not in _left(written)
+    ]
+    assert left == []
+    assert len(SECRETS) >= 120
+
+
+def test_texts_without_a_secret_stay_as_they_are() -> None:
+    changed = {
+        (place, text): redacted(written)
+        for text in INNOCENT
+        for place, written in list(_written(text).items())[:3]
+        if redacted(written) != written
+    }
+    assert changed == {}
+    assert len(INNOCENT) >= 90
+
+
+INVISIBLE = "\u200b\u200d\u2060\ufeff\u00ad\u202e\u034f\U000e0041\x00"
+
+
+@pytest.mark.parametrize("char", INVISIBLE)
+def test_invisible_characters_and_styles_hide_no_secret(char: str) -> None:
+    name = f"pass{char}word"
+    styled = "".join(chr(ord(each) + 0xFEE0) for each in "password")
+    key = "gh" + "p_" + made(36)
+    for written in ({name: WORD}, {styled: WORD}, f"{name}={WORD}", f"{styled}: {WORD}", f'{{"{name}": "{WORD}"}}'):
+        assert WORD not in _left(written), written
+    hidden = _left(f"see {key[:2]}{char}{key[2:10]}{char}{key[10:]}")
+    assert (MASK in hidden, key[12:] in hidden) == (True, False)
+    assert redacted(f"Zü{char}rich ﬁnds nothing") == f"Zü{char}rich ﬁnds nothing"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_of_a_member_names_an_assignment_in_a_text_too(name: str) -> None:
+    for text in (f'{{"{name}": "{WORD}"}}', f"{name.replace(' ', '_')}={WORD}", f"--{name.replace(' ', '-')} {WORD}"):
+        assert WORD not in redacted_text(text), text
+
+
+def test_each_name_of_a_secret_has_a_mark_that_its_text_is_searched_for() -> None:
+    others = """
+        DB_PASS tokens
+        recovery_code mot_de_passe motdepasse hmac_key sid cvc security_code code_verifier client_assertion
+        connection_string signing_seed seed_phrase csrf xsrf
+    """
+    names = [*NAMES, *others.split()]
+    assert all(naming(name) for name in names)
+    assert [name for name in names if not any(mark in folded_name(name) for mark in MARKS)] == []
+
+
+def test_weak_names_hold_texts_and_no_numbers() -> None:
+    given = {"pass": 12, "fail": 1, "tokens": 512, "max_tokens": 9, "has_password": True, "cookies": 0}
+    assert redacted(given) == given
+    assert redacted({"pass": WORD, "tokens": [WORD], "hasPassword": WORD}) == dict.fromkeys(
+        ("pass", "tokens", "hasPassword"), MASK
+    )
+
+
+def test_a_statement_about_a_password_is_one_and_a_statement_about_a_token_is_none() -> None:
+    password = {"subject": "ada", "predicate": "mayros:password", "object": WORD}
+    assert redacted(password) == password | {"object": MASK}
+    token = {"subject": "ada", "predicate": "hasToken", "object": "mayros:token-5"}
+    assert redacted(token) == token
+    assert redacted(["user", "password", "email"]) == ["user", "password", "email"]
+    assert redacted([["Authorization", WORD], ["Accept", "text/html"]]) == [
+        ["Authorization", MASK],
+        ["Accept", "text/html"],
+    ]
+    key = {"kty": "OKP", "crv": "Ed25519", "x": "a", "d": WORD}
+    assert redacted(key) == key | {"d": MASK}
 
 
 def test_size_and_depth_are_limited() -> None:
@@ -124,10 +216,40 @@ def test_a_named_secret_never_survives_anywhere(before: Any, after: Any, name: s
         "://a:",
         "key ",
         "-----BEGIN PRIVATE KEY-----",
+        "-u a:",
+        "mysql -p",
+        "docker login ",
+        "name=token value",
+        "passpass",
+        "pass_",
+        "token,",
+        "pass=(",
+        "token:{",
+        "secret='\\\\",
+        "\\\\",
+        "\\\\u0041",
+        "<token>",
+        "a.",
+        "sk-1.",
+        "eyJ.",
+        "https://a@",
+        "\u200bpass\ufb01=",
+        "password is ",
+        "Basic basic ",
+        "$6$",
     ],
 )
 def test_a_hostile_text_takes_no_longer_than_another(text: str) -> None:
     assert len(redacted_text(text * 200_000)) <= 501
+
+
+@settings(max_examples=60, deadline=None)
+@given(before=st.text(max_size=60), after=st.text(max_size=60))
+def test_any_text_is_redacted_once_and_keeps_no_key(before: str, after: str) -> None:
+    key = "gh" + "p_" + made(36)
+    found = redacted_text(f"{before} {key} {after}")
+    assert key not in found
+    assert redacted_text(found) == found
 
 
 def test_a_secret_at_the_end_of_what_is_searched_is_replaced() -> None:

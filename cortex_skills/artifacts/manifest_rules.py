@@ -23,6 +23,7 @@ from cortex_skills.artifacts.artifact_manifest import SEMANTIC
 from cortex_skills.artifacts.entry_paths import relative_path
 from cortex_skills.contracts import KINDS
 from cortex_skills.safe_io.schemas import Path, Problem, did_you_mean, shown
+from cortex_skills.safe_io.secret_names import names_secret
 
 _HOST = re.compile(
     r"(?=.{1,253}\Z)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*", re.ASCII
@@ -31,7 +32,6 @@ _LABEL = re.compile(r"[a-z0-9._-]{1,64}", re.ASCII)
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCES = frozenset({"$ref", "$dynamicRef"})
 _MAX_SCHEMA_ERROR = 200
-_SECRET_WORDS = ("secret", "token", "password", "api_key", "client_key")
 _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "string": str,
     "integer": int,
@@ -69,7 +69,7 @@ def warnings_of(document: Mapping[str, Any]) -> dict[str, str]:
     open_secrets = [
         name
         for name, declared in (config or {}).get("properties", {}).items()
-        if not declared.get("redacted") and any(word in name for word in _SECRET_WORDS)
+        if not declared.get("redacted") and names_secret(name)
     ]
     if open_secrets:
         found["operator_config_redaction_recommended"] = f"{', '.join(open_secrets[:8])}: secret, but not redacted"

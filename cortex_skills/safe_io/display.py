@@ -64,6 +64,14 @@ def is_invisible(char: str) -> bool:
     return not char.isprintable() or _HIDDEN.match(char) is not None
 
 
+def without_invisible(text: str) -> str:
+    """`text` without its invisible characters; ends of lines, tabs and ordinary spaces stay."""
+    if text.isprintable() and not _HIDDEN.search(text):
+        return text
+    hidden = {ord(char): None for char in set(text) if is_invisible(char) and char not in "\n\r\t"}
+    return text.translate(hidden) if hidden else text
+
+
 def whole_characters(text: str) -> str:
     """`text` without lone surrogates."""
     if text.isascii():

@@ -2,12 +2,15 @@
 
 Rules kept here:
 - at every depth, the value of a member whose name is that of a secret is replaced, whatever its type is, and so are
-  parts of texts that look like one: keys of services, tokens, private keys, passwords in addresses and assignments,
-  and runs of 20 characters or more with letters and digits;
-- an object such as `{"name": "password", "value": …}` and the item after `--password` count as such members;
+  the parts of texts that look like one: values that a name makes secrets (`secret_values`), and keys of services,
+  private keys and passwords in addresses and commands (`secret_shapes`);
+- an object such as `{"name": "password", "value": …}`, a pair such as `["Authorization", …]` and the item after
+  `--password` count as such members;
 - names of members are texts too;
+- a text is searched as a reader sees it: without invisible characters and styles (NFKC). One without a secret stays as
+  it is;
 - texts, lists, objects and depth are limited; what is left out is replaced by a note;
-- too much is replaced rather than too little: an identifier of 20 characters looks like a token.
+- identifiers stay: UUIDs, IRIs, digests. What nothing names and what looks like a word or an identifier is not found.
 
 >>> redacted({"user": "ada", "api_key": 7, "list": [{"Authorization": "Bearer abc"}], "text": "password=hunter2 ok"})
 {'user': 'ada', 'api_key': '[redacted]', 'list': [{'Authorization': '[redacted]'}], 'text': 'password=[redacted] ok'}
@@ -20,40 +23,36 @@ import unicodedata
 from functools import lru_cache
 from typing import Any
 
-MASK = "[redacted]"
+from cortex_skills.safe_io.display import without_invisible
+from cortex_skills.safe_io.secret_names import LONGEST_NAME, Naming, naming
+from cortex_skills.safe_io.secret_shapes import MASK, without_phrases, without_words
+from cortex_skills.safe_io.secret_values import without_values
+
 MAX_TEXT = 500  # characters
 MAX_MEMBERS = 50
 MAX_DEPTH = 8
 
-_NAMING = ("name", "key", "field", "header", "variable")  # of objects that name a value in a member
-_VALUES = ("value", "text", "content")
-_LONGEST_NAME = 64
+_NAMING = (
+    "name",
+    "key",
+    "field",
+    "header",
+    "variable",
+    "predicate",
+    "property",
+)  # of objects that name a value in a member
+_VALUES = ("value", "text", "content", "object")
+_OF_STATEMENTS = ("predicate", "property")
+_MAY_HOLD = (str, list, tuple, dict)  # what a weak name makes a secret: no number, no truth value
+_PRIVATE_PARTS = frozenset({"d", "p", "q", "dp", "dq", "qi", "k"})  # of a JSON Web Key (RFC 7518, §6)
 
-_NAMES = re.compile(
-    r"pass(word|wd|phrase|code)|pwd|secret|token|api_?key|access_?key|private_?key|signing_?key|encryption_?key"
-    r"|credential|authorization|cookie|session_?id|bearer|jwt|otp|mnemonic|seed_?phrase|(^|_)auth(_|$)|^key$|^pin$|^cvv?c?$"
-)
 _SHORTEST = 10  # a text of letters and digits that is shorter has no secret that is found here
-_MAX_SEARCHED = 8 * MAX_TEXT  # characters: the time of some patterns grows faster than the text
+_MAX_SEARCHED = 2 * MAX_TEXT  # characters: a secret may begin in what is kept, and end behind it
 _LAST_WORD = re.compile(r"\S*\Z")  # which may be the beginning of a secret
-_SEPARATORS = re.compile(r"[^a-z0-9]+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_PARTS = (
-    re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
-    re.compile(r"(?i)\b(?:bearer|basic)\s+[^\s\"',;]+"),
-    re.compile(r"(?<=://)[^\s/@:]*:[^\s/@]*(?=@)"),
-    re.compile(r"\b(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[abprs]|AKIA|ASIA|AIza|eyJ)[-_A-Za-z0-9.]{8,}"),
-    re.compile(
-        r"(?<![A-Za-z0-9+/_=-])(?=[A-Za-z0-9+/_=-]{20})(?=[A-Za-z0-9+/_=-]*[0-9])(?=[A-Za-z0-9+/_=-]*[A-Za-z])[A-Za-z0-9+/_=-]{20,}"
-    ),
-)
-# What a text must contain, case-folded, for each of them to match: this is quick to see.
-_MARKS = (("-----begin",), ("bearer", "basic"), ("://",), ("",), ("",))
-_ASSIGNABLE = ("pass", "secret", "token", "key", "credential")
-_ASSIGNED = re.compile(
-    r"(?i)((?:[a-z0-9_-]{0,40}(?:pass(?:word|wd|phrase)|secret|token|api[_-]?key|access[_-]?key|credential)[a-z0-9_-]{0,40})"
-    r"\\?[\"']?\s*[:=]\s*\\?[\"']?)([^\s\"',;&\\]+)"
-)
+_MAX_ESCAPES = 4  # times that a text was written as a JSON string
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "b": " ", "f": " "}
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def redacted(value: Any, depth: int = 0) -> Any:
@@ -61,28 +60,54 @@ def redacted(value: Any, depth: int = 0) -> Any:
     if isinstance(value, str):
         return redacted_text(value)
     if isinstance(value, dict):
-        if depth >= MAX_DEPTH:
-            return MASK
-        names_one = any(isinstance(value.get(name), str) and _is_secret(value[name]) for name in _NAMING)
-        kept = {
-            _shown_name(name): MASK
-            if _is_secret(name) or (names_one and name in _VALUES)
-            else redacted(member, depth + 1)
-            for name, member in list(value.items())[:MAX_MEMBERS]
-        }
-        return kept if len(value) <= MAX_MEMBERS else {**kept, "…": f"{len(value) - MAX_MEMBERS} more"}
+        return MASK if depth >= MAX_DEPTH else _redacted_members(value, depth)
     if isinstance(value, list | tuple):
-        if depth >= MAX_DEPTH:
-            return MASK
-        pairs = zip([None, *value], value[:MAX_MEMBERS], strict=False)
-        items = [MASK if _is_option(before) else redacted(member, depth + 1) for before, member in pairs]
-        return items if len(value) <= MAX_MEMBERS else [*items, f"… {len(value) - MAX_MEMBERS} more"]
+        return MASK if depth >= MAX_DEPTH else _redacted_items(value, depth)
     return value if value is None or isinstance(value, bool | int | float) else MASK
 
 
+def _redacted_members(value: dict[Any, Any], depth: int) -> dict[str, Any]:
+    names_value = _names_value(value)
+    is_key = "kty" in value
+    kept: dict[str, Any] = {}
+    for name, member in value.items():
+        if len(kept) == MAX_MEMBERS:
+            return {**kept, "…": f"{len(value) - MAX_MEMBERS} more"}
+        shown, kind = _known(name) if isinstance(name, str) and len(name) <= LONGEST_NAME else _read_name(name)
+        is_secret = kind and (kind != "weak" or isinstance(member, _MAY_HOLD))
+        if is_secret or (names_value and name in _VALUES) or (is_key and name in _PRIVATE_PARTS):
+            kept[shown] = MASK
+        else:
+            kept[shown] = redacted(member, depth + 1)
+    return kept
+
+
+def _names_value(value: dict[Any, Any]) -> bool:
+    """Whether an object names the secret that another member of it is."""
+    for name in _NAMING:
+        if name in value and isinstance(value[name], str):
+            kind = naming(value[name])
+            # of statements only those of a password: a token of a text is no secret
+            if kind == "strong" or (kind == "named" and name not in _OF_STATEMENTS):
+                return True
+    return False
+
+
+def _redacted_items(value: list[Any] | tuple[Any, ...], depth: int) -> list[Any]:
+    pairs = zip([None, *value], value[:MAX_MEMBERS], strict=False)
+    is_pair = len(value) == 2 and isinstance(value[0], str) and " " not in value[0]
+    items = [
+        MASK
+        if _is_option(before) or (is_pair and isinstance(before, str) and naming(before) not in ("", "weak"))
+        else redacted(member, depth + 1)
+        for before, member in pairs
+    ]
+    return items if len(value) <= MAX_MEMBERS else [*items, f"… {len(value) - MAX_MEMBERS} more"]
+
+
 def _is_option(before: object) -> bool:
-    """Whether the item before one is the name of a secret, as in the arguments of a program."""
-    return isinstance(before, str) and len(before) < _LONGEST_NAME and " " not in before and _is_secret(before)
+    """Whether the item before one is an option for a secret, as in the arguments of a program."""
+    return isinstance(before, str) and before.startswith("-") and len(before) < LONGEST_NAME and naming(before) != ""
 
 
 def redacted_text(text: str) -> str:
@@ -91,30 +116,40 @@ def redacted_text(text: str) -> str:
         return text
     if len(text) > _MAX_SEARCHED:
         text = _LAST_WORD.sub("…", text[:_MAX_SEARCHED], count=1)
-    folded = text.casefold()
-    for marks, part in zip(_MARKS, _PARTS, strict=True):
-        if any(mark in folded for mark in marks):
-            text = part.sub(MASK, text)
-    if any(word in folded for word in _ASSIGNABLE):
-        text = _ASSIGNED.sub(rf"\1{MASK}", text)
+    if text.isascii() and (text.isprintable() or not _CONTROL.search(text)):
+        text = _without_secrets(text)
+    else:
+        seen = without_invisible(unicodedata.normalize("NFKC", text))
+        found = _without_secrets(seen)
+        text = text if found == seen else found
     return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
 
 
-def _is_secret(name: object) -> bool:
-    """Whether the name of a member is that of a secret: `apiKey`, `API-KEY`, `x_api_key`."""
-    if not isinstance(name, str):
-        return True
-    return _names_secret(name) if len(name) <= _LONGEST_NAME else _searched_name(name)
+def _without_secrets(text: str) -> str:
+    """A text without secrets: as it is, and as it is when it is read as a JSON string once or more."""
+    found = seen = _searched(text)
+    for _ in range(_MAX_ESCAPES):
+        if "\\" not in seen:
+            break
+        plain = _ESCAPE.sub(_unescaped, seen)
+        seen = _searched(plain)
+        found = found if seen == plain else seen
+    return found
 
 
-def _searched_name(name: str) -> bool:
-    words = _HUMP.sub("_", unicodedata.normalize("NFKC", name))
-    return _NAMES.search(_SEPARATORS.sub("_", words.casefold()).strip("_")) is not None
+def _unescaped(escape: re.Match[str]) -> str:
+    return _ESCAPES.get(escape[2], escape[2]) if escape[1] is None else chr(int(escape[1], 16))
 
 
-def _shown_name(name: str) -> str:
-    return _redacted_name(name) if len(name) <= _LONGEST_NAME else redacted_text(name)
+def _searched(text: str) -> str:
+    folded = text.casefold()
+    found = without_phrases(text, folded)
+    return without_words(without_values(found, folded if found is text else found.casefold()))
 
 
-_names_secret = lru_cache(maxsize=1024)(_searched_name)  # the names of members repeat
-_redacted_name = lru_cache(maxsize=1024)(redacted_text)
+def _read_name(name: object) -> tuple[str, Naming]:
+    """The name of a member as it is kept, and whether it is that of a secret."""
+    return (redacted_text(name), naming(name)) if isinstance(name, str) else (MASK, "named")
+
+
+_known = lru_cache(maxsize=1024)(_read_name)  # the names of members repeat

@@ -144,6 +144,9 @@ def test_what_is_allowed_but_not_recommended_is_a_warning() -> None:
         "missing_operator_display_name": "operator.display_name is missing",
         "operator_config_redaction_recommended": "api_token: secret, but not redacted",
     }
+    for name, is_secret in (("session_cookie", True), ("max_tokens", False)):
+        given = FULL.replace(", redacted = true", "").replace("api_token", name)
+        assert ("operator_config_redaction_recommended" in read(given).warnings) is is_secret
     assert set(read(MANIFEST + "[operator.config]").warnings) == {"empty_operator_config_contract"}
 
 

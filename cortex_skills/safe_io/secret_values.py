@@ -1,0 +1,230 @@
+"""Values in a text that the name before them makes secrets: `DB_PASS=x`, `"pass": "x"`, `Cookie: x`, `--token x`.
+
+Rules kept here:
+- names are those of `secret_names`, in any notation: JSON and YAML, variables, headers, options, calls, elements of
+  XML, forms;
+- a value ends with its quote, or else where the notation ends it; headers and phrases end with the line;
+- what stands for a value is none: a type, a placeholder, a variable, a call of a function, a word of a sentence;
+- only the words are read that have a mark of such a name, each of them once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cortex_skills.safe_io.secret_names import MARKS, folded_name, naming, words_of
+from cortex_skills.safe_io.secret_shapes import MASK
+
+_QUOTE = r"\\{0,7}[\"'`]{1,3}|&quot;|&#(?:34|39);|%2[27]|”|’"
+_NAME = re.compile(
+    rf"(?<![\w.-])(?P<name>[\w.-]++)(?P<close>(?:{_QUOTE}|[\])\\]){{0,4}})[ \t]*+"
+    r"(?P<sep>=>|:=|={1,3}|!==?|->|:|%3[AaDd]|\((?=[\"'`])|,[ \t]*+(?=[\"'])|(?=[\"'`]))[ \t]*+"
+)
+_WORD = re.compile(r"[\w.-]++")
+_OPEN = re.compile(rf"(?:\b[bfru]|@)?({_QUOTE})")
+_BARE = re.compile(r"(?:[^\s\"'`,;&\\<|]|[,;&|](?!\s|\Z|[\w.%-]+=)|\\(?![nrt\"'\\/])|(?<=[^\s,;:=])['\"](?=\w))++")
+_LINE = re.compile(r"[^\r\n\"]*+")
+_BLOCK = re.compile(r"[|>][+-]?[0-9]?[ \t]*\r?\n((?:[ \t]+[^\n]*(?:\n|\Z))+)")
+_NEXT_WORD = re.compile(r"[ \t]+[^\W\d_]")
+_ANNOTATION = re.compile(r"[^\S\n]*=(?![=>])[^\S\n]*")
+_OPTION = re.compile(
+    r"(?<![\w-])--?(?P<name>[A-Za-z][\w-]++)[ \t]++(?P<value>(?![-|&;<>])[^\s\"'`]++|\"[^\"\n]*+|'[^'\n]*+)"
+)
+_ELEMENT = re.compile(r"<(?P<name>[\w:.-]++)(?:\s[^<>]*+)?>(?P<value>[^<>]++)</")
+_PAIR = re.compile(
+    r"\b(?:name|key|header|variable|field|env)\\*[\"']?\s*[:=]\s*\\*[\"']?(?P<name>[\w.-]++)\\*[\"']?[,;]?\s+"
+    r"\\*[\"']?value\\*[\"']?\s*[:=]\s*"
+    r"(?:\\*\"(?P<value>[^\"\\]++)|'(?P<single>[^']++)|(?P<bare>[^\s\"'\\][^\s,}\"']*+))"
+)
+_INSTRUCTION = re.compile(r"(?<![^\s\"'])(?:ENV|ARG|SetEnv|setx)[ \t]+(?P<name>\w++)[ \t]+(?P<value>[^\s\"'\\]++)")
+_OTHER_NOTATIONS = (
+    ("--", _OPTION),
+    ("</", _ELEMENT),
+    ("value", _PAIR),
+    ("ENV", _INSTRUCTION),
+    ("ARG", _INSTRUCTION),
+    ("set", _INSTRUCTION),
+    ("Set", _INSTRUCTION),
+)
+_PRIVATE_PART = re.compile(r"(\\*\"(?:d|p|q|dp|dq|qi|k)\\*\"\s*:\s*\\*\")[\w-]{8,}+")
+_WHOLE_LINE = frozenset(
+    [
+        "authorization",
+        "proxy_authorization",
+        "cookie",
+        "set_cookie",
+        "passphrase",
+        "mnemonic",
+        "seed_phrase",
+        "recovery_phrase",
+    ]
+)
+_SECOND = frozenset(["key", "keys", "word", "phrase", "code", "codes", "string", "secret", "token"])
+_FIRST_WORD = re.compile(r"([A-Za-z]{2,20})[ \t]\Z")
+_WORDS = "|".join(
+    words_of(
+        """
+    string str bytes bytestring int bool boolean any object text varchar char optional required none null nil true false
+    yes no undefined unknown missing invalid expired unset empty incorrect wrong correct valid changed ok failed needed
+    tbd n/a never always bearer basic password passwd secret token key
+    """
+    )
+)
+_STANDS_FOR = re.compile(
+    r"(?i)[|>][+-]?[0-9]?"
+    r"|\$\{.*|\$\(.*|\{\{.*|%\w+%|%\(\w+\).*|[*x•.…]{2,}|\[?(?:redacted|secret|hidden|masked)\]?"
+    rf"|your[-_ ]\w[\w -]*|(?:{_WORDS})(?:[\]?!.)|]|\[\])*"
+)
+_HOLDERS = "|".join(
+    words_of(
+        """
+    os process self this settings config cfg env args opts options params secrets vars? local data request req ctx
+    module credentials user app sys event
+    """
+    )
+)
+_VARIABLE = re.compile(rf"\$[A-Z_][A-Z0-9_]*\}}?|[A-Za-z_][\w.]*\(.*|(?:{_HOLDERS})\.[A-Za-z_][\w.]*(?:\[.*)?")
+
+
+def without_values(text: str, folded: str) -> str:
+    """A text in which the values of names of secrets are replaced; `folded` is the text, case-folded."""
+    marks = [mark for mark in MARKS if mark in folded]
+    if '"kty' in folded:
+        text = _PRIVATE_PART.sub(rf"\1{MASK}", text)
+        folded = text.casefold()
+    if not marks:
+        return text
+    pieces: list[str] = []
+    done = 0
+    for found in _names_in(text, folded, marks):
+        if found.start() >= done and (span := _value_of(text, found)) is not None:
+            pieces += [text[done : span[0]], MASK]
+            done = span[1]
+    if done:
+        text = "".join([*pieces, text[done:]])
+    for sign, pattern in _OTHER_NOTATIONS:
+        if sign in text:
+            text = pattern.sub(_named_value, text)
+    return text
+
+
+def _names_in(text: str, folded: str, marks: list[str]) -> Iterator[re.Match[str]]:
+    """The words that have a mark, in their order, where something follows that may be a value."""
+    if len(folded) != len(text):
+        yield from _NAME.finditer(text)
+        return
+    places = []
+    for mark in marks:
+        place = folded.find(mark)
+        while place >= 0:
+            places.append(place)
+            place = folded.find(mark, place + len(mark))
+    end = 0
+    for place in sorted(places):
+        if place >= end:
+            start = place
+            while start > end and (text[start - 1].isalnum() or text[start - 1] in "_.-"):
+                start -= 1
+            word = _WORD.match(text, start)
+            end = start + 1 if word is None else word.end()
+            if (found := _NAME.match(text, start)) is not None:
+                yield found
+
+
+def _named_value(found: re.Match[str]) -> str:
+    """A match without its value, if its name is that of a secret."""
+    if not naming(found["name"]):
+        return found[0]
+    group = next(
+        name for name in ("value", "single", "bare") if name in found.re.groupindex and found[name] is not None
+    )
+    value = found[group].lstrip("\"'")
+    if not value.strip() or _STANDS_FOR.fullmatch(value) or _VARIABLE.fullmatch(value):
+        return found[0]
+    start, end = (place - found.start() for place in found.span(group))
+    return f"{found[0][: end - len(value)]}{MASK}{found[0][end:]}" if start >= 0 else found[0]
+
+
+def _value_of(text: str, found: re.Match[str]) -> tuple[int, int] | None:
+    """Where the value begins and ends that belongs to a name; None if it is no secret."""
+    name, close, sep = found["name"], found["close"], found["sep"]
+    kind = naming(name)
+    if kind in ("", "weak") and name.casefold() in _SECOND:
+        before = _FIRST_WORD.search(text, max(0, found.start() - 24), found.start())
+        kind = kind if before is None else naming(f"{before[1]}_{name}") or kind
+    if (
+        not kind
+        or (sep in ("", ",") and kind != "strong")
+        or (sep.startswith(",") and text[max(0, found.start() - 2)] != "(")
+    ):
+        return None
+    if sep == "" and (close or text[found.end() - 1] not in " \t"):
+        return None
+    return _end(text, found, kind, found.end())
+
+
+def _end(text: str, found: re.Match[str], kind: str, start: int) -> tuple[int, int] | None:
+    name, close, sep = found["name"], found["close"], found["sep"]
+    if sep == ":" and (block := _BLOCK.match(text, start)):
+        return block.span(1)
+    if opened := _OPEN.match(text, start):
+        begin = opened.end()
+        end = _end_of_quoted(text, begin, opened[1])
+        value = text[begin:end]
+        return None if not value or _STANDS_FOR.fullmatch(value) or value.startswith(("${", "{{")) else (begin, end)
+    if folded_name(name) in _WHOLE_LINE and not close:
+        line = _LINE.match(text, start)
+        outer = text[found.start() - 1 : found.start()]
+        end = line.end() if line is not None else start
+        if outer in ("'", "`") and outer in text[start:end]:
+            end = text.index(outer, start)
+        return None if _stands_for(text[start:end].strip()) else (start, end)
+    if close and text[start : start + 1] in ("[", "{"):
+        return start, _end_of_structure(text, start)
+    bare = _BARE.match(text, start)
+    if bare is None:
+        return None
+    end = bare.end()
+    value = bare[0].rstrip(".!?") if sep == ":" else bare[0]
+    while value[-1:] in (")", "]", "}") and value.count(value[-1]) > value.count(
+        {")": "(", "]": "[", "}": "{"}[value[-1]]
+    ):
+        value = value[:-1]
+    if not value or (kind == "weak" and value.replace(".", "").isdigit()):
+        return None
+    if sep == ":" and (typed := _ANNOTATION.match(text, end)) and value.isidentifier():
+        return _end(text, found, kind, typed.end())
+    is_sentence = sep == ":" and not close and value.isalpha() and _NEXT_WORD.match(text, end) is not None
+    if is_sentence or _stands_for(value):
+        return None
+    return start, start + len(value)
+
+
+def _stands_for(value: str) -> bool:
+    return _STANDS_FOR.fullmatch(value) is not None or _VARIABLE.fullmatch(value) is not None
+
+
+def _end_of_quoted(text: str, begin: int, quote: str) -> int:
+    """Where a quoted value ends: at the same quote that is not escaped, or with its line."""
+    line = text.find("\n", begin) if len(quote) < 3 else -1
+    limit = len(text) if line < 0 else line
+    place = begin
+    while (place := text.find(quote, place, limit)) >= 0:
+        escapes = 0
+        while place - escapes > begin and text[place - escapes - 1] == "\\":
+            escapes += 1
+        if escapes % 2 == 0:
+            return place
+        place += 1
+    return limit
+
+
+def _end_of_structure(text: str, start: int) -> int:
+    """Where a list or an object ends; the end of the text if it does not."""
+    depth = 0
+    for found in re.compile(r"[\[\]{}]").finditer(text, start):
+        depth += 1 if found[0] in "[{" else -1
+        if depth == 0:
+            return found.end()
+    return len(text)
