@@ -6,6 +6,7 @@ Rules kept here:
   `CORTEX_` variable for an unknown setting gets a warning;
 - arguments are in camelCase or snake_case, with sections as mappings; the file is in camelCase;
 - a key without a value (`null`, None) is not set;
+- where a setting has the values `on` and `off`, these words are text without quotes, too;
 - a value of the wrong type is passed on unchanged, and the schema rejects it.
 """
 
@@ -29,6 +30,7 @@ ENVIRONMENT_PREFIX = "CORTEX_"
 OTHER_VARIABLES = frozenset({"CORTEX_SANDBOX_CACHE", "CORTEX_SECRETS_PASSPHRASE", "CORTEX_UNSAFE_DIRECT_LOAD"})
 
 _FLAGS = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
+_EMPTY = ("", "~", "null")  # a setting that is not set, where YAML is read as text
 _INTEGER = re.compile(r"[-+]?[0-9]{1,15}", re.ASCII)
 
 Setting = tuple[str, ...]
@@ -63,6 +65,12 @@ def _variables() -> dict[str, Setting]:
     }
 
 
+@cache
+def _words() -> frozenset[tuple[str | int, ...]]:
+    """The settings with a word such as `on` as a value, which YAML readers take for a boolean too."""
+    return frozenset(path for path, rule in all_settings().items() if {"on", "off"} & set(rule.get("enum", ())))
+
+
 def from_file(path: Path) -> LocatedDocument:
     """The settings of a YAML file.
 
@@ -79,7 +87,11 @@ def from_file(path: Path) -> LocatedDocument:
     except (OSError, ValueError) as error:  # ValueError: the path contains a NUL
         reason = getattr(error, "strerror", None) or error
         raise invalid([Problem((), f"cannot be read: {reason}", "", Mark(str(path)))]) from None
-    document = read(text, file=str(path))
+    document = read(text, file=str(path), is_text=_words().__contains__)
+    for section, key in _words():
+        given = document.data.get(section) if isinstance(document.data, dict) else None
+        if isinstance(given, dict) and given.get(key) in _EMPTY:
+            given[key] = None
     if document.data is None or isinstance(document.data, dict):
         return document
     raise invalid([*document.problems, document.problem((), "must be a mapping of settings")])

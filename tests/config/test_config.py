@@ -152,6 +152,22 @@ def test_later_sources_win(yaml):
     assert (config.skill_sandbox.max_writes, config.skill_sandbox.max_assertions) == (2, 3)
 
 
+@pytest.mark.parametrize("word", ["on", "off", "auto", '"on"', "'off'"])
+def test_on_and_off_are_words_where_a_setting_has_them_as_values(yaml, word):
+    config = Config.load(yaml(f"audit:\n  journal: {word}\n"), env={})
+    assert config.audit.journal == word.strip("\"'")
+
+
+@pytest.mark.parametrize("nothing", ["", "~", "null"])
+def test_a_setting_of_words_without_a_value_is_not_set(yaml, nothing):
+    assert Config.load(yaml(f"audit:\n  journal: {nothing}\n"), env={}).audit.journal == "auto"
+
+
+def test_another_setting_takes_no_such_word(yaml):
+    assert set(faults(Config.load, yaml("audit:\n  folder: on\n"), env={})) == {"audit.folder"}
+    assert set(faults(Config.load, yaml("audit:\n  journal: yes\n"), env={})) == {"audit.journal"}
+
+
 def test_an_empty_file_and_an_empty_section_set_nothing(yaml):
     env = {"CORTEX_STORE": "memory:"}
     folders = [".cortex/skills", str(user_data_path("cortex-skills", appauthor=False) / "skills")]
