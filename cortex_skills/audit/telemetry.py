@@ -3,6 +3,7 @@
 Rules kept here:
 - nothing is imported or sent unless the process has imported `opentelemetry` and configured an SDK: this is its API;
 - a span has the start and the duration of the call, and the span of the host that was active as its parent;
+- durations are in seconds, as in the semantic conventions of OpenTelemetry, with the buckets that these advise;
 - names of tools, skills and agents are attributes; inputs, outputs and data are not.
 """
 
@@ -17,6 +18,22 @@ if TYPE_CHECKING:
     from cortex_skills.audit.call_records import AuditRecord
 
 _NAME = "cortex_skills"
+_BUCKETS = [
+    0.005,
+    0.01,
+    0.025,
+    0.05,
+    0.075,
+    0.1,
+    0.25,
+    0.5,
+    0.75,
+    1,
+    2.5,
+    5,
+    7.5,
+    10,
+]  # of `http.server.request.duration`
 
 
 def record(entry: AuditRecord, namespace: str) -> None:
@@ -25,7 +42,7 @@ def record(entry: AuditRecord, namespace: str) -> None:
         return
     from opentelemetry import trace
 
-    calls, milliseconds = _instruments()
+    calls, seconds = _instruments()
     attributes = {
         "cortex.tool": entry.tool,
         "cortex.event": entry.event,
@@ -34,7 +51,7 @@ def record(entry: AuditRecord, namespace: str) -> None:
         "cortex.namespace": namespace,
     }
     calls.add(1, attributes)
-    milliseconds.record(entry.milliseconds, attributes)
+    seconds.record(entry.milliseconds / 1000, attributes)
     start = int(datetime.fromisoformat(entry.time).timestamp() * 1_000_000_000)
     given = {"cortex.agent": entry.agent, "cortex.skill": entry.skill, "cortex.trust_level": entry.trust_level}
     of_span = attributes | {name: value for name, value in given.items() if value is not None}
@@ -51,6 +68,11 @@ def _instruments() -> tuple[Any, Any]:
 
     meter = metrics.get_meter(_NAME)
     return (
-        meter.create_counter("cortex.calls", description="Calls of tools and actions, and other events"),
-        meter.create_histogram("cortex.call.duration", "ms", "The duration of calls"),
+        meter.create_counter("cortex.calls", "{call}", "Calls of tools and actions, and other events"),
+        meter.create_histogram(
+            "cortex.call.duration",
+            "s",
+            "The duration of calls",
+            explicit_bucket_boundaries_advisory=_BUCKETS,
+        ),
     )

@@ -30,18 +30,20 @@ with trace.get_tracer("host").start_as_current_span("host"):
     audit.record(AuditRecord(time, "skill_assert", "probe", "a1", "ok", 2.5, inputs={"a": "SECRET"}))
 audit.record(AuditRecord(time, "skill_assert", None, "a1", "rate_limited", 1.0))
 first, _, second = spans.get_finished_spans()
+metrics_read = {
+    metric.name: metric for metric in reader.get_metrics_data().resource_metrics[0].scope_metrics[0].metrics
+}
+durations = metrics_read["cortex.call.duration"]
 print(json.dumps({
     "name": first.name,
     "milliseconds": (first.end_time - first.start_time) / 1e6,
     "has_parent": first.parent is not None,
     "attributes": dict(first.attributes),
     "status": [first.status.status_code.name, second.status.status_code.name],
-    "counted": sum(
-        point.value
-        for metric in reader.get_metrics_data().resource_metrics[0].scope_metrics[0].metrics
-        if metric.name == "cortex.calls"
-        for point in metric.data.data_points
-    ),
+    "counted": sum(point.value for point in metrics_read["cortex.calls"].data.data_points),
+    "units": [metrics_read["cortex.calls"].unit, durations.unit],
+    "durations": [point.sum for point in durations.data.data_points],
+    "buckets": list(durations.data.data_points[0].explicit_bounds)[:3],
 }))
 """
 
@@ -64,6 +66,9 @@ def test_each_record_is_a_span_and_is_counted() -> None:
         },
         "status": ["UNSET", "ERROR"],
         "counted": 2,
+        "units": ["{call}", "s"],
+        "durations": [0.0025, 0.001],
+        "buckets": [0.005, 0.01, 0.025],
     }
 
 
