@@ -6,8 +6,10 @@ Rules kept here:
 - each step is a claim (`cortex_graph.claims`): of several processes that take it at once one does, and the others see
   what that one did. The resolution has to be claimed before the action is started, and the start before it runs;
 - a request that expires is resolved as `expired` when it is next read, and never becomes anything else;
-- at most `MAX_WAITING` requests wait, `MAX_WAITING_OF_AGENT` of one agent; one that was resolved is removed after
-  `KEPT`. The same request of an agent, made again while it waits, is the one that waits;
+- at most `MAX_WAITING` requests wait, `MAX_WAITING_OF_AGENT` of one agent. The same request of an agent, made again
+  while it waits, is the one that waits;
+- a request is kept until `KEPT` after it was resolved, expired or ended: from then on it is not found, and the next
+  request that is added removes it;
 - a record that was changed in the store does not hide the others, and is never approved.
 """
 
@@ -46,6 +48,7 @@ from cortex_skills.safe_io.schemas import shown
 MAX_WAITING = 200
 MAX_WAITING_OF_AGENT = 50
 LASTS = timedelta(hours=24)
+LONGEST = timedelta(days=30)  # that a configuration may let a request wait
 KEPT = timedelta(days=30)
 MAX_LISTED = 1000
 
@@ -133,7 +136,7 @@ class ApprovalQueue:
 
         """
         record = self._read(approval_id) if isinstance(approval_id, str) and _ID.fullmatch(approval_id) else None
-        if record is None:
+        if record is None or not _is_kept(record, self.now()):
             raise not_found(approval_id)
         if record.resolution is None and record.state(self.now()) == "expired":
             with suppress(GraphError):  # a store that is only read
@@ -258,21 +261,39 @@ class ApprovalQueue:
         return (approval_id for _, approval_id in sorted(found, reverse=True) if _ID.fullmatch(approval_id))
 
     def _remove_old(self, now: datetime) -> None:
-        """Remove some of the requests that were made, and could last be approved, longer than `KEPT` ago."""
-        before = date_time(now - KEPT - LASTS)
-        old = [
-            quad.subject
+        """Remove some of the requests that are not kept any longer, and of those that were changed in the store."""
+        before = date_time(now - KEPT)
+        old = sorted(
+            (quad.object.value, quad.subject.value)
             for quad in self._quads(Pattern(self._graph, None, GENERATED_AT))
-            if isinstance(quad.object, Literal) and quad.object.value < before
-        ]
-        for node in old[:_REMOVED_AT_ONCE]:
-            assert isinstance(node, NamedNode)  # noqa: S101 - no other subjects are stored
-            self._store.apply(remove=list(self._quads(Pattern(self._graph, node))))
+            if isinstance(quad.object, Literal) and isinstance(quad.subject, NamedNode) and quad.object.value <= before
+        )
+        removed = 0
+        for created, node in old:
+            if removed < _REMOVED_AT_ONCE and self._is_old(NamedNode(node), created, now):
+                self._store.apply(remove=list(self._quads(Pattern(self._graph, NamedNode(node)))))
+                removed += 1
+
+    def _is_old(self, node: NamedNode, created: str, now: datetime) -> bool:
+        try:
+            record = self._read(node.value.rpartition("/")[2])
+        except CortexError:
+            record = None
+        if record is None:
+            return created <= date_time(now - KEPT - LONGEST)
+        return not _is_kept(record, now)
+
+
+def _is_kept(record: ApprovalRecord, now: datetime) -> bool:
+    """Whether a request waits, or its end is less than `KEPT` ago."""
+    ends = [record.expires if record.resolution is None else record.resolution.at]
+    ends += [] if record.end is None else [record.end.at]
+    return now < max(ends) + KEPT
 
 
 def not_found(approval_id: object) -> CortexError:
     """The error for a request that does not exist, or that the caller may not see."""
-    hint = "ids are 32 hexadecimal digits; requests are removed 30 days after they were resolved"
+    hint = "ids are 32 hexadecimal digits; requests are kept for 30 days after they were resolved"
     return CortexError("approval_not_found", f"there is no request for approval {shown(approval_id)}", hint=hint)
 
 

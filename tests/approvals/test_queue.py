@@ -47,8 +47,8 @@ def queue(store: GraphStore, clock: Clock) -> ApprovalQueue:
     return ApprovalQueue(store, NAMES, clock)
 
 
-def add(queue: ApprovalQueue, agent: str = "a1", **changes: Any) -> ApprovalRecord:
-    request: dict[str, Any] = {
+def request(agent: str = "a1", **changes: Any) -> ActionRequest:
+    given: dict[str, Any] = {
         "action": "fs_write",
         "namespace": "mayros",
         "manifest_version": "v1",
@@ -58,7 +58,11 @@ def add(queue: ApprovalQueue, agent: str = "a1", **changes: Any) -> ApprovalReco
         "risk": "medium",
         "reason": "it writes a file",
     }
-    return queue.add(ActionRequest(**{**request, **changes}))
+    return ActionRequest(**{**given, **changes})
+
+
+def add(queue: ApprovalQueue, agent: str = "a1", **changes: Any) -> ApprovalRecord:
+    return queue.add(request(agent, **changes))
 
 
 def error_of(call: Any, *arguments: Any) -> CortexError:
@@ -147,16 +151,73 @@ def test_waiting_requests_are_bounded(queue: ApprovalQueue, monkeypatch: pytest.
     assert add(queue, agent="a3").request.agent == "a3"
 
 
-def test_resolved_requests_are_removed_after_a_month(queue: ApprovalQueue, clock: Clock, store: GraphStore) -> None:
-    old = add(queue)
+SECOND = timedelta(seconds=1)
+
+
+@pytest.mark.parametrize("waits", [timedelta(0), timedelta(hours=23), timedelta(days=20)])
+def test_a_request_is_kept_for_thirty_days_after_it_was_resolved(
+    queue: ApprovalQueue, clock: Clock, store: GraphStore, waits: timedelta
+) -> None:
+    old = queue.add(request(), timedelta(days=30))
+    clock.time += waits
     queue.resolve(old.id, approved=False, by="ada")
-    clock.time += timedelta(days=30)
+    clock.time += timedelta(days=30) - SECOND
     add(queue)
     assert queue.find(old.id).state(clock()) == "rejected"
-    clock.time += timedelta(days=1, seconds=1)
+    clock.time += SECOND
+    assert error_of(queue.find, old.id).code == "approval_not_found"
+    assert old.id not in [record.id for record in queue.list().records]
+    add(queue, inputs={})
+    assert not list(store.quads(Pattern(NAMES.approvals_graph, NAMES.beside("approval", old.id))))
+
+
+def test_a_request_that_expired_or_ran_is_kept_for_thirty_days_after_that(queue: ApprovalQueue, clock: Clock) -> None:
+    expired, ran = add(queue), queue.add(request(agent="a2"), timedelta(days=30))
+    clock.time += timedelta(hours=24)
+    ran = queue.resolve(ran.id, approved=True, by="ada")
+    queue.start(ran)
+    clock.time += timedelta(hours=2)
+    queue.finish(ran, RunEnd("done", clock(), "", "x"))
+    clock.time += timedelta(days=30) - timedelta(hours=2) - SECOND
+    assert (queue.find(expired.id).state(clock()), queue.find(ran.id).state(clock())) == ("expired", "done")
+    clock.time += SECOND
+    assert error_of(queue.find, expired.id).code == "approval_not_found"
+    assert queue.find(ran.id).state(clock()) == "done"
+    clock.time += timedelta(hours=2)
+    assert error_of(queue.find, ran.id).code == "approval_not_found"
+
+
+def test_a_request_that_waits_longer_than_others_are_kept_is_not_removed(queue: ApprovalQueue, clock: Clock) -> None:
+    waiting = queue.add(request(), timedelta(days=30))
+    clock.time += timedelta(days=30) - SECOND
+    add(queue, inputs={})
+    assert queue.find(waiting.id).state(clock()) == "pending"
+
+
+def test_a_reader_with_another_clock_removes_nothing_that_it_would_not_keep_itself(
+    queue: ApprovalQueue, clock: Clock, store: GraphStore
+) -> None:
+    old = add(queue)
+    queue.resolve(old.id, approved=False, by="ada")
+    late = ApprovalQueue(store, NAMES, lambda: clock.time + timedelta(days=30))
+    assert error_of(late.find, old.id).code == "approval_not_found"
+    early = ApprovalQueue(store, NAMES, lambda: clock.time - timedelta(days=3))
+    assert early.find(old.id).state(early.now()) == queue.find(old.id).state(clock()) == "rejected"
+
+
+def test_a_request_that_was_changed_in_the_store_is_removed_when_it_could_not_be_kept(
+    queue: ApprovalQueue, clock: Clock, store: GraphStore
+) -> None:
+    old = add(queue)
+    pattern = Pattern(NAMES.approvals_graph, NAMES.beside("approval", old.id), module.REQUEST)
+    (quad,) = store.quads(pattern)
+    store.apply([Quad(quad.subject, quad.predicate, Literal("{}"), quad.graph_name)], [quad])
+    clock.time += timedelta(days=60) - SECOND
+    add(queue)
+    assert error_of(queue.find, old.id).code == "approval_changed"
+    clock.time += SECOND
     add(queue, inputs={})
     assert error_of(queue.find, old.id).code == "approval_not_found"
-    assert not list(store.quads(Pattern(NAMES.approvals_graph, NAMES.beside("approval", old.id))))
 
 
 def test_lists_are_of_a_state_or_an_agent_and_newest_first(queue: ApprovalQueue, clock: Clock) -> None:
