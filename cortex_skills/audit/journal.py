@@ -7,6 +7,7 @@
 Rules kept here:
 - a writer holds the lock of the file `head`, reads it, appends one line to the file of the day (UTC), and writes the
   head again: so all processes make one chain, and a process that is killed leaves a line without a head, or nothing;
+- a head that this process did not write itself is checked against the last record, which alone is believed (`repair`);
 - a line is written as a whole or not at all: one that does not fit on the disk is taken back, and raises `OSError`;
 - the file of the day is the last one: a clock that goes back appends to the same file;
 - what `append` has returned survives the end of the process; a power cut may lose what was written after the last
@@ -32,6 +33,7 @@ from cortex_skills.audit.call_records import of_event
 from cortex_skills.audit.chain import Signer
 from cortex_skills.audit.journal_files import CutFile, about, day_files, day_name
 from cortex_skills.audit.journal_head import LENGTH, NAME, JournalHead, read_head
+from cortex_skills.audit.journal_state import NO_FOLLOW
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.private_files import lock, make_private_folder, sync_folder, unlock
 
@@ -119,7 +121,7 @@ class Journal:
         """
         with self._lock:
             key = self._key()
-            if key is None or not (self.folder / NAME).exists():
+            if key is None or not day_files(self.folder):
                 return
             self._acquire()
             try:
@@ -139,27 +141,24 @@ class Journal:
                 self._sign_quietly()
             self._close_files()
 
-    def snapshot(self) -> JournalHead | None:
-        """The head, as no writer is changing it; None if there is none.
-
-        Raises:
-            OSError: the head cannot be read.
-
-        """
-        return snapshot(self.folder)
-
     # --- under the lock
 
     def _acquire(self) -> None:
-        """Wait for the lock of the head."""
-        self._open_head()
-        lock(self._head_fd)
+        """Wait for the lock of the head; of the file that has its name when the lock is held."""
+        while True:
+            self._open_head()
+            lock(self._head_fd)
+            if os.fstat(self._head_fd).st_nlink:
+                return
 
     def _current(self) -> JournalHead:
         """The head, checked; the file of the day is open then, and an old end is repaired."""
-        noted = self._noted()
-        head = repair.found_head(self.folder) if noted is None else noted
         today = day_name(int(self._clock()) // _DAY_S)
+        content = os.pread(self._head_fd, LENGTH + 1, 0)
+        if self._known is not None and content == self._known[0]:
+            head: JournalHead | None = self._known[1]
+        else:
+            head = self._checked(content)
         is_new = head is None or today > head.day
         if head is None:
             head = JournalHead(today)
@@ -167,10 +166,40 @@ class Journal:
         if state is None or state.st_nlink == 0:
             self._open_day(head.file)
             state = os.fstat(self._fd)
-        if noted is None or state.st_size != head.size:
+        if state.st_size != head.size:
             head = self._repaired(head)
         if is_new:
             head = self._next_day(head, today)
+        return head
+
+    def _checked(self, content: bytes) -> JournalHead | None:
+        """The head as another writer left it, if the record that it names is there; else as the records show it."""
+        noted = read_head(content)
+        is_open = noted is not None and noted.file == self._file and os.fstat(self._fd).st_nlink > 0
+        names = [self._file] if is_open else [path.name for path in day_files(self.folder)]
+        if noted is not None and noted.seq and noted.file in names:
+            if not is_open:
+                self._open_day(noted.file)
+            if noted.names(repair.record_before(self._fd, noted.size)):
+                self._known = content, noted
+                return self._continued(noted, [name for name in names if name > noted.file])
+        last = repair.last_head(self.folder)
+        found = repair.unfit(content, noted, last)
+        if len(content) > LENGTH:
+            os.ftruncate(self._head_fd, 0)
+        if last is None and found is None:
+            return None
+        head = last or JournalHead(day_name(int(self._clock()) // _DAY_S))
+        self._open_day(head.file)
+        return self._repaired(head, found)
+
+    def _continued(self, head: JournalHead, newer: list[str]) -> JournalHead:
+        """The head behind the files of later days, whose writer was killed before it wrote the head."""
+        for name in newer:
+            if os.fstat(self._fd).st_size != head.size:
+                head = self._repaired(head)
+            self._open_day(name)
+            head = self._repaired(replace(head, day=name.removesuffix(".ndjson"), size=0))
         return head
 
     def _write(self, head: JournalHead, body: bytes) -> JournalHead:
@@ -185,13 +214,6 @@ class Journal:
                 os.ftruncate(self._fd, head.size)
             raise
         return self._note(JournalHead(head.day, head.size + len(line), head.seq + 1, digest, head.signed))
-
-    def _noted(self) -> JournalHead | None:
-        """The head as it was written last, by this process or another."""
-        content = os.pread(self._head_fd, LENGTH + 1, 0)
-        if self._known is not None and content == self._known[0]:
-            return self._known[1]
-        return read_head(content)
 
     def _note(self, head: JournalHead) -> JournalHead:
         """Write the head."""
@@ -212,14 +234,22 @@ class Journal:
             os.fsync(self._fd)
         return head
 
-    def _repaired(self, head: JournalHead) -> JournalHead:
-        """The head after a writer was killed, or a file was changed: what is found is kept, and a record reports it."""
-        head, found = repair.repaired(self._fd, head)
+    def _repaired(self, head: JournalHead, found: Mapping[str, Any] | None = None) -> JournalHead:
+        """The head after a writer was killed, or a file was changed: what is found is kept, and a record reports it.
+
+        Args:
+            head: the end of the chain.
+            found: what was found about the head already.
+
+        """
+        head, behind = repair.repaired(self._fd, head)
         head = self._note(head)
-        if found is None:
+        if found is None and behind is None:
             return head
-        log.warning("the audit journal %s was repaired: %s", self.folder / head.file, found["problem"])
-        return self._write_event(head, lines.REPAIRED, {"file": head.file, **found})
+        problems = [each["problem"] for each in (found, behind) if each is not None]
+        data = {"file": head.file, **(found or {}), **(behind or {}), "problem": "; ".join(problems)}
+        log.warning("the audit journal %s was repaired: %s", self.folder / head.file, data["problem"])
+        return self._write_event(head, lines.REPAIRED, data)
 
     def _next_day(self, head: JournalHead, today: str) -> JournalHead:
         """Begin the file of a new day, and delete the old ones."""
@@ -256,13 +286,13 @@ class Journal:
         self._close_files()
         if not self.folder.exists():
             make_private_folder(self.folder)
-        self._head_fd = os.open(self.folder / NAME, os.O_RDWR | os.O_CREAT | _NO_FOLLOW, 0o600)
+        self._head_fd = os.open(self.folder / NAME, os.O_RDWR | os.O_CREAT | NO_FOLLOW, 0o600)
         self._process = os.getpid()
 
     def _open_day(self, name: str) -> None:
         path = self.folder / name
         is_new = not path.exists()
-        fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _NO_FOLLOW, 0o600)
+        fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | NO_FOLLOW, 0o600)
         if self._fd >= 0:
             os.close(self._fd)
         self._fd, self._file = fd, name
@@ -299,27 +329,6 @@ class Journal:
             self.sign()
         except OSError as error:
             log.warning("the audit journal %s cannot be signed: %s", self.folder, error.strerror)
-
-
-_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-
-
-def snapshot(folder: Path) -> JournalHead | None:
-    """The head of the journal in a folder, as no writer is changing it; None if there is none.
-
-    Raises:
-        OSError: the head cannot be read.
-
-    """
-    try:
-        handle = os.open(folder / NAME, os.O_RDWR | _NO_FOLLOW)
-    except FileNotFoundError:
-        return None
-    try:
-        lock(handle)
-        return read_head(os.pread(handle, LENGTH + 1, 0))
-    finally:
-        os.close(handle)
 
 
 def _cut_data(cut: list[CutFile]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ import orjson
 
 from cortex_skills.audit.call_records import AuditRecord, Removed
 
+BEGINNING = b'{"timestamp":"'  # of each line
 FIRST = "0" * 64  # the hash before the first record
 HEAD = "audit.head"
 CUT = "audit.cut"

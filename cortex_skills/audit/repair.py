@@ -1,12 +1,13 @@
 """What a writer does with the end of a journal that does not fit its head.
 
 Rules kept here:
+- a head is believed only where the record that it names is; otherwise the last record is the end of the chain, and a
+  record reports what the head stated;
 - whole lines that continue the chain behind the head are kept: their writer was killed before it wrote the head;
 - bytes without a line end behind them are the torn line of a crash: they are removed, and their beginning is kept in
   the record of the repair;
-- other bytes, and a file that is shorter than its head, were changed by others: nothing is removed, and the chain
-  continues from the head, so that `audit verify` names what is missing;
-- without a head, the last line with its hash is the end of the chain.
+- other bytes, and a file that was cut while it was open, were changed by others: nothing is removed, and the chain
+  continues, so that `audit verify` names them.
 """
 
 from __future__ import annotations
@@ -17,15 +18,29 @@ from pathlib import Path
 from typing import Any
 
 from cortex_skills.audit.bounded import bounded_text
-from cortex_skills.audit.journal_files import day_files, lines_backwards
+from cortex_skills.audit.journal_files import MAX_LINE, day_files, lines_backwards
 from cortex_skills.audit.journal_head import JournalHead
-from cortex_skills.audit.lines import read_line
+from cortex_skills.audit.lines import ChainedLine, read_line
 
 _MOST = 64 << 20  # bytes behind a head that are read
+_USUAL = 1 << 14  # bytes in which the last record mostly is
 
 
-def found_head(folder: Path) -> JournalHead | None:
-    """The head of a journal whose file `head` is lost; None if the journal is empty.
+def record_before(fd: int, end: int) -> ChainedLine | None:
+    """The record whose line ends at a place of a file, as it states itself; None if there is none."""
+    for most in (_USUAL, MAX_LINE):
+        size = min(most, end)
+        piece = _read(fd, end - size, size)
+        begin = piece.rfind(b"\n", 0, -1) + 1
+        if begin or size == end:
+            return read_line(piece[begin:])
+    return None
+
+
+def last_head(folder: Path) -> JournalHead | None:
+    """The end of a journal by its records alone; None if it has no file.
+
+    A record that does not follow the one before it is not the end: it was put there.
 
     Raises:
         OSError: the files cannot be read.
@@ -33,17 +48,24 @@ def found_head(folder: Path) -> JournalHead | None:
     """
     files = day_files(folder)
     for path in reversed(files):
-        behind = 0  # bytes behind the last record
-        with path.open("rb") as file:
-            size = file.seek(0, 2)
-        for line in lines_backwards(path):
-            if (found := read_line(line)) is not None and found.is_whole:
-                last = files[-1]
-                of_last = path == last
-                end = size - behind - _torn(path, size) if of_last else 0
-                return JournalHead(last.stem, end, found.seq, found.hash)
-            behind += len(line)
+        if (found := _last_record(path)) is not None:
+            record, end = found
+            return JournalHead(files[-1].stem, end if path == files[-1] else 0, record.seq, record.hash)
     return JournalHead(files[-1].stem) if files else None
+
+
+def _last_record(path: Path) -> tuple[ChainedLine, int] | None:
+    """The last record of a file, and where its line ends."""
+    size = path.stat().st_size
+    end = size - _torn(path, size)
+    last: tuple[ChainedLine, int] | None = None
+    for line in lines_backwards(path):
+        found = read_line(line)
+        if last is not None and (found is None or found.hash == last[0].prev_hash):
+            break
+        last = (found, end) if found is not None and found.is_whole else None
+        end -= len(line)
+    return last
 
 
 def _torn(path: Path, size: int) -> int:
@@ -61,12 +83,32 @@ def _torn(path: Path, size: int) -> int:
     return behind
 
 
+def unfit(content: bytes, head: JournalHead | None, last: JournalHead | None) -> dict[str, Any] | None:
+    """What is reported about a head that does not name the last record; None if nothing was written yet.
+
+    Args:
+        content: of its file.
+        head: what was read from it.
+        last: the end of the journal by its records.
+
+    """
+    seq = 0 if last is None else last.seq
+    if not seq and not (content if head is None else head.seq):
+        return None
+    if head is None:
+        return {"problem": "the head was damaged" if content else "the head was lost"}
+    if head.seq <= seq:
+        return {"problem": "the head names a record that is not here", "headSeq": head.seq, "headHash": head.hash}
+    problem = f"the head names record {head.seq:,}, and the last one is {seq:,}"
+    return {"problem": problem, "headSeq": head.seq, "headHash": head.hash, "missing": head.seq - seq}
+
+
 def repaired(fd: int, head: JournalHead) -> tuple[JournalHead, dict[str, Any] | None]:
     """The head after the repair of the last file, and what was found; None if only a head was missing.
 
     Args:
         fd: the last file, open for reading and appending.
-        head: as it was noted.
+        head: as this process noted it, or as the records show it.
 
     Raises:
         OSError: the file cannot be repaired.

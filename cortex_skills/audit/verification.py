@@ -1,7 +1,11 @@
 """Verifies a journal: the first changed, missing or reordered record, and who signed it.
 
 Rules kept here:
-- all files are read in their order up to the head, which is read under its lock, so that writers are not disturbed;
+- all files are read in their order, as long as they were under the lock of the head, so that writers are not disturbed;
+- the head must name the last record, or one before it whose writer was killed; a head that is missing or damaged, or
+  names another record, is a fault, and so is a record of a repair that found records missing;
+- the beginning of a record at the end of the last file is the torn line of a writer that was killed, and no fault:
+  the next writer removes it;
 - a fault hides no other: reading goes on behind it, and further faults are counted;
 - the first record has the number 1, or follows a record of what was cut that a signed head covers;
 - a signed head must be of a given key, if keys are given: a signature of a stranger is a fault.
@@ -9,15 +13,16 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cortex_skills.audit.journal import snapshot
-from cortex_skills.audit.journal_files import day_files, lines_in
-from cortex_skills.audit.journal_head import JournalHead
-from cortex_skills.audit.lines import CUT, FIRST, HEAD, ChainedLine, read_line, signed_message
+from cortex_skills.audit.journal_files import lines_in
+from cortex_skills.audit.journal_head import NAME, JournalHead, read_head
+from cortex_skills.audit.journal_state import state_of
+from cortex_skills.audit.lines import BEGINNING, CUT, FIRST, HEAD, REPAIRED, ChainedLine, read_line, signed_message
+from cortex_skills.safe_io.display import one_line
 
 Verify = Callable[[str, bytes, bytes], bool]
 """Whether a signature of a message was made with the key of a did:key."""
@@ -51,6 +56,7 @@ class JournalReport:
         fault: the first fault; None when the journal is whole.
         faults: how many there are.
         waiting: bytes behind the head, of a writer that was killed; the next one repairs them.
+        repairs: how many records of the journal report a repair.
 
     """
 
@@ -63,6 +69,7 @@ class JournalReport:
     fault: JournalFault | None
     faults: int
     waiting: int
+    repairs: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON object."""
@@ -76,6 +83,7 @@ class JournalReport:
             "fault": None if self.fault is None else self.fault.to_json(),
             "faults": self.faults,
             "bytesBehindHead": self.waiting,
+            "repairs": self.repairs,
         }
 
 
@@ -95,16 +103,31 @@ def verify_journal(
         OSError: a file cannot be read.
 
     """
-    head = snapshot(folder)
-    reading = _Reading(verify, None if keys is None else frozenset(keys), noted, since)
+    state = state_of(folder)
+    head = read_head(state.content or b"")
+    reading = _Reading(verify, None if keys is None else frozenset(keys), noted, since, head)
     waiting = 0
-    for path in day_files(folder):
-        end = None
-        if head is not None and path.name == head.file:
-            end, waiting = head.size, max(0, path.stat().st_size - head.size)
-        for number, line in enumerate(lines_in(path, end), 1):
-            reading.line(path.name, number, line)
-    return reading.report(head, waiting)
+    for path, size in state.sizes.items():
+        is_last = path == list(state.sizes)[-1]
+        end = 0
+        for number, line in enumerate(lines_in(path, size), 1):
+            end += len(line)
+            if is_last and end == size and _is_torn(line):
+                waiting = len(line)
+            else:
+                reading.line(path.name, number, line, end)
+        if is_last and head is not None and head.file == path.name:
+            waiting = max(waiting, size - head.size)
+    return reading.report(state.content, waiting)
+
+
+def _stated(data: Mapping[str, Any]) -> str:
+    return one_line(str(data.get("problem", "")))[:200]
+
+
+def _is_torn(line: bytes) -> bool:
+    """Whether it is the beginning of a record."""
+    return not line.endswith(b"\n") and (line.startswith(BEGINNING) or BEGINNING.startswith(line))
 
 
 @dataclass(slots=True)
@@ -113,6 +136,7 @@ class _Reading:
     keys_allowed: frozenset[str] | None
     noted: str | None
     since: int
+    head: JournalHead | None
     records: int = 0
     first: ChainedLine | None = None
     last: ChainedLine | None = None
@@ -122,11 +146,13 @@ class _Reading:
     fault: JournalFault | None = None
     faults: int = 0
     is_noted: bool = False
+    is_head: bool = False  # whether the head names a record that is where it states
+    repairs: int = 0
     expected: int = 1
     place: tuple[str, int] = ("", 0)
 
-    def line(self, file: str, number: int, content: bytes) -> None:
-        """Check one line."""
+    def line(self, file: str, number: int, content: bytes, end: int) -> None:
+        """Check one line, which ends at a place of its file."""
         self.place = (file, number)
         found = read_line(content)
         if found is None:
@@ -141,6 +167,8 @@ class _Reading:
         self.last = found
         self.expected = found.seq + 1
         self.is_noted = self.is_noted or found.hash == self.noted
+        if self.head is not None and self.head.names(found):
+            self.is_head = (self.head.file, self.head.size) == (file, end)
         if found.is_of_audit:
             self._read_own(found)
 
@@ -165,6 +193,10 @@ class _Reading:
             event, data = document["event"], document["details"].get("data") or {}
             if event == CUT and document["details"]["namespace"] == "" and data["firstKept"]:
                 self.cuts.append((found.seq, int(data["firstKept"]), str(data["prevHash"])))
+            if event == REPAIRED and document["details"]["namespace"] == "":
+                self.repairs += 1
+                if int(data.get("missing", 0)) > 0:
+                    self._faulty(found.seq, f"reports a repair after which records were missing: {_stated(data)}")
             if event == HEAD:
                 self._signature(found, str(data["key"]), str(data["signature"]))
         except (KeyError, TypeError, ValueError, AttributeError):
@@ -186,7 +218,7 @@ class _Reading:
         self.fault = self.fault or JournalFault(seq, *self.place, problem)
         self.faults += 1
 
-    def report(self, head: JournalHead | None, waiting: int) -> JournalReport:
+    def report(self, content: bytes | None, waiting: int) -> JournalReport:
         """The result, after the last line."""
         first = self.first
         if first is not None and first.seq > 1:
@@ -196,10 +228,9 @@ class _Reading:
                 problem = f"is missing{last}: no signed record reports that it was cut"
                 self._ahead(JournalFault(1, "", 0, problem))
         seq, digest = (0, FIRST) if self.last is None else (self.last.seq, self.last.hash)
-        if head is not None and head.seq > seq:
-            self._faulty(seq + 1, f"is missing to {head.seq:,}: the head of the journal counts it")
-        elif head is not None and head.seq == seq and self.last is not None and head.hash != digest:
-            self._faulty(seq, "is not the one that the head of the journal names")
+        if self.records and (wrong := self._problem_of_head(content, seq)):
+            self.place = (NAME, 1)
+            self._faulty(max(wrong[0], self.since), wrong[1])
         if self.noted is not None and not self.is_noted:
             self._faulty(max(seq, self.since), "is the last: the noted hash is not in the journal")
         return JournalReport(
@@ -212,7 +243,24 @@ class _Reading:
             self.fault,
             self.faults,
             waiting,
+            self.repairs,
         )
+
+    def _problem_of_head(self, content: bytes | None, seq: int) -> tuple[int, str] | None:
+        """What is wrong with the head, and the number of the record, beside a last one; None if nothing is."""
+        hides = "nothing shows whether more followed"
+        if content is None:
+            return seq, f"is the last one here, and the head is missing: {hides}"
+        if self.head is None:
+            return seq, f"is the last one here, and the head is damaged: {hides}"
+        if self.head.seq > seq:
+            return seq + 1, f"is missing to {self.head.seq:,}: the head of the journal counts it"
+        if not self.is_head:
+            return (
+                seq,
+                f"is the last one here, and the head names a record {self.head.seq:,} that is not where it states",
+            )
+        return None
 
     def _ahead(self, fault: JournalFault) -> None:
         """A fault before all others."""

@@ -185,6 +185,13 @@ def verify(ctx: click.Context, folder: Path | None, since: int, noted: str | Non
                 common.out.line(f"{report.faults - 1:,} more faults follow")
             return
         common.out.line(f"the chain of {report.records:,} records is whole: {report.first:,} to {report.last:,}")
+        if report.waiting:
+            common.out.line(
+                f"{report.waiting:,} bytes are behind the head, of a writer that was stopped; the next keeps"
+            )
+            common.out.line("whole records of them, and removes a torn one")
+        if report.repairs:
+            common.out.line(f"repairs: {report.repairs:,}; `audit search --event audit.repaired` shows them")
         if report.signed < report.last:
             common.out.line(f"the last {report.last - max(report.signed, report.first - 1):,} are not signed yet")
         common.out.line(f"hash {report.hash}")
@@ -208,25 +215,29 @@ def export(
     """Write the records of a time as JSON lines, the oldest first, as they are in the journal."""
     from cortex_skills.cli.output import write_whole
 
-    lines = _lines(_folder(common, folder), since, until)
+    left_out: list[str] = []
+    lines = _lines(_folder(common, folder), since, until, left_out)
     if output is not None:
         write_whole(output, "".join(lines))
-        return
-    for line in lines:
-        click.echo(line, nl=False)
+    else:
+        for line in lines:
+            click.echo(line, nl=False)
+    if left_out:
+        common.out.note(f"{len(left_out):,} lines are no records, and were left out, from {left_out[0]} on")
 
 
-def _lines(folder: Path, since: datetime | None, until: datetime | None) -> Iterator[str]:
+def _lines(folder: Path, since: datetime | None, until: datetime | None, left_out: list[str]) -> Iterator[str]:
+    """The lines of a time; the places of those that are no records are added to `left_out`."""
     from cortex_skills.audit.journal_files import day_files, lines_in
 
     for path in day_files(folder):
-        for line in lines_in(path):
+        for number, line in enumerate(lines_in(path), 1):
             try:
                 time_of = datetime.fromisoformat(json.loads(line)["timestamp"])
                 if (since is None or time_of >= since) and (until is None or time_of <= until):
                     yield line.decode("ascii")
             except (ValueError, TypeError, KeyError):
-                continue
+                left_out.append(f"{path.name}:{number}")
 
 
 audit = Group(

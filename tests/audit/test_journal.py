@@ -17,8 +17,9 @@ import pytest
 
 from cortex_skills.audit import lines
 from cortex_skills.audit.call_records import AuditRecord, Removed, of_event, started
-from cortex_skills.audit.journal import Journal, snapshot
+from cortex_skills.audit.journal import Journal
 from cortex_skills.audit.journal_files import day_files, lines_backwards, lines_in
+from cortex_skills.audit.journal_state import snapshot
 from cortex_skills.audit.lines import document_of, entry_of, read_line
 from cortex_skills.audit.verification import JournalReport, verify_journal
 from cortex_skills.keys import Key
@@ -312,8 +313,12 @@ def test_a_file_that_was_cut_continues_and_the_missing_records_are_named(folder:
     file.write_bytes(b"".join(content[:8]) + content[8][:20])
     written(folder, 1)
     report = checked(folder)
-    assert found(report)[0] == 9
-    assert report.last == 14
+    assert found(report) == (
+        9,
+        "reports a repair after which records were missing: the head names record 11, and the last one is 8; the last"
+        " line was torn, and removed",
+    )
+    assert report.last == 11
 
 
 def test_a_clock_that_goes_back_appends_to_the_last_file(folder: Path) -> None:
