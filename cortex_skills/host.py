@@ -113,8 +113,8 @@ class Host:
         from cortex_skills.actions.trust_store import TrustChange, TrustStore
 
         def changed(change: TrustChange, actor: str) -> None:
-            data = {"namespace": graph.namespace, "from": change.before, "to": change.after}
-            self.audit.event("trust_level.changed", actor=actor, data=data)
+            facts = {"namespace": graph.namespace, "from": change.before, "to": change.after}
+            self.audit.event("trust_level.changed", actor=actor, facts=facts)
 
         return TrustStore(graph.store, graph.names, self.config.actions.trust_level, changed)
 

@@ -74,7 +74,7 @@ class Approvals:
         queue: ApprovalQueue,
         settings: ApprovalSettings,
         audit: AuditLog,
-        run: Callable[[ActionRequest, str], ResultOfAction],
+        run: Callable[[ApprovalRecord, str], ResultOfAction],
         check_here: Callable[[ActionRequest], None],
         ended: Callable[[ApprovalRecord], None],
     ) -> None:
@@ -103,8 +103,7 @@ class Approvals:
         """
         record = self._queue.add(request, timedelta(minutes=self._settings.lasts_minutes))
         self._watch.add(record)
-        about = {"id": record.id, "action": request.action, "digest": record.digest}
-        self._audit.event("approval.requested", agent=request.agent, skill=request.skill, data=about)
+        self._audit.event("approval.requested", agent=request.agent, skill=request.skill, facts=_facts(record))
         wait_s = self._settings.wait_ms / 1000
         if not waits or not wait_s or not self._waiting_calls.acquire(blocking=False):
             return record
@@ -182,7 +181,7 @@ class Approvals:
         self._record("approval.approved", record, by, reason)
         self._queue.start(record)
         with _Reports(self._queue, record):
-            result = self._run(record.request, by)
+            result = self._run(record, by)
         code = result.code or ""
         end = RunEnd("failed" if code else "done", self._queue.now(), code, result.text, result.details)
         try:
@@ -222,8 +221,19 @@ class Approvals:
 
     def _record(self, event: str, record: ApprovalRecord, by: str, reason: str) -> None:
         request = record.request
-        about = {"id": record.id, "action": request.action, "digest": record.digest, "reason": reason}
-        self._audit.event(event, agent=request.agent, actor=by, skill=request.skill, approved_by=by, data=about)
+        self._audit.event(
+            event,
+            agent=request.agent,
+            actor=by,
+            skill=request.skill,
+            approved_by=by,
+            facts=_facts(record),
+            data={"reason": reason},
+        )
+
+
+def _facts(record: ApprovalRecord) -> dict[str, str]:
+    return {"id": record.id, "action": record.request.action, "digest": record.digest}
 
 
 class _Reports:

@@ -215,8 +215,9 @@ class ContractCalls:
                 decision = LifecycleDecision("fail", error.message)
             found.append((name, decision))
             if decision.decided != "continue":
-                data = {"event": event, "tool": name, "decision": decision.decided, "reason": _text(decision.reason)}
-                self._audit.event("contract.decided", actor=agent, skill=hook.acting.name, data=data)
+                facts = {"event": event, "tool": name, "decision": decision.decided}
+                data = {"reason": _text(decision.reason)}
+                self._audit.event("contract.decided", actor=agent, skill=hook.acting.name, facts=facts, data=data)
         return found
 
     def _ask(self, kind: str, action: ArtifactAction, payload: dict[str, Any], agent: str) -> Mapping[str, Any]:

@@ -1,13 +1,15 @@
 """`AuditLog`: the audit of one plugin: what the gate, the actions and the approvals write to, and what is read.
 
     audit.record(entry)                                       # a call
-    audit.event("trust_level.changed", actor="ada", data={"from": "observe", "to": "suggest"})
+    audit.event("trust_level.changed", actor="ada", facts={"from": "observe", "to": "suggest"})
+    audit.event("approval.approved", actor="ada", facts={"id": record.id}, data={"reason": reason})
     audit.check_writable("fs_write", agent="a1", inputs=inputs)     # before an action runs
     audit.calls.page(limit=20)
 
 Rules kept here:
 - every record goes to `RecentCalls`, in memory, and to the journal, where one is kept;
 - inputs, outputs and data are kept where a journal is, redacted, without secrets and bounded, and not elsewhere;
+- facts, which this program made, are kept there as they are, beside the data: they name what a record is about;
 - when the journal cannot be written, calls continue with a warning in the log, and the number of records that are
   missing is recorded later (`audit.gap`); actions are refused. `audit.onFull` changes that: `refuse-all` refuses calls
   too, `warn` refuses none.
@@ -21,7 +23,7 @@ from threading import Lock
 from typing import Any, Literal
 
 from cortex_skills.audit import call_records, lines, telemetry
-from cortex_skills.audit.bounded import bounded, bounded_text
+from cortex_skills.audit.bounded import Facts, bounded, bounded_facts, bounded_text
 from cortex_skills.audit.call_records import AuditRecord
 from cortex_skills.audit.journal import Journal
 from cortex_skills.audit.journal_reader import JournalReader
@@ -86,6 +88,12 @@ class AuditLog:
         """What a record may hold of an input, an output or data, as JSON; None where no journal is kept."""
         return None if self.journal is None or value is None else bounded(without_secrets(value))
 
+    def kept_facts(self, facts: Facts | None, data: Mapping[str, Any] | None = None) -> Any:
+        """What a record may hold of facts, and of data beside them; None where no journal is kept, or there is none."""
+        if self.journal is None or not (facts or data):
+            return None
+        return {**(self.kept(data) or {}), **bounded_facts(facts or {})}
+
     def kept_text(self, text: str) -> Any:
         """What a record may hold of the text of a result; None where no journal is kept."""
         return None if self.journal is None else bounded_text(without_secrets(text))
@@ -97,6 +105,7 @@ class AuditLog:
         agent: str | None = None,
         actor: str | None = None,
         outcome: str = "ok",
+        facts: Facts | None = None,
         data: Mapping[str, Any] | None = None,
         **fields: Any,
     ) -> RecentCall:
@@ -107,7 +116,8 @@ class AuditLog:
             agent: whom it concerns; the plugin's own when omitted.
             actor: who did it, if not the agent.
             outcome: `ok`, or a code.
-            data: what else there is, as JSON, such as `from` and `to`.
+            facts: what this program states, such as an id, a digest, or `from` and `to`: never what was given to it.
+            data: what people, agents or artifacts wrote, such as a reason, as JSON; redacted here.
             fields: other attributes of `AuditRecord`: `skill`, `category`, `inputs`, `approved_by`, `trust_level`, …;
                 inputs and outputs are redacted here.
 
@@ -115,7 +125,7 @@ class AuditLog:
             CortexError: `invalid_arguments`: the event or the outcome is malformed.
 
         """
-        return self.record(self._event(event, agent, actor, outcome, data, fields))
+        return self.record(self._event(event, agent, actor, outcome, fields | {"facts": facts, "data": data}))
 
     def check_call(self) -> None:
         """Refuse a call if its record cannot be written, where `audit.onFull` is `refuse-all`.
@@ -145,7 +155,7 @@ class AuditLog:
         """
         if self.journal is None:
             return
-        entry = self._event(STARTED, agent, fields.pop("actor", None), "ok", fields.pop("data", None), fields, action)
+        entry = self._event(STARTED, agent, fields.pop("actor", None), "ok", fields, action)
         try:
             if self._missing:
                 self._record_gap(self.journal)
@@ -191,10 +201,10 @@ class AuditLog:
         agent: str | None,
         actor: str | None,
         outcome: str,
-        data: Mapping[str, Any] | None,
         fields: dict[str, Any],
         tool: str = "",
     ) -> AuditRecord:
-        given: dict[str, Any] = fields | {"actor": actor, "data": self.kept(data)}
+        data = self.kept_facts(fields.pop("facts", None), fields.pop("data", None))
+        given: dict[str, Any] = fields | {"actor": actor, "data": data}
         given |= {name: self.kept(fields[name]) for name in ("inputs", "outputs") if name in fields}
         return call_records.of_event(event, self._agent if agent is None else agent, outcome, tool=tool, **given)

@@ -1,6 +1,7 @@
 """What a record holds of inputs, outputs and data: redacted (`safe_io.redaction`), and of limited size.
 
 Rules kept here:
+- facts are what this program states: ids, digests, versions, names of states. They are cut, and never redacted;
 - a value is cut before it is redacted, and redacted before it is written: at most `MAX_PARTS` members and items at all
   depths, and about `MAX_CHARACTERS` characters; what is left out is `...`;
 - the time is limited by these numbers, not by the size of the value;
@@ -10,9 +11,14 @@ Rules kept here:
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cortex_skills.safe_io.redaction import MAX_DEPTH, redacted, redacted_text
+
+Fact = str | int | bool | None | Sequence[str] | Mapping[str, Sequence[str]]
+Facts = Mapping[str, Fact]
+"""What the program states about an event, by name."""
 
 MAX_PARTS = 100
 MAX_CHARACTERS = 4_000
@@ -26,6 +32,11 @@ _MAX_INTEGER = 1 << 63
 def bounded(value: object) -> Any:
     """A value as redacted JSON of at most about 10 KB."""
     return redacted(_Cut().of(value, 0))
+
+
+def bounded_facts(facts: Facts) -> dict[str, Any]:
+    """Facts of limited size, as they are."""
+    return {name: _Cut().of(value, 0) for name, value in facts.items()}
 
 
 def bounded_text(text: str) -> str:

@@ -61,7 +61,8 @@ class AuditRecord:
         actor: who did it, if not the agent: the person who approved.
         inputs: the arguments, redacted and bounded; None where no journal is kept.
         outputs: the beginning of the result, in the same way.
-        data: of an event that is no call, such as `from` and `to`, in the same way.
+        data: what else is stated. Facts of the program, such as an id, a digest or `from` and `to`, as they are; what
+            people, agents and artifacts wrote, such as a reason, in the same way as the inputs.
         approval_required: whether the call had to wait for an approval.
         approved_by: who approved it.
         trust_level: of the agent, when the call was checked.

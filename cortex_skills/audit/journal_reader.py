@@ -160,6 +160,8 @@ def _texts(wanted: CallFilter, namespace: str | None) -> list[bytes]:
     texts = [
         b'"%s":%s' % (name.encode(), json.dumps(value).encode()) for name, value in given.items() if value is not None
     ]
+    if wanted.about is not None:
+        texts.append(json.dumps(wanted.about).encode())
     if wanted.outcome is not None:
         texts.append(b'"success":true' if wanted.outcome == "ok" else b'"success":false')
     return texts

@@ -22,7 +22,7 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from cortex_skills.audit import call_records
 from cortex_skills.audit.call_records import AuditRecord
@@ -55,6 +55,7 @@ class CallFilter:
         since: the earliest start, with a time zone.
         until: the latest start, with a time zone.
         event: what happened, such as `tool.call`.
+        about: an id or a digest that the data or the inputs name.
 
     """
 
@@ -66,6 +67,7 @@ class CallFilter:
     since: datetime | None = None
     until: datetime | None = None
     event: str | None = None
+    about: str | None = None
 
     def matches(self, record: AuditRecord) -> bool:
         """Whether a record is one of them."""
@@ -76,6 +78,8 @@ class CallFilter:
             (self.event, record.event),
         )
         if any(wanted is not None and wanted != given for wanted, given in same):
+            return False
+        if self.about is not None and not _names(self.about, [record.data, record.inputs]):
             return False
         if self.cleaned is not None and self.cleaned != (record.stripped > 0):
             return False
@@ -189,6 +193,15 @@ class RecentCalls:
         if found is None or found[1] != self._series:
             raise refused_cursor("begin without a cursor: calls are kept for as long as the server runs")
         return int(found[2])
+
+
+def _names(wanted: str, given: Any) -> bool:
+    """Whether JSON has this text as a member or an item."""
+    if isinstance(given, dict):
+        return any(_names(wanted, each) for each in given.values())
+    if isinstance(given, list):
+        return any(_names(wanted, each) for each in given)
+    return bool(given == wanted)
 
 
 def counted(records: list[AuditRecord]) -> CallCounts:

@@ -124,6 +124,7 @@ def tail(common: Common, folder: Path | None, count: int, follow: bool) -> None:
 @click.option("--skill", metavar="NAME", help="The acting skill.")
 @click.option("--outcome", metavar="CODE", help="ok, refused (everything else), or a code.")
 @click.option("--of", "agent", metavar="ID", help="The agent that it was for.")
+@click.option("--about", metavar="ID", help="An id or a digest that the record names: of a request, of an artifact.")
 @_SINCE
 @_UNTIL
 @click.option("--limit", type=click.IntRange(1, 1_000_000), default=100, show_default=True, help="How many records.")
@@ -136,6 +137,7 @@ def search(
     skill: str | None,
     outcome: str | None,
     agent: str | None,
+    about: str | None,
     since: datetime | None,
     until: datetime | None,
     limit: int,
@@ -143,7 +145,7 @@ def search(
     """Show the records that match, the newest first."""
     from cortex_skills.audit.recent_calls import CallFilter
 
-    wanted = CallFilter(outcome, skill, agent, tool, since=since, until=until, event=event)
+    wanted = CallFilter(outcome, skill, agent, tool, since=since, until=until, event=event, about=about)
     _show(common, _found(_folder(common, folder), wanted, limit))
 
 

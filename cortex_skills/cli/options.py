@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import getpass
 import logging
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +27,7 @@ from cortex_skills.safe_io.outside_file import OutsideFileError, read_outside
 log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
+    from cortex_skills.audit.bounded import Facts
     from cortex_skills.config.settings import Config
     from cortex_skills.plugin import Plugin
 
@@ -248,8 +249,13 @@ class Common:
         except SandboxError as error:
             log.warning("%s", error.message)
 
-    def record(self, event: str, data: dict[str, Any]) -> None:
+    def record(self, event: str, facts: Facts, data: Mapping[str, str]) -> None:
         """Record an event of this installation in the audit, if a journal is kept; nothing else is opened.
+
+        Args:
+            event: what happened.
+            facts: as for `AuditLog.event`.
+            data: the same.
 
         Raises:
             CortexError: `config_invalid`.
@@ -262,7 +268,7 @@ class Common:
         settings = self.settings()
         audit = open_audit(settings, settings.agent_namespace, self.agent or DEFAULT_AGENT, RecentCalls())
         try:
-            audit.event(event, actor="owner", data=data)
+            audit.event(event, actor="owner", facts=facts, data=data)
         finally:
             audit.close()
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,6 +22,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.schemas import shown
 
 if TYPE_CHECKING:
+    from cortex_skills.audit.bounded import Fact, Facts
     from cortex_skills.signatures import Trust, TrustFile
 
 _MAX_REASON = 500
@@ -35,9 +36,14 @@ def _file(common: Common) -> TrustFile:
 
 
 def _change(
-    common: Common, event: str, change: Callable[[Trust], Trust], about: Callable[[Trust], Any], **data: Any
+    common: Common,
+    event: str,
+    change: Callable[[Trust], Trust],
+    about: Callable[[Trust], Fact],
+    facts: Facts,
+    **given: str,
 ) -> None:
-    """Change the trust store, and record `about` of before and after."""
+    """Change the trust store, and record `about` of before and after, other facts, and what was given with it."""
     before: list[Trust] = []
 
     def noted(trust: Trust) -> Trust:
@@ -46,11 +52,11 @@ def _change(
 
     after = _file(common).change(noted)
     if after != before[-1]:
-        common.record(event, data | {"from": about(before[-1]), "to": about(after)})
+        common.record(event, {**facts, "from": about(before[-1]), "to": about(after)}, given)
 
 
 def _keys_of(name: str) -> Callable[[Trust], list[str]]:
-    """The ids of a publisher's keys: the audit redacts what is as long as a key."""
+    """The ids of a publisher's keys."""
     from cortex_skills.signatures.named_keys import id_of
 
     return lambda trust: [id_of(key) for key in trust.publishers[name].keys] if name in trust.publishers else []
@@ -110,7 +116,9 @@ def add(common: Common, publisher: str, key: str) -> None:
         hint = "1 to 256 lower-case letters, digits, . _ - and :, such as example.org"
         raise CortexError("invalid_arguments", f"{shown(publisher)} is not a valid name of a publisher", hint=hint)
     listed = Publisher(publisher, read_key(key), "listed", _now())
-    _change(common, "trust.added", lambda trust: trust.with_publisher(listed), _keys_of(publisher), publisher=publisher)
+    _change(
+        common, "trust.added", lambda trust: trust.with_publisher(listed), _keys_of(publisher), {"publisher": publisher}
+    )
     common.out.answer({"trusted": publisher, "key": listed.key}, lambda: common.out.line(f"{publisher} is trusted"))
 
 
@@ -128,7 +136,7 @@ def remove(common: Common, publisher: str) -> None:
         "trust.removed",
         lambda trust: trust.without_publisher(publisher),
         _keys_of(publisher),
-        publisher=publisher,
+        {"publisher": publisher},
     )
     common.out.answer({"removed": publisher}, lambda: common.out.line(f"{publisher} is trusted no longer"))
 
@@ -147,7 +155,7 @@ def forget(common: Common, skill: str) -> None:
         "trust.forgotten",
         lambda trust: trust.without_skill(skill),
         lambda trust: trust.seen[skill].version if skill in trust.seen else None,
-        skill=skill,
+        {"skill": skill},
     )
     common.out.answer({"forgotten": skill}, lambda: common.out.line(f"{skill} is forgotten"))
 
@@ -174,7 +182,7 @@ def revoke(common: Common, key: str, reason: str) -> None:
         "trust.revoked",
         lambda trust: trust.with_revoked(revoked),
         lambda trust: "revoked" if did in trust.revoked else "not revoked",
-        id=id_of(did),
+        {"id": id_of(did)},
         reason=reason,
     )
     common.out.answer({"revoked": did, "reason": reason}, lambda: common.out.line(f"{did} is revoked"))
@@ -205,7 +213,7 @@ def rotate(common: Common, publisher: str, statement: Path) -> None:
         "trust.rotated",
         lambda trust: rotated(trust, rotation, now),
         _keys_of(publisher),
-        publisher=publisher,
+        {"publisher": publisher},
     )
     document = {"rotated": publisher, "from": rotation.old, "to": rotation.new}
     common.out.answer(document, lambda: common.out.line(f"{publisher} is trusted with {rotation.new}"))
@@ -225,6 +233,7 @@ def import_(common: Common, file: Path) -> None:
         "trust.imported",
         lambda trust: with_imported(trust, publishers),
         lambda trust: {name: _keys_of(name)(trust) for name in names},
+        {},
     )
     common.out.answer({"imported": names}, lambda: common.out.line(f"{len(names)} publishers are trusted"))
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
 
@@ -22,7 +22,11 @@ from cortex_skills.actions.action import ActionCall, AgentAction
 from cortex_skills.actions.action_request import ActionRequest
 from cortex_skills.actions.manifest import ActionManifest
 from cortex_skills.approvals.desk import Approvals
+from cortex_skills.approvals.record import ApprovalRecord
+from cortex_skills.artifact_tools.artifact_action import ArtifactAction
 from cortex_skills.audit import call_records as audit
+from cortex_skills.audit.audit_log import AuditLog
+from cortex_skills.audit.bounded import Fact, Facts
 from cortex_skills.audit.call_records import ACTION_CALL
 from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.gate.action_checks import (
@@ -53,28 +57,54 @@ COSTS = {"free": 0, "cheap": 1, "expensive": 10}
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """A request that a person approved, and who it was."""
+    """A request that a person approved, who it was, and what the audit states about it."""
 
     request: ActionRequest
     by: str
+    about: Facts = field(default_factory=dict, hash=False)
+
+
+def facts_of(record: ApprovalRecord) -> dict[str, Fact]:
+    """What the audit states about a call whose request is kept."""
+    return {"approval": record.id, "digest": record.digest}
+
+
+def facts_about(action: AgentAction) -> dict[str, Fact]:
+    """What the audit states about a call of an action: the version and the bytes of an artifact whose tool it is."""
+    if not isinstance(action, ArtifactAction) or action.installed is None:
+        return {}
+    return {"version": action.installed.key.version, "payloadSha256": action.installed.key.payload_sha256}
 
 
 @dataclass(slots=True)
 class ActionFacts:
-    """What the audit record of a call says about its action; filled while the call passes the steps."""
+    """What the audit record of a call says about its action; filled while the call passes the steps.
+
+    Attributes:
+        category, trust_level, approval_required, approved_by: as in the record.
+        about: the facts of its data.
+
+    """
 
     category: str
     trust_level: str | None = None
     approval_required: bool = False
     approved_by: str | None = None
+    about: dict[str, Fact] = field(default_factory=dict)
 
-    def for_audit(self) -> dict[str, Any]:
+    def for_audit(self, audit: AuditLog) -> dict[str, Any]:
         """The attributes of the audit record."""
-        return {"event": ACTION_CALL, "actor": self.approved_by, **self.named()}
+        data = audit.kept_facts(self.about)
+        return {"event": ACTION_CALL, "actor": self.approved_by, "data": data, **self.named()}
 
     def named(self) -> dict[str, Any]:
-        """The facts by name; in a fraction of the time of `asdict`."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        """The attributes that any record of the action has; in a fraction of the time of `asdict`."""
+        return {
+            "category": self.category,
+            "trust_level": self.trust_level,
+            "approval_required": self.approval_required,
+            "approved_by": self.approved_by,
+        }
 
 
 class ActionSteps:
@@ -129,6 +159,7 @@ class ActionSteps:
         if approved is not None:
             check_as_approved(approved.request, manifest, inputs, call)
             facts.approval_required, facts.approved_by = True, approved.by
+            facts.about |= approved.about
         acting = ActionCall(
             manifest,
             inputs,
@@ -157,10 +188,10 @@ class ActionSteps:
             if approved is None and isinstance(decision, NeedsApproval):
                 facts.approval_required = True
                 slot.refund()
-                return self._ask(manifest, acting, name, decision.reason, preview, waits=not proposed)
+                return self._ask(manifest, acting, name, decision.reason, preview, facts, waits=not proposed)
             acting.check_time()
             call.host.memories.settle()
-            recorded = {"skill": name, "inputs": inputs, **facts.named()}
+            recorded = {"skill": name, "inputs": inputs, "facts": facts.about, **facts.named()}
             call.host.audit.check_writable(manifest.id, agent=call.agent, **recorded)
             outputs = checked_outputs(manifest, _run(action, acting))
         return text_for_model(manifest, outputs, call.host.cleaning)
@@ -190,7 +221,7 @@ class ActionSteps:
             tool = tool_named(name, call.host.actions)
             if tool is None or tool.action is None:
                 raise CortexError("tool_not_found", f"there is no action {shown(name)}")
-            facts = ActionFacts(tool.action.manifest.category)
+            facts = ActionFacts(tool.action.manifest.category, about=facts_about(tool.action))
             check_call(tool.name, tool.permissions, call.skill.manifest, [one.manifest for one in call.active.values()])
             asked = replace(call, arguments=given["inputs"])
             outcome = self.run(tool, tool.action, asked, limits, facts, proposed=True)
@@ -199,11 +230,20 @@ class ActionSteps:
             refused = as_ours(shown_as, error)
             code, found = refused.code, {"status": "refused", "code": refused.code}
         skill = call.skill.name
-        call.host.audit.event("action.proposed", agent=call.agent, skill=skill, outcome=code, **facts.named())
+        recorded = {"skill": skill, "outcome": code, "facts": facts.about, **facts.named()}
+        call.host.audit.event("action.proposed", agent=call.agent, **recorded)
         return {"action": shown_as, **found}
 
     def _ask(
-        self, manifest: ActionManifest, call: ActionCall, skill: str, reason: str, preview: str, *, waits: bool
+        self,
+        manifest: ActionManifest,
+        call: ActionCall,
+        skill: str,
+        reason: str,
+        preview: str,
+        facts: ActionFacts,
+        *,
+        waits: bool,
     ) -> Outcome:
         """Keep a request, and say that it waits."""
         if self.desk is None:
@@ -225,6 +265,7 @@ class ActionSteps:
             preview,
         )
         kept = self.desk.request(request, call.cancel, waits=waits)
+        facts.about |= facts_of(kept)
         return answer_of(kept, self.desk.state_of(kept))
 
     def _rate(self, manifest: ActionManifest) -> RateWindow:

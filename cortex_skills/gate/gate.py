@@ -25,6 +25,7 @@ from cortex_graph import GraphError
 from cortex_skills.actions.action import ActionCall
 from cortex_skills.actions.action_request import ActionRequest
 from cortex_skills.approvals.desk import Approvals
+from cortex_skills.approvals.record import ApprovalRecord
 from cortex_skills.artifact_tools.artifact_action import ArtifactAction
 from cortex_skills.artifact_tools.contract_calls import ARTIFACT, ContractCalls
 from cortex_skills.artifact_tools.contract_memory import ContractMemory
@@ -33,7 +34,7 @@ from cortex_skills.audit import call_records as audit
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.enrichment.policy import Policy
 from cortex_skills.errors import CortexError, as_ours
-from cortex_skills.gate.action_steps import ActionFacts, ActionSteps, Approved
+from cortex_skills.gate.action_steps import ActionFacts, ActionSteps, Approved, facts_about, facts_of
 from cortex_skills.gate.hooks import Hooks, ToolCall, ToolEnd
 from cortex_skills.gate.result import Result, failed
 from cortex_skills.host import Host
@@ -68,7 +69,7 @@ class Gate:
             host.approval_queue,
             host.config.approvals,
             host.audit,
-            self.run_approved,
+            lambda record, by: self.run_approved(record.request, by, approval=record),
             self.check_runs_here,
             partial(hooks.notify, "approval_resolved"),
         )
@@ -104,13 +105,21 @@ class Gate:
         """
         return self._call(tool, arguments, skill, agent, cancel, limits, session)
 
-    def run_approved(self, request: ActionRequest, approved_by: str, cancel: CancelToken | None = None) -> Result:
+    def run_approved(
+        self,
+        request: ActionRequest,
+        approved_by: str,
+        cancel: CancelToken | None = None,
+        *,
+        approval: ApprovalRecord | None = None,
+    ) -> Result:
         """Run an action that a person approved: every check is made again, with the rules of today.
 
         Args:
             request: as it was kept, and as the person was shown it.
             approved_by: who approved it.
             cancel: cancels the run early.
+            approval: the kept request, which the audit names.
 
         Returns:
             The result; a refusal is one too, with its code: the action did not run then, unless the code is
@@ -118,7 +127,7 @@ class Gate:
 
         """
         limits = self.host.limits.of(None)
-        approved = Approved(request, approved_by)
+        approved = Approved(request, approved_by, {} if approval is None else facts_of(approval))
         arguments = dict(request.inputs)
         return self._call(request.action, arguments, request.skill, request.agent, cancel, limits, "", approved)
 
@@ -190,7 +199,7 @@ class Gate:
             wanted = find_tool(tool, self.host.actions)
             tool = wanted.name
             if wanted.action is not None:
-                facts = ActionFacts(wanted.action.manifest.category)
+                facts = ActionFacts(wanted.action.manifest.category, about=facts_about(wanted.action))
             elif approved is not None:
                 raise CortexError("invalid_arguments", f"{wanted.name} is a tool, and no action that is approved")
             if isinstance(wanted.action, ArtifactAction):
@@ -224,7 +233,7 @@ class Gate:
             removed=audit.removed(result.details["enrichment"]["reasons"]) if cleaned else (),
             inputs=self.host.audit.kept(arguments),
             outputs=self.host.audit.kept_text(result.text),
-            **({} if facts is None else facts.for_audit()),
+            **({} if facts is None else facts.for_audit(self.host.audit)),
         )
         recent = self.host.audit.record(entry)
         if cleaned and cleaned.stripped_count and self.removed_texts is not None:

@@ -29,6 +29,7 @@ from cortex_skills.artifacts import (
     verify_artifact,
 )
 from cortex_skills.artifacts.artifact_verification import TrustCheck
+from cortex_skills.audit.bounded import Facts
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.installed.artifact_grants import Grant, Granted, read_grant, requested
@@ -186,16 +187,16 @@ def finish(installed: InstalledArtifacts, prepared: PreparedInstall, answers: Gr
         about: dict[str, object] = {"what": "installed", "version": new.key.version, "by": prepared.options.actor}
         found = installed.index.change(new.key.skill_id, change, about).find(new.key.version)
     assert found is not None  # noqa: S101 - it was just added
-    data = {
+    facts: Facts = {
         "from": previous.key.version if previous else None,
         "to": found.key.version,
         "status": found.status,
         "trust": found.trust,
-        "source": found.source,
+        "findings": list(found.findings),
         "granted": sorted(map(str, decision.granted)),
         "denied": sorted(map(str, decision.denied)),
     }
-    record(installed.audit, "artifact.installed", found, prepared.options.actor, data)
+    record(installed.audit, "artifact.installed", found, prepared.options.actor, facts, source=found.source)
     options = prepared.options
     remember(
         installed.config,

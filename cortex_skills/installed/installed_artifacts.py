@@ -23,6 +23,7 @@ from cortex_skills.artifacts import HOST_VERSIONS, ArtifactManifest, ExpectedArt
 from cortex_skills.artifacts.artifact_manifest import ArtifactCapabilities
 from cortex_skills.artifacts.artifact_verification import TrustCheck
 from cortex_skills.audit.audit_log import AuditLog
+from cortex_skills.audit.bounded import Facts
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.installed.artifact_files import SKILL, ArtifactFiles, artifacts_folder, skill_folder_of
@@ -305,7 +306,7 @@ class InstalledArtifacts:
         with self.files.locked():
             self.index.change(skill_id, change, {"what": "removed", "version": version, "by": actor})
             for each in removed:
-                self._record("artifact.removed", each, actor, {"from": each.status, "to": None})
+                record(self.audit, "artifact.removed", each, actor, {"from": each.status, "to": None})
             for each in removed:
                 self.files.remove(each.key)
         return removed
@@ -335,23 +336,20 @@ class InstalledArtifacts:
         about: dict[str, object] = {"what": status, "version": version, "by": actor, "reason": reason}
         found = _found(self.index.change(skill_id, change, about), version)
         if before is not None and before != found:
-            data = {"from": before.status, "to": found.status, "reason": reason, "override": override}
-            self._record(_EVENTS[status], found, actor, data)
+            facts: Facts = {"from": before.status, "to": found.status, "override": override}
+            record(self.audit, _EVENTS[status], found, actor, facts, reason=reason)
         return found
 
-    def _record(self, event: str, about: InstalledArtifact, actor: str, data: Mapping[str, object]) -> None:
-        record(self.audit, event, about, actor, data)
 
-
-def record(audit: AuditLog, event: str, about: InstalledArtifact, actor: str, data: Mapping[str, object]) -> None:
-    """Record what was done with a version."""
+def record(audit: AuditLog, event: str, about: InstalledArtifact, actor: str, facts: Facts, **given: str) -> None:
+    """Record what was done with a version: the facts, and what was given, such as the reason."""
     which = {
         "skillId": about.key.skill_id,
         "version": about.key.version,
         "payloadSha256": about.key.payload_sha256,
         "publisher": about.publisher,
     }
-    audit.event(event, actor=actor, skill=about.key.skill_id, data={**which, **data})
+    audit.event(event, actor=actor, skill=about.key.skill_id, facts={**which, **facts}, data=given)
 
 
 def not_found(skill_id: str, version: str | None = None) -> CortexError:

@@ -76,8 +76,8 @@ def audit_installed(
     versions = installed.index.change(skill_id, change, about)
     after = next((each for each in versions.versions if each.key == found.key), found)
     if before is not None and before.status != after.status:
-        data = {"from": before.status, "to": after.status, "reason": after.reason, "findings": list(after.findings)}
-        record(installed.audit, "artifact.quarantined", after, actor, data)
+        facts = {"from": before.status, "to": after.status, "findings": list(after.findings)}
+        record(installed.audit, "artifact.quarantined", after, actor, facts, reason=after.reason)
     return AuditedArtifact(after, audit)
 
 

@@ -201,13 +201,13 @@ def test_what_a_lifecycle_hook_decides_is_an_event_also_at_the_end(
     plugin = open_plugin()
     provide(plugin, module, "hook", "run_lifecycle_hook", "decide_run_lifecycle")
     events: list[tuple[str, Any]] = []
-    monkeypatch.setattr(plugin.audit, "event", lambda name, **given: events.append((name, given["data"])))
+    monkeypatch.setattr(plugin.audit, "event", lambda name, **given: events.append((name, given["facts"])))
     with pytest.raises(CortexError):
         plugin.context(agent="30")
     plugin.context(agent="0")
     plugin.close()
     plugin.close()
-    decided = [(data["event"], data["decision"]) for name, data in events if name == "contract.decided"]
+    decided = [(facts["event"], facts["decision"]) for name, facts in events if name == "contract.decided"]
     assert decided == [("before_agent_start", "block"), ("session_end", "fail")]
 
 

@@ -77,9 +77,9 @@ def test_each_change_is_in_the_audit_with_from_and_to(tmp_path: Path) -> None:
     event = installed.audit.event
 
     def noted(name: str, **fields: object) -> object:
-        data = fields["data"]
-        assert isinstance(data, dict)
-        recorded.append((name, fields["actor"], data["from"], data["to"]))
+        facts = fields["facts"]
+        assert isinstance(facts, dict)
+        recorded.append((name, fields["actor"], facts["from"], facts["to"]))
         return event(name, **fields)  # type: ignore[arg-type]
 
     installed.audit.event = noted  # type: ignore[assignment, method-assign]

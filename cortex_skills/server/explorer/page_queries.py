@@ -77,6 +77,7 @@ class AuditPageQuery(ApiModel, total=False):
     skill: Word
     agent: Word
     tool: Word
+    about: Word
     cleaned: Literal["yes"]
     removed: Literal["yes"]
     id: Word

@@ -40,6 +40,7 @@ def list_calls(call: ApiCall) -> ApiAnswer:
         cleaned=query.get("cleaned"),
         since=query.get("from"),
         until=query.get("to"),
+        about=query.get("about"),
     )
     page = call.service.plugin.audit.calls.page(
         wanted, limit=query.get("limit", _DEFAULT_LIMIT), cursor=query.get("cursor")

@@ -38,6 +38,7 @@ class AuditQuery(NamespaceQuery, _Times, total=False):
     skill: Annotated[_Text, Field(description="The acting skill.")]
     outcome: Annotated[_Text, Field(description="`ok`, `refused` for everything else, or one code.")]
     cleaned: Annotated[QueryBoolean, Field(description="Whether something was removed from the enrichment.")]
+    about: Annotated[_Text, Field(description="An id or a digest that the data or the inputs name.")]
     limit: Annotated[int, Field(ge=1, le=1_000, description="100 by default."), FROM_QUERY]
     cursor: Annotated[CallId, Field(description="The id of the last call of the page before.")]
 

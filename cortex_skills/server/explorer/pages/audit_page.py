@@ -142,7 +142,7 @@ _TABS: tuple[tuple[str, dict[str, str]], ...] = (
     ("Cleaned", {"cleaned": "yes"}),
 )
 _REMOVED = ("Removed texts", {"removed": "yes"})
-_FIELDS = (("tool", "Tool"), ("skill", "Skill"), ("agent", "Agent"), ("outcome", "Outcome"))
+_FIELDS = (("tool", "Tool"), ("skill", "Skill"), ("agent", "Agent"), ("outcome", "Outcome"), ("about", "Id or digest"))
 
 
 def _calls(call: PageCall) -> CallReader:
@@ -154,7 +154,7 @@ def _calls(call: PageCall) -> CallReader:
 
 
 def _filter(call: PageCall) -> CallFilter:
-    given = {name: call.query.get(name) or None for name in ("outcome", "skill", "agent", "tool")}
+    given = {name: call.query.get(name) or None for name in ("outcome", "skill", "agent", "tool", "about")}
     return CallFilter(**given, cleaned=True if call.query.get("cleaned") else None)
 
 
