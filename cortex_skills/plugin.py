@@ -443,7 +443,9 @@ class Plugin:
         self._host.after_call("", entry, {} if arguments is None else arguments)
 
     def outcome(self, name: str, success: bool, note: str = "", *, agent: str | None = None) -> None:
-        """Record that a registered skill was used, with success or without.
+        """Record that a registered skill was used, with success or without, as the host application measured it.
+
+        What an agent states about a skill is no measurement: that is a call of `skill_feedback`.
 
         Args:
             name: of the skill: `NAME` or `NAMESPACE/NAME`.
@@ -461,7 +463,7 @@ class Plugin:
         who = self.agent if agent is None else checked_agent(agent)
         registry = self._host.skills_to_use
         key = key_of(name, registry.terms.names.namespace)
-        registry.outcome(key, success=success, actor=who, note=note, measured=True)
+        registry.outcome(key, success=success, actor=who, note=note)
 
     def on(self, event: EventName, hook: Hook) -> Callable[[], None]:
         """Add a hook, which is called at each `event`; see `cortex_skills.gate.hooks` for its argument.

@@ -243,6 +243,7 @@ def register_learned(
     *,
     actor: str,
     learned_in: LearnedIn | None = None,
+    author: str | None = None,
 ) -> Learned:
     """Register what was learned, or merge it into the same learned skill.
 
@@ -252,6 +253,7 @@ def register_learned(
         document: what was learned.
         actor: who registers it.
         learned_in: the session that it was learned in.
+        author: who learned it, as the interface knows them; the actor by default.
 
     Raises:
         CortexError: `skill_exists`: the name is that of a skill of a person or of the package; `graph_busy`.
@@ -261,10 +263,12 @@ def register_learned(
     text = searchable(document.name, document.description, trigger)
     same = [key for key, _ in finder.similar_to(text) if _takes_in(registry, key)]
     document = document.changed(name=_free_name(registry, SkillKey(document.namespace, document.name)))
-    done = registry.register(document, actor=actor, origin="learned", create_only=True, learned_in=learned_in)
+    done = registry.register(
+        document, actor=actor, origin="learned", create_only=True, learned_in=learned_in, author=author
+    )
     if not same:
         return Learned(done.version)
-    return Learned(registry.merge(same[0], done.version.key, actor=actor).version, done.version.key)
+    return Learned(registry.merge(same[0], done.version.key, actor=actor, author=author).version, done.version.key)
 
 
 def _takes_in(registry: SkillRegistry, key: SkillKey) -> bool:

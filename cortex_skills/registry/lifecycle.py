@@ -8,7 +8,8 @@ Rules kept here:
   tier 1;
 - a new version of a learned skill that was verified or released is a candidate with tier 1 again;
 - maintenance never raises a state, and never changes a skill of a person or of the package;
-- a model can raise no trust and change no origin, and it changes learned skills only.
+- a model can raise no trust and change no origin, and it changes learned skills only;
+- agents are shown a learned candidate for its measured outcomes with the current version, and never for reports.
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ def maintained(standing: Standing, quality: Quality, health: Health) -> Standing
 def tier_after(standing: Standing, quality: Quality) -> int:
     """The trust tier after an outcome: a verified learned skill that succeeds often enough gets tier 2."""
     is_verified = standing.origin == "learned" and standing.lifecycle in ("verified", "released")
-    proves_itself = quality.invocations >= TIER_TWO_INVOCATIONS and quality.success_rate >= _RELIABLE_RATE
+    proves_itself = quality.current >= TIER_TWO_INVOCATIONS and quality.current_rate >= _RELIABLE_RATE
     return max(standing.trust_tier, _RELIABLE_TIER) if is_verified and proves_itself else standing.trust_tier
 
 
@@ -140,6 +141,5 @@ def is_reliable(standing: Standing, quality: Quality) -> bool:
         return False
     if standing.origin in ("human", "builtin") or standing.lifecycle in ("released", "verified"):
         return True
-    if standing.trust_tier >= _RELIABLE_TIER and quality.success_rate >= _RELIABLE_RATE:
-        return True
-    return quality.success_rate >= _RELIABLE_RATE_UNTRUSTED
+    least = _RELIABLE_RATE if standing.trust_tier >= _RELIABLE_TIER else _RELIABLE_RATE_UNTRUSTED
+    return quality.current_rate >= least

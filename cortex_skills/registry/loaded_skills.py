@@ -29,12 +29,13 @@ _MOST = 1024
 _MOST_SKILLS = 64  # of one agent of a session
 _NO_OUTCOME = frozenset({"cancelled"})
 
-Record = Callable[["SkillKey", bool, str, str], object]
-"""Records the outcome of a skill: its key, the success, the agent, a note."""
+Record = Callable[["SkillKey", str, bool, str, str], object]
+"""Records the outcome of a skill: its key, the id of the version that was loaded, the success, the agent, a note."""
 
 
 @dataclass(slots=True)
 class _Loaded:
+    version_id: str
     tools: frozenset[str]
     pending: set[str]
 
@@ -52,13 +53,14 @@ class LoadedSkills:
         self._loaded: dict[tuple[str, str], dict[SkillKey, _Loaded]] = {}
         self._lock = Lock()
 
-    def load(self, session: str, agent: str, key: SkillKey, tools: Iterable[str]) -> None:
+    def load(self, session: str, agent: str, key: SkillKey, version_id: str, tools: Iterable[str]) -> None:
         """Follow a skill that an agent loaded.
 
         Args:
             session: the key of the session; empty for the plugin's own.
             agent: who loaded it.
             key: the skill.
+            version_id: the version that was loaded.
             tools: those that its steps name.
 
         """
@@ -71,8 +73,8 @@ class LoadedSkills:
             skills = self._loaded.setdefault((session, agent), {})
             if key not in skills and len(skills) >= _MOST_SKILLS:
                 del skills[next(iter(skills))]
-            if key not in skills or skills[key].tools != named:
-                skills[key] = _Loaded(named, set(named))
+            if key not in skills or skills[key].version_id != version_id:
+                skills[key] = _Loaded(version_id, named, set(named))
 
     def after_call(self, session: str, tool: str, outcome: str, agent: str) -> None:
         """Note how a call ended.
@@ -95,10 +97,10 @@ class LoadedSkills:
                 if outcome == "ok":
                     loaded.pending.discard(tool)
                 else:
-                    failed.append(key)
+                    failed.append((key, loaded))
                     del skills[key]
-        for key in failed:
-            self._note(key, False, agent, f"{tool}: {outcome}")
+        for key, loaded in failed:
+            self._note(key, loaded, False, agent, f"{tool}: {outcome}")
 
     def end(self, session: str | None = None) -> None:
         """End a session, or all of them: the skills whose tools all succeeded have a success."""
@@ -108,10 +110,10 @@ class LoadedSkills:
         for (_, agent), skills in ended.items():
             for key, loaded in skills.items():
                 if not loaded.pending:
-                    self._note(key, True, agent, "all tools of its steps succeeded")
+                    self._note(key, loaded, True, agent, "all tools of its steps succeeded")
 
-    def _note(self, key: SkillKey, success: bool, agent: str, note: str) -> None:
+    def _note(self, key: SkillKey, loaded: _Loaded, success: bool, agent: str, note: str) -> None:
         try:
-            self._record(key, success, agent, note)
+            self._record(key, loaded.version_id, success, agent, note)
         except (CortexError, GraphError) as error:
             log.warning("the outcome of %s is not recorded: %s", key, error)

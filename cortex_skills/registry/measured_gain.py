@@ -1,8 +1,7 @@
 """What a learned skill gains: how often it succeeds, beside what the agents had without it.
 
 Rules kept here:
-- with the skill: its outcomes that the plugin or the host measured, from the calls of a session in which it was loaded.
-  What a model reports (`skill_feedback`) does not count here;
+- with the skill: the measured outcomes of its current version. What a model reports (`skill_feedback`) is none;
 - without it: the ended sessions in which no skill with steps was loaded. One counts a success when all tools of the
   skill succeeded and none failed, and a failure when one of them failed: as a loaded skill does;
 - sessions are counted by their tools that succeeded and those that failed, in the graph, `{base}NS/tool-use/HASH`, at
@@ -73,7 +72,7 @@ def gain_of(registry: RegistryReader, record: SkillRecord) -> MeasuredGain:
     quality: Quality = record.quality
     tools = tools_of(registry.version(record.version_id))
     successes, outcomes = outcomes_without(registry, tools)
-    return MeasuredGain(quality.measured_successes, quality.measured, successes, outcomes)
+    return MeasuredGain(quality.current_successes, quality.current, successes, outcomes)
 
 
 def tools_of(version: SkillVersion) -> frozenset[str]:

@@ -1,7 +1,11 @@
 """The counters of a skill, and what follows from them; pure.
 
 Rules kept here:
-- success `(sr·n + 1)/(n + 1)`, failure `sr·n/(n + 1)`; utility rises by 0.1 and falls by 0.05, within 0 and 1;
+- an outcome is a use that the plugin or the host measured: success `(sr·n + 1)/(n + 1)`, failure `sr·n/(n + 1)`;
+  utility rises by 0.1 and falls by 0.05, within 0 and 1;
+- what an agent reports is no outcome. Each agent has one report, the latest, and all reports together change the health
+  by which found skills are ranked by less than `REPORTS_WEIGHT`. No state, tier or outcome follows from them;
+- the outcomes of the current version are counted on their own: they decide whether agents are shown a learned skill;
 - freshness is computed when it is read: 1 before the first use, then `max(0.05, 1 − days/30)` since the last one;
 - reading and loading count as loads, not as invocations;
 - health = 0.35·utility + 0.25·(1 − redundancy) + 0.20·freshness + 0.20·(1 − risk), where redundancy is
@@ -21,6 +25,9 @@ MIN_FRESHNESS = 0.05
 FRESH_DAYS = 30
 _Z = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 ALL_REDUNDANT = 4  # similar skills: the redundancy is 1 from that number on
+REPORTS_WEIGHT = 0.05
+MAX_REPORTS = 200  # agents whose reports are kept with a skill
+_REPORTS_HALF = 4  # so many equal reports have half of the weight
 _FEW = 3
 _RISK_UNKNOWN = 0.3
 
@@ -30,14 +37,16 @@ class Quality:
     """The counters of a skill.
 
     Attributes:
-        invocations: how many outcomes were recorded.
+        invocations: how many outcomes were measured, of all versions.
         successes: how many of them were successes.
         utility: 0 to 1.
         loads: how often it was read or loaded.
         loaded_tokens: what loading it cost altogether, in tokens.
         last_used_at: the time of the last outcome or load; None before the first.
-        measured: how many of the outcomes the plugin or the host measured, rather than a model reported.
-        measured_successes: how many of these were successes.
+        current: how many of the outcomes are of the current version.
+        current_successes: how many of these were successes.
+        reported_working: the agents whose latest report is that it worked.
+        reported_failing: the agents whose latest report is that it did not.
 
     """
 
@@ -47,8 +56,10 @@ class Quality:
     loads: int = 0
     loaded_tokens: int = 0
     last_used_at: datetime | None = None
-    measured: int = 0
-    measured_successes: int = 0
+    current: int = 0
+    current_successes: int = 0
+    reported_working: frozenset[str] = frozenset()
+    reported_failing: frozenset[str] = frozenset()
 
     @property
     def success_rate(self) -> float:
@@ -56,12 +67,28 @@ class Quality:
         return self.successes / self.invocations if self.invocations else 0.0
 
     @property
+    def current_rate(self) -> float:
+        """The share of successes of the current version, 0 to 1; 0 before its first outcome."""
+        return self.current_successes / self.current if self.current else 0.0
+
+    @property
+    def reporting(self) -> int:
+        """How many agents have reported whether it worked."""
+        return len(self.reported_working) + len(self.reported_failing)
+
+    @property
+    def reports_weight(self) -> float:
+        """What the reports add to the health by which found skills are ranked, within ±`REPORTS_WEIGHT`."""
+        surplus = len(self.reported_working) - len(self.reported_failing)
+        return REPORTS_WEIGHT * surplus / (self.reporting + _REPORTS_HALF)
+
+    @property
     def token_cost(self) -> float:
         """The mean of what loading it costs, in tokens."""
         return self.loaded_tokens / self.loads if self.loads else 0.0
 
-    def after(self, *, success: bool, now: datetime, measured: bool = False) -> Quality:
-        """The counters after one more outcome, measured or reported."""
+    def after(self, *, success: bool, now: datetime, is_current: bool = True) -> Quality:
+        """The counters after one more outcome, of the current version or of an earlier one."""
         utility = self.utility + (UTILITY_GAIN if success else -UTILITY_LOSS)
         return replace(
             self,
@@ -69,31 +96,47 @@ class Quality:
             successes=self.successes + success,
             utility=round(min(1.0, max(0.0, utility)), 9),
             last_used_at=now,
-            measured=self.measured + measured,
-            measured_successes=self.measured_successes + (measured and success),
+            current=self.current + is_current,
+            current_successes=self.current_successes + (is_current and success),
         )
+
+    def reported(self, agent: str, *, success: bool) -> Quality:
+        """The counters with the report of an agent, which replaces its earlier one."""
+        one = frozenset({agent})
+        working, failing = self.reported_working - one, self.reported_failing - one
+        return replace(
+            self,
+            reported_working=working | one if success else working,
+            reported_failing=failing if success else failing | one,
+        )
+
+    def of_new_version(self) -> Quality:
+        """The counters of a skill whose document has changed: no outcome of the current version."""
+        return replace(self, current=0, current_successes=0)
 
     def loaded(self, tokens: int, now: datetime) -> Quality:
         """The counters after it was loaded once more, which cost this many tokens."""
         return replace(self, loads=self.loads + 1, loaded_tokens=self.loaded_tokens + tokens, last_used_at=now)
 
     def merged(self, other: Quality) -> Quality:
-        """The counters of two skills that become one: sums, and means weighted by invocations."""
+        """The counters of two skills that become one: sums, and means weighted by invocations.
+
+        The outcomes of the current version, and the reports, are those of this skill.
+        """
         used = [moment for moment in (self.last_used_at, other.last_used_at) if moment is not None]
         invocations = self.invocations + other.invocations
         utility = max(self.utility, other.utility)
         if invocations:
             weighted = self.utility * self.invocations + other.utility * other.invocations
             utility = round(weighted / invocations, 9)
-        return Quality(
+        return replace(
+            self,
             invocations=invocations,
             successes=self.successes + other.successes,
             utility=utility,
             loads=self.loads + other.loads,
             loaded_tokens=self.loaded_tokens + other.loaded_tokens,
             last_used_at=max(used) if used else None,
-            measured=self.measured + other.measured,
-            measured_successes=self.measured_successes + other.measured_successes,
         )
 
     def freshness(self, now: datetime) -> float:
@@ -148,3 +191,8 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     spread = _Z * math.sqrt(share * (1 - share) / trials + _Z**2 / (4 * trials**2))
     scale = 1 + _Z**2 / trials
     return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+
+
+def utility_of(successes: int, failures: int) -> float:
+    """The utility after outcomes whose order is not known: first the successes, then the failures."""
+    return max(0.0, min(1.0, round(UTILITY_GAIN * successes, 9)) - round(UTILITY_LOSS * failures, 9))

@@ -5,13 +5,16 @@ Rules kept here:
 - a version is `{base}NS/skill-version/UUID`. Its front matter, steps and list of files are one canonical JSON text, so
   that nothing is lost; name, description, kind and digests are also properties, so that a query finds them;
 - bodies and files are blobs, `{base}NS/blob/SHA-256`, shared by all versions that hold the same bytes;
-- what a store returns is checked: a record or a version that is incomplete or malformed is `graph_corrupt`.
+- what a store returns is checked: a record or a version that is incomplete or malformed is `graph_corrupt`;
+- of a record that was written before outcomes and reports were kept apart, the outcomes that were measured count, and
+  the others, which could have been one agent's, do not.
 """
 
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
 from urllib.parse import unquote
@@ -24,7 +27,7 @@ from cortex_graph.vocabulary import DATE_TIME, ENTITY, GENERATED_AT, LABEL, RDFS
 from cortex_skills.registry import terms
 from cortex_skills.registry.content import corrupt
 from cortex_skills.registry.lifecycle import ORIGINS, STATES, Standing
-from cortex_skills.registry.quality import Quality
+from cortex_skills.registry.quality import Quality, utility_of
 from cortex_skills.registry.skill_record import Edges, LearnedIn, SkillKey, SkillRecord, SkillVersion
 
 COMMENT = NamedNode(f"{RDFS}comment")
@@ -104,11 +107,16 @@ class RegistryTerms:
             (terms.UTILITY, self._spelling(Literal(repr(float(quality.utility)), datatype=terms.DOUBLE))),
             (terms.LOADS, _integer(quality.loads)),
             (terms.LOADED_TOKENS, _integer(quality.loaded_tokens)),
+            (terms.CURRENT_INVOCATIONS, _integer(quality.current)),
+            (terms.CURRENT_SUCCESSES, _integer(quality.current_successes)),
             (GENERATED_AT, _moment(record.created)),
         ]
-        if quality.measured:
-            pairs.append((terms.MEASURED, _integer(quality.measured)))
-            pairs.append((terms.MEASURED_SUCCESSES, _integer(quality.measured_successes)))
+        for term, agents in (
+            (terms.REPORTED_WORKING, quality.reported_working),
+            (terms.REPORTED_FAILING, quality.reported_failing),
+            (terms.AUTHOR, record.authors),
+        ):
+            pairs += [(term, Literal(agent)) for agent in sorted(agents)]
         if standing.reason:
             pairs.append((terms.REASON, Literal(standing.reason)))
         if quality.last_used_at is not None:
@@ -133,21 +141,11 @@ class RegistryTerms:
             found.integer(terms.TRUST_TIER),
             found.text(terms.REASON, ""),
         )
-        used = found.text(terms.LAST_USED, "")
-        quality = Quality(
-            found.integer(terms.INVOCATIONS),
-            found.integer(terms.SUCCESSES),
-            found.number(terms.UTILITY),
-            found.integer(terms.LOADS),
-            found.integer(terms.LOADED_TOKENS),
-            _time(used) if used else None,
-            found.integer(terms.MEASURED, 0),
-            found.integer(terms.MEASURED_SUCCESSES, 0),
-        )
         edges = Edges(**{name: tuple(sorted(found.nodes(term), key=str)) for name, term in EDGES.items()})
         version = self.id_of(found.node(terms.CURRENT_VERSION))
         key = SkillKey(found.text(terms.SKILL_NAMESPACE), found.text(LABEL))
-        return SkillRecord(key, version, standing, quality, _time(found.text(GENERATED_AT)), edges)
+        created, authors = _time(found.text(GENERATED_AT)), found.texts(terms.AUTHOR)
+        return SkillRecord(key, version, standing, _quality_of(found), created, edges, authors)
 
     def quads_of_version(self, version: SkillVersion) -> list[Quad]:
         """The quads of a version, without its blobs."""
@@ -224,6 +222,37 @@ class RegistryTerms:
             corrupt("the content of a skill is malformed")
 
 
+def _quality_of(found: _Found) -> Quality:
+    used = found.text(terms.LAST_USED, "")
+    quality = Quality(
+        found.integer(terms.INVOCATIONS),
+        found.integer(terms.SUCCESSES),
+        found.number(terms.UTILITY),
+        found.integer(terms.LOADS),
+        found.integer(terms.LOADED_TOKENS),
+        _time(used) if used else None,
+        found.integer(terms.CURRENT_INVOCATIONS, 0),
+        found.integer(terms.CURRENT_SUCCESSES, 0),
+        found.texts(terms.REPORTED_WORKING),
+        found.texts(terms.REPORTED_FAILING),
+    )
+    return quality if found.has(terms.CURRENT_INVOCATIONS) else _with_measured_only(quality, found)
+
+
+def _with_measured_only(quality: Quality, found: _Found) -> Quality:
+    """The counters of a record whose outcomes include reports without an agent."""
+    measured, successes = found.integer(terms.MEASURED, 0), found.integer(terms.MEASURED_SUCCESSES, 0)
+    utility = quality.utility if measured == quality.invocations else utility_of(successes, measured - successes)
+    return replace(
+        quality,
+        invocations=measured,
+        successes=successes,
+        utility=utility,
+        current=measured,
+        current_successes=successes,
+    )
+
+
 class _Found:
     """The values of one subject, by predicate."""
 
@@ -266,6 +295,12 @@ class _Found:
     def node(self, predicate: NamedNode) -> NamedNode:
         value = self._one(predicate)
         return value if isinstance(value, NamedNode) else corrupt("a skill of the registry has a text for a node")
+
+    def has(self, predicate: NamedNode) -> bool:
+        return predicate in self._values
+
+    def texts(self, predicate: NamedNode) -> frozenset[str]:
+        return frozenset(each.value for each in self._values.get(predicate, []) if isinstance(each, Literal))
 
     def nodes(self, predicate: NamedNode) -> list[NamedNode]:
         return [value for value in self._values.get(predicate, []) if isinstance(value, NamedNode)]

@@ -43,6 +43,7 @@ def register_reflection(
     description: str,
     parameters_schema: dict[str, Any] | None = None,
     actor: str,
+    author: str | None = None,
 ) -> tuple[Registered, Memory]:
     """Register a reflection of an agent as a learned skill.
 
@@ -54,6 +55,7 @@ def register_reflection(
         description: what it does and when to use it.
         parameters_schema: what it needs to know, as a JSON Schema.
         actor: the agent or the person.
+        author: who registers it, as the interface knows them; the actor by default.
 
     Returns:
         The version, and the reflection.
@@ -94,7 +96,7 @@ def register_reflection(
         ),
     )
     nodes = [memory_node(graph.names, identifier) for identifier in (reflection.id, *reflection.reflects_on)]
-    done = registry.register(document, actor=actor, origin="learned", create_only=True, memories=nodes)
+    done = registry.register(document, actor=actor, origin="learned", create_only=True, memories=nodes, author=author)
     return done, reflection
 
 

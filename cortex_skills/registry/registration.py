@@ -6,6 +6,8 @@ Rules kept here:
 - a dependency must be registered, and dependencies have no cycle;
 - a learned document never replaces one of a person or of the package; whatever else may be changed by whom is decided
   by the caller;
+- a skill keeps who wrote its versions, whose reports about it do not count. A version with another document begins
+  without outcomes of the current version;
 - a document that was made from a version (`expected_version`) is registered if that is still the current one when it
   is written.
 """
@@ -35,6 +37,7 @@ from cortex_skills.registry.reading import check_signature, signed_message, unkn
 from cortex_skills.registry.skill_md import write_skill_md
 from cortex_skills.registry.skill_record import Edges, LearnedIn, SkillKey, SkillRecord, SkillVersion
 from cortex_skills.registry.standing import StandingChanges
+from cortex_skills.safe_io.display import whole_characters
 
 _MAX_DEPENDENCIES = 1_000
 _BLOB_BATCH = 1 << 22  # bytes of blobs that are written at once
@@ -71,6 +74,7 @@ class Registrations(StandingChanges):
         derived_from: Iterable[SkillKey] = (),
         memories: Iterable[NamedNode] = (),
         learned_in: LearnedIn | None = None,
+        author: str | None = None,
     ) -> Registered:
         """Register a document: as the first version of a skill, or as its next one.
 
@@ -86,6 +90,7 @@ class Registrations(StandingChanges):
             derived_from: the skills that it was made of.
             memories: the memories that it was made of.
             learned_in: the session that it was learned in.
+            author: who wrote it, as the interface knows them; the actor by default.
 
         Raises:
             CortexError: `skill_exists`: the name is taken; `skill_changed`: another version is the current one;
@@ -124,6 +129,8 @@ class Registrations(StandingChanges):
         self._write_blobs(blobs_of(document))
         sources = tuple(self.terms.record(source) for source in derived_from)
         remembered = tuple(memories)
+        writers = {actor if author is None else author, *(() if learned_in is None else (learned_in.agent,))}
+        authors = frozenset(map(whole_characters, writers))
 
         def decide() -> RegistryChange[Registered]:
             record, same = current()
@@ -138,7 +145,7 @@ class Registrations(StandingChanges):
             )
             if record is None:
                 standing, quality = lifecycle.first_standing(origin), Quality()
-                new = SkillRecord(key, version.id, standing, quality, version.created, edges)
+                new = SkillRecord(key, version.id, standing, quality, version.created, edges, authors)
                 return self._change("skill.registered", new, version, None)
             before = self.version(record.version_id)
             standing = lifecycle.following_standing(record.standing, origin)
@@ -148,7 +155,14 @@ class Registrations(StandingChanges):
                 memories=remembered or record.edges.memories,
             )
             following = replace(version, number=self._newest(key) + 1, previous=before.id)
-            changed = replace(record, version_id=version.id, standing=standing, edges=edges)
+            changed = replace(
+                record,
+                version_id=version.id,
+                standing=standing,
+                quality=record.quality if before.digest == version.digest else record.quality.of_new_version(),
+                edges=edges,
+                authors=record.authors | authors,
+            )
             return self._change("skill.superseded", changed, following, record)
 
         return self.log.change(decide, actor)

@@ -29,6 +29,7 @@ from cortex_skills.registry.events import RegistryChange
 from cortex_skills.registry.registration import Registered, Registrations
 from cortex_skills.registry.skill_record import SkillKey, SkillVersion
 from cortex_skills.registry.standing import named
+from cortex_skills.safe_io.display import whole_characters
 
 
 class SkillRegistry(Registrations):
@@ -54,8 +55,14 @@ class SkillRegistry(Registrations):
 
         self.log.change(decide, actor)
 
-    def merge(self, target: SkillKey, source: SkillKey, *, actor: str) -> Registered:
+    def merge(self, target: SkillKey, source: SkillKey, *, actor: str, author: str | None = None) -> Registered:
         """Merge a skill into another one: its steps, body and counters; the source is archived.
+
+        Args:
+            target: the skill that stays.
+            source: the skill that becomes part of it.
+            actor: who merges them.
+            author: as the interface knows them; the actor by default.
 
         Raises:
             CortexError: `invalid_arguments`: both are the same, or the source was merged before; `skill_not_found`;
@@ -98,12 +105,15 @@ class SkillRegistry(Registrations):
                 derived_from=tuple(dict.fromkeys((*kept.edges.derived_from, old))),
                 memories=tuple(dict.fromkeys((*kept.edges.memories, *gone.edges.memories))),
             )
+            is_same = version.digest == before.digest
+            quality = kept.quality.merged(gone.quality)
             new = replace(
                 kept,
                 version_id=version.id,
-                standing=kept.standing if version.digest == before.digest else lifecycle.revised(kept.standing),
-                quality=kept.quality.merged(gone.quality),
+                standing=kept.standing if is_same else lifecycle.revised(kept.standing),
+                quality=quality if is_same else quality.of_new_version(),
                 edges=edges,
+                authors=kept.authors | gone.authors | {whole_characters(actor if author is None else author)},
             )
             archived = replace(
                 gone,

@@ -9,7 +9,8 @@ Rules kept here:
   that have words of the query or a weak similarity (more than 0.2). Either are ranked by relevance × quality;
 - relevance is the similarity, and a tenth more for the best words: `similarity + 0.1 × BM25 / the best BM25`. Without
   vectors it is the second term alone, from 0 to 1. These numbers were chosen on half of the questions in `eval`;
-- quality is the health of a skill as it is now, without its redundancy, so that it costs no search;
+- quality is the health of a skill as it is now, without its redundancy, so that it costs no search, and at most
+  `REPORTS_WEIGHT` more or less for what agents report;
 - an agent gets reliable skills, and on request candidates too: they rise only if somebody tries them;
 - the index only proposes: each skill is read from the registry before it is returned, so a removed one is never found,
   and one that is malformed is left out;
@@ -320,7 +321,7 @@ def _ranked(pairs: Iterable[tuple[_Entry, TextHit]], now: datetime) -> Iterator[
         words = hit.bm25 / best
         relevance = hit.similarity + WORDS_SHARE * words if has_vectors else words
         by = "meaning" if hit.similarity > MIN_SIMILARITY else "words" if hit.bm25 else "weak"
-        score = relevance * health(entry.quality, 0, now).overall
+        score = relevance * (health(entry.quality, 0, now).overall + entry.quality.reports_weight)
         yield _Ranked(entry, score, hit.similarity, by)
 
 

@@ -50,6 +50,7 @@ class SkillRecord:
         quality: its counters.
         created: when it was registered first.
         edges: to other records.
+        authors: who wrote one of its versions; empty where that is not known.
 
     """
 
@@ -59,6 +60,7 @@ class SkillRecord:
     quality: Quality
     created: datetime
     edges: Edges = Edges()
+    authors: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

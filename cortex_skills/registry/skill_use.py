@@ -2,7 +2,8 @@
 
 Rules kept here:
 - at most the latest `EVENTS_READ` events are read; when they do not reach back 30 days, the words state since when;
-- an event that is malformed or about another skill does not count.
+- an event that is malformed or about another skill does not count;
+- a report of an agent is neither an outcome nor a change.
 """
 
 from __future__ import annotations
@@ -100,6 +101,8 @@ def skill_use(log: EventLog, key: SkillKey, now: datetime) -> SkillUse:
     for event in events:
         details = _details(event, key)
         if details is None:
+            continue
+        if event.kind == "skill.reported":
             continue
         if event.kind not in _USES:
             changes.append(SkillEvent(event.kind, event.time, event.actor, str(details.get("reason") or "")))

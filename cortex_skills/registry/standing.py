@@ -4,7 +4,8 @@ Rules kept here:
 - each change is one transaction with its event;
 - the rules of states and tiers are those of `lifecycle.py`, and that of a verified gain is in `measured_gain.py`; who
   may ask for a change is decided by the caller;
-- an outcome is recorded with its event, so that the success of a skill can be counted again.
+- an outcome is recorded with its event, so that the success of a skill can be counted again;
+- a report of an agent is kept once, the latest, and an author's never; it changes no state, tier or outcome.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from cortex_skills.registry import lifecycle
 from cortex_skills.registry.events import RegistryChange
 from cortex_skills.registry.lifecycle import Standing
 from cortex_skills.registry.measured_gain import MIN_OUTCOMES, gain_of
-from cortex_skills.registry.quality import ALL_REDUNDANT, health
+from cortex_skills.registry.quality import ALL_REDUNDANT, MAX_REPORTS, health
 from cortex_skills.registry.reading import RegistryReader
 from cortex_skills.registry.skill_record import SkillKey, SkillRecord
+from cortex_skills.safe_io.display import whole_characters
 
 
 class StandingChanges(RegistryReader):
@@ -138,28 +140,63 @@ class StandingChanges(RegistryReader):
         return [(record, standing) for record, standing in pairs if standing != record.standing]
 
     def outcome(
-        self, key: SkillKey, *, success: bool, actor: str, note: str = "", measured: bool = False
+        self, key: SkillKey, *, success: bool, actor: str, note: str = "", version_id: str | None = None
     ) -> SkillRecord:
-        """Record that a skill was used, with success or without; a verified skill that proves itself gets tier 2.
+        """Record a measured use, with success or without; a verified skill that proves itself gets tier 2.
 
         Args:
             key: the skill.
             success: whether it led to what it promises.
             actor: who used it.
             note: why, at most 500 characters of which are kept.
-            measured: whether the plugin or the host measured it; otherwise a model reports it.
+            version_id: the version that was used; the current one by default.
 
         """
 
         def decide() -> RegistryChange[SkillRecord]:
             record = self.record(key)
-            quality = record.quality.after(success=success, now=datetime.now(UTC), measured=measured)
+            is_current = version_id in (None, record.version_id)
+            quality = record.quality.after(success=success, now=datetime.now(UTC), is_current=is_current)
             tier = lifecycle.tier_after(record.standing, quality)
             new = replace(record, quality=quality, standing=replace(record.standing, trust_tier=tier))
-            details = {"success": success, "note": note[:500], "invocations": quality.invocations}
+            details = {
+                "success": success,
+                "note": note[:500],
+                "invocations": quality.invocations,
+                "version": version_id or record.version_id,
+            }
             return self._rewrite("skill.used", new, record, details)
 
         return self.log.change(decide, actor)
+
+    def report(
+        self, key: SkillKey, *, success: bool, actor: str, reporter: str | None = None, note: str = ""
+    ) -> tuple[SkillRecord, str]:
+        """Keep what an agent reports about a skill; it replaces the agent's earlier report.
+
+        Args:
+            key: the skill.
+            success: whether it worked, as the agent states.
+            actor: on whose behalf.
+            reporter: who reports, as the interface knows them; the actor by default.
+            note: why, at most 500 characters of which are kept in the event.
+
+        Returns:
+            The record, and why the report does not count; empty when it does.
+
+        """
+        who = whole_characters(actor if reporter is None else reporter)
+
+        def decide() -> RegistryChange[SkillRecord]:
+            record = self.record(key)
+            quality = record.quality.reported(who, success=success)
+            if _not_counted(record, who) or (quality == record.quality and not note):
+                return RegistryChange(record)
+            details = {"success": success, "note": note[:500], "reporter": who}
+            return self._rewrite("skill.reported", replace(record, quality=quality), record, details)
+
+        record = self.log.change(decide, actor)
+        return record, _not_counted(record, who)
 
     def loaded(self, key: SkillKey, tokens: int, *, actor: str) -> SkillRecord:
         """Record that a skill was loaded, and what that cost."""
@@ -231,6 +268,18 @@ class StandingChanges(RegistryReader):
                 hint="change or remove those first",
                 details={"dependents": [str(other) for other in others]},
             )
+
+
+def _not_counted(record: SkillRecord, reporter: str) -> str:
+    """Why the report of an agent about a skill does not count; empty when it does."""
+    quality = record.quality
+    if reporter in record.authors:
+        return "who wrote a skill does not report on it"
+    if record.standing.origin == "learned" and not record.authors:
+        return "it is not known who wrote it; a next version states it"
+    if quality.reporting >= MAX_REPORTS and reporter not in quality.reported_working | quality.reported_failing:
+        return f"{MAX_REPORTS} agents have reported already"
+    return ""
 
 
 def named(key: SkillKey) -> dict[str, object]:

@@ -182,4 +182,11 @@ def _quality(quality: Quality, now: datetime) -> dict[str, Any]:
         "loads": quality.loads,
         "tokenCost": round(quality.token_cost, 1),
         "lastUsedAt": None if quality.last_used_at is None else date_time(quality.last_used_at),
+        "current": {"invocations": quality.current, "successes": quality.current_successes},
+        "reports": reports_view(quality),
     }
+
+
+def reports_view(quality: Quality) -> dict[str, int]:
+    """What agents report about a skill: how many do, and for how many of them it worked."""
+    return {"agents": quality.reporting, "working": len(quality.reported_working)}

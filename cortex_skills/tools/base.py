@@ -10,6 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -51,6 +52,10 @@ TRIPLE: dict[str, Any] = {
 MATCH: dict[str, Any] = {"type": "object", "required": ["subject", "predicate", "object"]}
 
 
+# Who sends the call of this context, as the interface knows them: a call may name an agent, and no caller is another.
+CALLER: ContextVar[str | None] = ContextVar("CALLER", default=None)
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call that the gate permits.
@@ -75,6 +80,11 @@ class Call:
     cancel: CancelToken | None = None
     active: Mapping[str, Skill] = field(default_factory=dict)
     session: str = ""
+
+    @property
+    def caller(self) -> str:
+        """Who sends the call, as the interface knows them; the agent where the interface names it itself."""
+        return CALLER.get() or self.agent
 
     @property
     def enrich(self) -> bool:

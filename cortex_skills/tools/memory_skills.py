@@ -70,6 +70,7 @@ def _register(call: Call) -> Outcome:
         origin="learned",
         expected_version=given.get("expected_version"),
         signature=found.signature,
+        author=call.caller,
     )
     version = done.version
     state = "registered" if done.created else "registered already"

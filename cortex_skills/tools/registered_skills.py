@@ -28,7 +28,7 @@ from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_finder import MAX_QUERY
 from cortex_skills.registry.skill_record import SkillRecord, SkillVersion
 from cortex_skills.registry.token_estimate import estimated_tokens
-from cortex_skills.registry.views import key_of
+from cortex_skills.registry.views import key_of, reports_view
 from cortex_skills.safe_io.display import json_text, whole_characters
 from cortex_skills.tools.base import Call, Outcome, Tool
 
@@ -160,7 +160,7 @@ def _load(call: Call) -> Outcome:
     text, details = shown_skill(call, record)
     _counted(call, record, details["tokens"])
     tools = [step["tool"] for step in details["document"]["steps"] if step["tool"]]
-    call.host.loaded_skills.load(call.session, call.agent, record.key, tools)
+    call.host.loaded_skills.load(call.session, call.agent, record.key, record.version_id, tools)
     if tools and call.host.config.learning.enabled:
         call.host.session_calls.skill_loaded(call.session, call.agent)
     return Outcome(text, details)
@@ -224,11 +224,21 @@ def _feedback(call: Call) -> Outcome:
     record = named_record(call, call.arguments["name"])
     success = call.arguments["success"]
     note = whole_characters(call.arguments.get("note", ""))
-    new = call.host.skills_to_use.outcome(record.key, success=success, actor=call.agent, note=note)
+    new, problem = call.host.skills_to_use.report(
+        record.key, success=success, actor=call.agent, reporter=call.caller, note=note
+    )
     quality = new.quality
-    text = f"Recorded: {record.key} succeeded in {quality.successes} of {quality.invocations} uses."
+    working = len(quality.reported_working)
+    lines = [
+        f"Not counted: {problem}." if problem else "Recorded; it replaces an earlier report of yours.",
+        f"{working} of {quality.reporting} agents report that {record.key} works, and {quality.successes} of "
+        f"{quality.invocations} measured uses succeeded. Only measured uses decide about it.",
+    ]
+    text = "\n".join(lines)
     details = {
         "skill": str(record.key),
+        "counted": not problem,
+        "reports": reports_view(quality),
         "invocations": quality.invocations,
         "successes": quality.successes,
         "trustTier": new.standing.trust_tier,
@@ -333,7 +343,10 @@ SKILL_READ = Tool(
 
 SKILL_FEEDBACK = Tool(
     name="skill_feedback",
-    description="Report whether a registered skill worked. Skills that work are found first; those that fail degrade.",
+    description=(
+        "Report whether a registered skill worked. Each agent has one report, the latest; who wrote a skill has none. "
+        "Reports move a skill a little among found ones; measured uses decide about it."
+    ),
     input_schema={
         "type": "object",
         "properties": {
@@ -348,12 +361,18 @@ SKILL_FEEDBACK = Tool(
         "type": "object",
         "properties": {
             "skill": {"type": "string"},
-            "invocations": {"type": "integer"},
-            "successes": {"type": "integer"},
+            "counted": {"type": "boolean", "description": "False for who wrote the skill."},
+            "reports": {
+                "type": "object",
+                "properties": {"agents": {"type": "integer"}, "working": {"type": "integer"}},
+                "required": ["agents", "working"],
+            },
+            "invocations": {"type": "integer", "description": "Measured uses."},
+            "successes": {"type": "integer", "description": "Measured uses that succeeded."},
             "trustTier": {"type": "integer"},
             "lifecycle": {"type": "string"},
         },
-        "required": ["skill", "invocations", "successes", "trustTier", "lifecycle"],
+        "required": ["skill", "counted", "reports", "invocations", "successes", "trustTier", "lifecycle"],
     },
     permissions=("registry:learn",),
     budget=None,

@@ -58,7 +58,7 @@ def _learned(call: Call, calls: list[SessionCall], learned_in: LearnedIn) -> Out
     if document is None:
         return Outcome("The model found nothing that is worth repeating.", _details(by, learned=False))
     finder = call.host.skill_finder
-    learned = register_learned(registry, finder, document, actor=call.agent, learned_in=learned_in)
+    learned = register_learned(registry, finder, document, actor=call.agent, learned_in=learned_in, author=call.caller)
     version = learned.version
     text = f"{version.key} is learned, a candidate with {len(document.steps)} steps."
     if learned.merged is not None:

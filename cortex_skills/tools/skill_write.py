@@ -33,7 +33,7 @@ def _create(call: Call, registry: SkillRegistry) -> Outcome:
     fields = {name: given[name] for name in FIELDS if name in given}
     document = inline_document({**fields, "name": name}, namespace or registry.terms.names.namespace)
     check_learned_name(document.name)
-    done = registry.register(document, actor=call.agent, origin="learned", create_only=True)
+    done = registry.register(document, actor=call.agent, origin="learned", create_only=True, author=call.caller)
     return _registered("create", done, f"Created {done.version.key}, a candidate.")
 
 
@@ -42,7 +42,9 @@ def _update(call: Call, registry: SkillRegistry) -> Outcome:
     before = registry.document(registry.version(record.version_id))
     document = updated_document(before, call.arguments)
     expected = call.arguments.get("expected_version", record.version_id)
-    done = registry.register(document, actor=call.agent, origin="learned", expected_version=expected)
+    done = registry.register(
+        document, actor=call.agent, origin="learned", expected_version=expected, author=call.caller
+    )
     number = done.version.number
     text = f"{record.key} has version {number}." if done.created else f"{record.key} says that already."
     return _registered("update", done, text)
@@ -92,7 +94,7 @@ def _merge(call: Call, registry: SkillRegistry) -> Outcome:
     target, source = named_record(call, call.arguments["name"]), named_record(call, _needed(call, "source"))
     for record in (target, source):
         check_may_restand("merge", str(record.key), record.standing.origin, call.skill.manifest)
-    done = registry.merge(target.key, source.key, actor=call.agent)
+    done = registry.merge(target.key, source.key, actor=call.agent, author=call.caller)
     return _registered("merge", done, f"{source.key} is merged into {target.key}, version {done.version.number}.")
 
 

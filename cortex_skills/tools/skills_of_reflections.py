@@ -36,6 +36,7 @@ def _promote(call: Call) -> Outcome:
         description=given["skill_description"],
         parameters_schema=given.get("parameters_schema"),
         actor=call.agent,
+        author=call.caller,
     )
     count = len(reflection.reflects_on)
     text = (

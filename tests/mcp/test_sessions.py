@@ -234,8 +234,8 @@ def test_the_end_of_a_session_records_the_outcome_of_a_loaded_skill(serve: Calla
             for tool, arguments in (("load_skill", {"name": "ask-the-graph"}), ("skill_graph_query", ASK)):
                 answer = await client.call_tool(tool, {**arguments, "skill": NOTEBOOK})
                 assert not answer.is_error, answer.content
-            assert registry.record(key).quality.measured == 0
-        await until(lambda: registry.record(key).quality.measured == 1)
-        assert registry.record(key).quality.measured_successes == 1
+            assert registry.record(key).quality.invocations == 0
+        await until(lambda: registry.record(key).quality.invocations == 1)
+        assert registry.record(key).quality.successes == 1
 
     run(test())

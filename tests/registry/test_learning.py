@@ -395,7 +395,7 @@ def test_a_learned_skill_rises_by_its_outcomes_and_its_calls_are_no_sessions_wit
     plugin = opened(**store)
     record = plugin.registry.record(KEY)
     assert (states, record.standing.lifecycle) == (["candidate"] * 3, "verified")
-    assert (record.quality.measured, record.quality.measured_successes) == (3, 3)
+    assert (record.quality.invocations, record.quality.successes) == (3, 3)
     assert outcomes_without(plugin.registry, ["fs_read", "fs_write"]) == (1, 1)
     assert plugin.registry.verify_events() is None
 

@@ -31,7 +31,9 @@ def quads() -> list[Quad]:
         document = SkillDocument.checked(**fields, resources=(SkillResource("scripts/a", b"x"),))
         registry.register(document, actor="ada", origin="learned")
         registry.register(document.changed(body="two\n"), actor="ada", origin="learned")
-        registry.outcome(SkillKey("mayros", name), success=True, actor="agent", measured=True)
+        registry.outcome(SkillKey("mayros", name), success=True, actor="agent")
+        for agent, works in (("a1", True), ("a2", False)):
+            registry.report(SkillKey("mayros", name), success=works, actor=agent)
     registry.merge(SkillKey("mayros", "user"), SkillKey("mayros", "other"), actor="ada")
     count_session(registry, ["fs_read"], ["fs_write"], actor="agent")
     memory = registry.terms.names.node("mayros:memory:" + "0" * 32)

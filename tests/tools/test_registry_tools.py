@@ -298,6 +298,7 @@ def test_candidates_are_found_on_request_and_marked(plugin: Plugin) -> None:
     assert asked.text == 'grate-carrots: "Grates carrots." (candidate, not used yet)'
     for success in (True, False, False):
         done(call(plugin, "skill_feedback", name="grate-carrots", success=success))
+        plugin.outcome("grate-carrots", success)
     asked = call(plugin, "skill_find", query="grate carrots", candidates=True)
     assert asked.text.endswith("(candidate, 1 of 3 uses succeeded)")
     done(call(plugin, "skill_write", "manager", operation="deprecate", name="grate-carrots", reason="blunt"))
@@ -521,9 +522,10 @@ def counted(plugin: Plugin, name: str) -> tuple[int, int]:
 
 def test_feedback_of_agents_and_outcomes_of_hosts_are_counted(plugin: Plugin) -> None:
     details = done(call(plugin, "skill_feedback", name="fetch-data", success=True, note="worked"))
-    assert (details["invocations"], details["successes"]) == (1, 1)
+    assert (details["reports"], details["counted"]) == ({"agents": 1, "working": 1}, True)
+    assert (details["invocations"], details["successes"]) == (0, 0)
     plugin.outcome("mayros/fetch-data", False, "the table was empty")
-    assert counted(plugin, "fetch-data") == (2, 1)
+    assert counted(plugin, "fetch-data") == (1, 0)
     assert call(plugin, "skill_feedback", skill="reader", name="fetch-data", success=True).code == "permission_denied"
 
 

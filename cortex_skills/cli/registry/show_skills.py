@@ -134,9 +134,11 @@ def show(common: Common, name: str, number: int | None) -> None:
             out.line(f"reason: {view['reason']}")
         low, high = quality["successInterval"]
         out.line(
-            f"outcomes: {quality['successes']} of {quality['invocations']} succeeded"
+            f"measured outcomes: {quality['successes']} of {quality['invocations']} succeeded"
             f" (95 %: {low:.2f} to {high:.2f}), loaded {quality['loads']} times, health {view['health']['overall']:.2f}"
         )
+        if reports := quality["reports"]["agents"]:
+            out.line(f"reports: {quality['reports']['working']} of {reports} agents say that it works")
         if gain is not None:
             out.line(f"measured gain: {gain}")
         out.line(f"digest {signed['digest']}, {signed['attest']}")

@@ -2,7 +2,9 @@
 
 Rules kept here:
 - no caller acts for another: the holder of a token is the agent, also when a call names another;
-- what a call names has precedence over what the session names; if neither names it, the gate decides.
+- what a call names has precedence over what the session names; if neither names it, the gate decides;
+- where reports and authors are counted (`identity`), a caller is one, whatever agents it names and however many
+  sessions it opens.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ class Caller:
         may_name_agent: whether a call may name its agent.
         may_approve: whether the user of the client may decide about requests for approval.
         session: the key of the session whose budgets and rate limit its calls use; None for the plugin's own.
+        identity: who the caller is, as the server knows them; None for the agent of the session.
 
     """
 
@@ -31,6 +34,7 @@ class Caller:
     may_name_agent: bool = True
     session: str | None = None
     may_approve: bool = True
+    identity: str | None = None
 
     def acting(self, arguments: dict[str, Any]) -> tuple[dict[str, Any], Any, Any]:
         """Split the arguments of a call: those of the tool, the skill and the agent, all unchecked."""

@@ -315,4 +315,7 @@ def _caller_of(request: Any) -> Any:
     agent = session.get("agent") if principal.is_host else principal.name
     may_write = "write" in principal.permissions
     may_approve = "approve" in principal.permissions
-    return Caller(agent, session.get("skill"), may_write, principal.is_host, request.scope.get(_LIMITS), may_approve)
+    limits = request.scope.get(_LIMITS)
+    return Caller(
+        agent, session.get("skill"), may_write, principal.is_host, limits, may_approve, identity=principal.name
+    )

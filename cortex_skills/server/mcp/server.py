@@ -43,6 +43,7 @@ from cortex_skills.server.mcp.sampling import sampler_of
 from cortex_skills.server.mcp.served_skills import ServedSkills
 from cortex_skills.server.worker_pools import WorkerPool
 from cortex_skills.tools.approval_status import answer_of
+from cortex_skills.tools.base import CALLER
 
 if TYPE_CHECKING:
     from cortex_skills.plugin import Plugin
@@ -158,11 +159,13 @@ class _Handlers:
         def call(cancel: CancelToken) -> Result:
             listening = LISTENER.set(lambda *line: lines.append(line))
             sampling = SAMPLER.set(sampler)
+            calling = CALLER.set(caller.identity or self._agent(ctx))
             try:
                 return self._plugin.call(
                     params.name, arguments, skill=skill, agent=agent, cancel=cancel, session=caller.session
                 )
             finally:
+                CALLER.reset(calling)
                 SAMPLER.reset(sampling)
                 LISTENER.reset(listening)
 

@@ -281,11 +281,27 @@ class VersionView(ApiModel):
     learnedIn: LearnedInView | None
 
 
-class QualityView(ApiModel):
-    """The counters of a skill."""
+class CurrentOutcomesView(ApiModel):
+    """The measured outcomes of the current version."""
 
     invocations: Count
     successes: Count
+
+
+class ReportsView(ApiModel):
+    """How many agents have reported on a skill, and for how many of them it worked; it decides nothing."""
+
+    agents: Count
+    working: Count
+
+
+class QualityView(ApiModel):
+    """The counters of a skill; its outcomes are measured ones."""
+
+    invocations: Count
+    successes: Count
+    current: CurrentOutcomesView
+    reports: ReportsView
     successRate: _Fraction
     successInterval: Annotated[list[float], Field(description="95 %, Wilson.")]
     utility: _Fraction

@@ -223,7 +223,10 @@ def _health(found: SkillOfPage, similar: int, now: datetime) -> tuple[tuple[str,
 def _counters(quality: Quality) -> tuple[tuple[str, str], ...]:
     used = "never" if quality.last_used_at is None else f"{quality.last_used_at:%Y-%m-%d %H:%M} UTC"
     cost = f"{quality.token_cost:,.0f} tokens" if quality.loads else "not known"
-    return (("loads", f"{quality.loads:,}"), ("a load costs", cost), ("last use", used))
+    reports = (
+        f"{len(quality.reported_working):,} of {quality.reporting:,} agents: it works" if quality.reporting else "none"
+    )
+    return (("reports", reports), ("loads", f"{quality.loads:,}"), ("a load costs", cost), ("last use", used))
 
 
 def _use_picture(use: SkillUse, now: datetime) -> Svg | None:
