@@ -21,6 +21,7 @@ CODES = frozenset({
     "approval_rejected", "approval_required", "approval_resolved", "artifact_disabled", "artifact_invalid",
     "artifact_not_found", "artifact_quarantined", "artifact_unavailable", "assertion_limit", "audit_unavailable",
     "cancelled", "command_refused", "compile_error", "config_invalid", "confinement_missing", "cost_limit",
+    "export_changed",
     "fuel_exhausted", "gain_not_measured", "grants_required", "graph_busy", "graph_corrupt", "graph_unavailable",
     "host_refused", "index_invalid", "index_unavailable", "internal_error", "invalid_arguments", "learning_failed",
     "manifest_invalid", "missing_export", "namespace_violation", "path_refused", "permission_denied", "proof_failed",

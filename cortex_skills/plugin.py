@@ -370,8 +370,12 @@ class Plugin:
         """The registered skills of the namespace. It decides nothing about who may change what."""
         return self._host.registry
 
-    def synchronise(self) -> SyncReport:
+    def synchronise(self, *, accept_changed: bool = False, sign: bool = False) -> SyncReport:
         """Register the skills in all folders of `registry.folders` that are new or changed.
+
+        Args:
+            accept_changed: register a folder that was changed after its export, as another, unsigned document.
+            sign: sign those without a signature with the key of this installation.
 
         Returns:
             What was registered, and what was refused and why.
@@ -382,7 +386,10 @@ class Plugin:
         """
         from cortex_skills.registry.sources import synchronise_configured
 
-        return synchronise_configured(self.registry, self.config.registry.folders, actor=self.agent)
+        folders = self.config.registry.folders
+        return synchronise_configured(
+            self.registry, folders, actor=self.agent, accept_changed=accept_changed, sign=sign
+        )
 
     @property
     def skill_finder(self) -> SkillFinder:

@@ -8,8 +8,8 @@ Rules kept here:
   attest level, key and the SHA-256 of its payload. The signature is over that hash, so a forged attest level, actor or
   time does not verify;
 - the payload is canonical JSON (RFC 8785), so that its hash can be computed again from what is stored;
-- an event without a key is `unsigned`, one signed with the key of this installation `self_signed`, one with the key of
-  a trusted publisher `publisher_signed`.
+- an event without a key is `unsigned`, one signed with the key of the installation that wrote it `self_signed`, one
+  with the key of a trusted publisher `publisher_signed`.
 
     hash      = SHA-256("cortex-event/1\0" + RFC 8785 JSON of {stream, sequence, prev_hash, kind, time, actor, attest,
                 key, payload_hash})

@@ -209,3 +209,13 @@ def signing_key(config: Config) -> Key:
 
     """
     return key_folder(config).open_or_create(config.proofs.key)
+
+
+def own_keys(config: Config) -> frozenset[str]:
+    """The public keys of this installation, as `did:key`; those that cannot be used are left out.
+
+    Raises:
+        CortexError: `config_invalid`: the folder is not private.
+
+    """
+    return frozenset(info.did for info in key_folder(config).list() if info.did is not None)

@@ -14,6 +14,7 @@ from hashlib import sha256
 from typing import Any, NoReturn
 
 from cortex_skills.errors import CortexError
+from cortex_skills.registry.digests import flag_of
 from cortex_skills.registry.document import SkillDocument, SkillResource, Step
 
 _BODY = "body"
@@ -28,7 +29,8 @@ def front_of(document: SkillDocument) -> str:
     content["steps"] = [step.to_json() for step in document.steps]
     content[_BODY] = sha256(document.body.encode()).hexdigest()
     content["resources"] = [
-        {"path": each.path, "sha256": each.sha256, "size": len(each.data)} for each in document.resources
+        {"path": each.path, "sha256": each.sha256, "size": len(each.data)} | flag_of(each)
+        for each in document.resources
     ]
     return json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=dict)
 
@@ -50,7 +52,10 @@ def document_of(front: str, bytes_of: Mapping[str, bytes]) -> SkillDocument:
         fields |= {name: tuple(content[name]) for name in _LISTS}
         steps = tuple(Step(**step) for step in content["steps"])
         blobs = {digest: _checked(digest, bytes_of) for digest in _digests(content)}
-        resources = tuple(SkillResource(entry["path"], blobs[entry["sha256"]]) for entry in content["resources"])
+        resources = tuple(
+            SkillResource(entry["path"], blobs[entry["sha256"]], entry.get("executable") is True)
+            for entry in content["resources"]
+        )
         body = blobs[content[_BODY]].decode()
         return SkillDocument.checked(**fields, steps=steps, body=body, resources=resources)
     except CortexError as error:

@@ -3,10 +3,11 @@ r"""The two digests of a skill document.
 Rules kept here:
 - the digest, which is signed and shown, covers everything: two documents that differ in anything have different ones.
   It is `SHA-256("cortex-skill-document/1\0" + JCS)`, where JCS is the RFC 8785 form of an object with all front matter,
-  the steps, the SHA-256 of the body, and the path, kind, SHA-256 and size of each resource, ordered by path;
+  the steps, the SHA-256 of the body, and the path, kind, SHA-256 and size of each resource, ordered by path, with
+  `"executable": true` for one that can be started and without that member for any other;
 - the compat digest is that of other registries of the format, so that skills can be compared across them. It does not
-  cover metadata, paths, kinds and steps, and is ambiguous: a body that ends in the hash of a resource has the digest of
-  the shorter body with that resource. Nothing is decided by it.
+  cover metadata, paths, kinds, executable files and steps, and is ambiguous: a body that ends in the hash of a resource
+  has the digest of the shorter body with that resource. Nothing is decided by it.
 
     compat digest = SHA-256(front matter + body + SHA-256 of each resource, ordered by these 32 bytes)
 
@@ -20,7 +21,7 @@ import json
 from hashlib import sha256
 from typing import Any
 
-from cortex_skills.registry.document import SkillDocument
+from cortex_skills.registry.document import SkillDocument, SkillResource
 
 _DOMAIN = b"cortex-skill-document/1\0"
 
@@ -67,10 +68,15 @@ def _content(document: SkillDocument) -> dict[str, Any]:
         "steps": [step.to_json() for step in document.steps],
         "body": {"sha256": sha256(body).hexdigest(), "size": len(body)},
         "resources": [
-            {"path": each.path, "kind": each.kind, "sha256": each.sha256, "size": len(each.data)}
+            {"path": each.path, "kind": each.kind, "sha256": each.sha256, "size": len(each.data)} | flag_of(each)
             for each in document.resources
         ],
     }
+
+
+def flag_of(resource: SkillResource) -> dict[str, bool]:
+    """The member `executable` of a resource that can be started; none for any other."""
+    return {"executable": True} if resource.executable else {}
 
 
 def _plain(value: Any) -> Any:

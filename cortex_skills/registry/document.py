@@ -74,11 +74,13 @@ class SkillResource:
     Attributes:
         path: relative to the folder of the skill, with `/`.
         data: its bytes.
+        executable: whether it can be started as a program; no other part of its mode is kept.
 
     """
 
     path: str
     data: bytes = field(repr=False)
+    executable: bool = False
 
     @property
     def kind(self) -> str:

@@ -2,9 +2,12 @@
 
 Rules kept here:
 - a folder is read without following symbolic links; each file that is left out, and why, is a warning;
+- a file whose owner may start it is executable in the document, and no other part of its mode is kept;
 - an exported folder has the files of the document, a `SKILL.md` that the reference validator of agentskills.io accepts,
-  and the sidecar `.cortex-registry.json` with the digests and the signature. A folder that has a sidecar of its own
-  document is registered elsewhere with the same digests and the same signature;
+  and the sidecar `.cortex-registry.json` with the digests, the executable files and the signature. It is registered
+  elsewhere with the same digests and the same signature, also where a file system or an archive lost the modes;
+- a folder that is not what its sidecar states, or whose sidecar cannot be read, is refused, unless the caller accepts
+  that it changed: then it is another document, without a signature, and a warning states that;
 - an export appears complete, in one rename, and replaces nothing.
 """
 
@@ -16,8 +19,9 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from cortex_skills.errors import CortexError
 from cortex_skills.manifest import ManifestError
@@ -33,7 +37,7 @@ from cortex_skills.registry.document import (
     SkillResource,
     path_problem,
 )
-from cortex_skills.registry.registration import VersionSignature
+from cortex_skills.registry.registration import UNSIGNED, VersionSignature
 from cortex_skills.registry.skill_md import read_skill_md, write_skill_md
 from cortex_skills.registry.skill_record import SkillVersion
 from cortex_skills.safe_io.schemas import Problem, shown
@@ -43,7 +47,7 @@ from cortex_skills.skill_folder.snapshot import read_beside
 SIDECAR = ".cortex-registry.json"
 _FORMAT = "cortex-registry/1"
 _MAX_MANIFEST = 2 << 20  # bytes: 64 KiB of front matter, and 1 MiB of body
-_MAX_SIDECAR = 64 << 10
+_MAX_SIDECAR = 16 << 20  # bytes, with the paths of all executable files
 _MAX_ENTRIES = 20_000
 _MAX_DEPTH = 32
 _SKIPPED = frozenset({"node_modules", "__pycache__"})
@@ -56,7 +60,7 @@ class SkillFolder:
 
     Attributes:
         document: the document.
-        signature: that of the sidecar, if it is about this document; not verified.
+        signature: that of the sidecar, not verified; None for a document that was not read from a folder.
         warnings: what was left out.
         manifests: the texts of `SKILL.md` and its companion, by name.
 
@@ -68,15 +72,17 @@ class SkillFolder:
     manifests: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_skill_folder(folder: Path, namespace: str) -> SkillFolder:
+def read_skill_folder(folder: Path, namespace: str, *, accept_changed: bool = False) -> SkillFolder:
     """Read a skill from its folder.
 
     Args:
         folder: contains a `SKILL.md`.
         namespace: the namespace of a document that names none.
+        accept_changed: read a folder that is not what its sidecar states, as another document without a signature.
 
     Raises:
         ManifestError: with all problems; also when there is no `SKILL.md`, or a file cannot be read.
+        CortexError: `export_changed`: the folder is not what its sidecar states.
 
     """
     manifest = _text(folder / MANIFEST)
@@ -87,7 +93,19 @@ def read_skill_folder(folder: Path, namespace: str) -> SkillFolder:
     if normalized(folder.resolve().name) != document.name:
         warnings.append(f"the folder is named {shown(folder.resolve().name)}, and the skill {document.name}")
     manifests = {MANIFEST: manifest} | ({} if companion is None else {COMPANION: companion})
-    return SkillFolder(document, _signature(folder, document), tuple(warnings), manifests)
+    try:
+        document, signature = _as_exported(document, read_beside(folder / SIDECAR, _MAX_SIDECAR))
+    except _ChangedError as change:
+        if not accept_changed:
+            raise CortexError(
+                "export_changed",
+                f"{shown(folder.resolve().name)} was changed after its export: {change}",
+                hint="get it again from its publisher; with --accept-changed (`accept_changed`) it is registered as "
+                "another document, without a signature",
+            ) from None
+        signature = UNSIGNED
+        warnings.append(f"it was changed after its export, and is registered as another document: {change}")
+    return SkillFolder(document, signature, tuple(warnings), manifests)
 
 
 def write_skill_folder(document: SkillDocument, version: SkillVersion, target: Path) -> Path:
@@ -108,7 +126,8 @@ def write_skill_folder(document: SkillDocument, version: SkillVersion, target: P
     place = target / document.name
     files = {name: text.encode() for name, text in write_skill_md(document).items()}
     files |= {resource.path: resource.data for resource in document.resources}
-    files[SIDECAR] = json.dumps(_sidecar(version), indent=1).encode() + b"\n"
+    executable = _executable(document)
+    files[SIDECAR] = json.dumps(_sidecar(version, executable), indent=1).encode() + b"\n"
     try:
         target.mkdir(parents=True, exist_ok=True)
         if place.exists() or place.is_symlink():
@@ -121,6 +140,9 @@ def write_skill_folder(document: SkillDocument, version: SkillVersion, target: P
                 with file.open("xb") as opened:
                     opened.write(data)
                     os.fsync(opened.fileno())
+                if path in executable:
+                    mode = file.stat().st_mode
+                    file.chmod(stat.S_IMODE(mode) | (mode & 0o444) >> 2)  # for those who may read it
             scratch.chmod(0o755)
             scratch.rename(place)
         finally:
@@ -157,7 +179,7 @@ def _has_manifest(folder: Path) -> bool:
 def _resources(folder: Path, warnings: list[str]) -> Iterator[SkillResource]:
     """Read the files of a folder, within the limits; a larger one is refused before all is read."""
     count = total = 0
-    for path, size in _files(folder, warnings):
+    for path, size, executable in _files(folder, warnings):
         count, total = count + 1, total + size
         for is_over, problem in (
             (count > MAX_RESOURCES, f"has more than {MAX_RESOURCES:,} files"),
@@ -171,11 +193,11 @@ def _resources(folder: Path, warnings: list[str]) -> Iterator[SkillResource]:
             raise _refused(folder, f"changes while it is read: {shown(path)}")
         if len(data) != size:
             raise _refused(folder, f"has a file that cannot be read: {shown(path)}")
-        yield SkillResource(path, data)
+        yield SkillResource(path, data, executable)
 
 
-def _files(folder: Path, warnings: list[str]) -> Iterator[tuple[str, int]]:
-    """The files that are resources, with their sizes; a warning for each other one."""
+def _files(folder: Path, warnings: list[str]) -> Iterator[tuple[str, int, bool]]:
+    """The files that are resources: path, size, and whether the owner may start it; a warning for each other one."""
     pending = [("", folder, 0)]
     entries = 0
     while pending:
@@ -202,7 +224,7 @@ def _files(folder: Path, warnings: list[str]) -> Iterator[tuple[str, int]]:
             if problem:
                 warnings.append(f"{shown(name)} is left out: it {problem}")
             else:
-                yield name, about.st_size
+                yield name, about.st_size, bool(about.st_mode & stat.S_IXUSR)
 
 
 def _left_out(name: str, mode: int) -> str:
@@ -216,7 +238,11 @@ def _left_out(name: str, mode: int) -> str:
     return path_problem(name)
 
 
-def _sidecar(version: SkillVersion) -> dict[str, str | int | None]:
+def _executable(document: SkillDocument) -> list[str]:
+    return [resource.path for resource in document.resources if resource.executable]
+
+
+def _sidecar(version: SkillVersion, executable: list[str]) -> dict[str, Any]:
     return {
         "format": _FORMAT,
         "namespace": version.key.namespace,
@@ -224,21 +250,54 @@ def _sidecar(version: SkillVersion) -> dict[str, str | int | None]:
         "version": version.number,
         "digest": version.digest,
         "compatDigest": version.compat_digest,
+        "executable": executable,
         "publicKey": version.public_key or None,
         "signature": version.signature or None,
     }
 
 
-def _signature(folder: Path, document: SkillDocument) -> VersionSignature | None:
-    data = read_beside(folder / SIDECAR, _MAX_SIDECAR)
+class _ChangedError(Exception):
+    """Why a folder is not what its sidecar states."""
+
+
+def _as_exported(document: SkillDocument, sidecar: bytes | None) -> tuple[SkillDocument, VersionSignature]:
+    """The document with the executable files that its sidecar states, and the signature; as it is without a sidecar.
+
+    Raises:
+        _ChangedError: the sidecar is about another document, or cannot be read.
+
+    """
+    if sidecar is None:
+        return document, UNSIGNED
     try:
-        sidecar = read_json(data or b"null", max_size=_MAX_SIDECAR)
-    except ValueError:
-        return None
-    if not isinstance(sidecar, dict) or sidecar.get("digest") != digest(document):
-        return None
-    key, value = sidecar.get("publicKey"), sidecar.get("signature")
-    return VersionSignature(key, value) if isinstance(key, str) and isinstance(value, str) else None
+        stated = read_json(sidecar, max_size=_MAX_SIDECAR)
+    except ValueError as error:
+        raise _ChangedError(f"{SIDECAR} cannot be read: {error}") from None
+    if not isinstance(stated, dict) or stated.get("format") != _FORMAT:
+        raise _ChangedError(f"{SIDECAR} is not of the form {_FORMAT}")
+    executable = stated.get("executable", [])  # an export of an earlier version has none
+    match stated.get("publicKey"), stated.get("signature"):
+        case None, None:
+            signature = UNSIGNED
+        case str(key), str(value):
+            signature = VersionSignature(key, value)
+        case _:
+            raise _ChangedError(f"{SIDECAR} has a key without a signature, or a signature without a key")
+    if not isinstance(executable, list):
+        raise _ChangedError(f"{SIDECAR} is not of the form {_FORMAT}")
+    resources = tuple(replace(each, executable=each.path in executable) for each in document.resources)
+    exported = replace(document, resources=resources)
+    found = {
+        "namespace": exported.namespace,
+        "name": exported.name,
+        "digest": digest(exported),
+        "executable": _executable(exported),
+    }
+    for member, is_now in found.items():
+        then = executable if member == "executable" else stated.get(member)
+        if then != is_now:
+            raise _ChangedError(f"its {member} is {shown(is_now)}, and {SIDECAR} states {shown(then)}")
+    return exported, signature
 
 
 def _text(path: Path) -> str:

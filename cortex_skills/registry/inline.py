@@ -20,6 +20,7 @@ from cortex_skills.safe_io.schemas import Problem
 _TEXT: dict[str, Any] = {"type": "string"}
 _REMOVABLE: dict[str, Any] = {"type": ["string", "null"], "description": "null removes it."}
 _NAMES: dict[str, Any] = {"type": "array", "items": {"type": "string", "maxLength": 256}, "maxItems": 1000}
+_FLAG: dict[str, Any] = {"type": "boolean", "description": "Whether it can be started as a program.", "default": False}
 _STEP: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -32,7 +33,7 @@ _STEP: dict[str, Any] = {
 }
 _RESOURCE: dict[str, Any] = {
     "type": "object",
-    "properties": {"path": {"type": "string", "maxLength": 1024}, "text": _TEXT, "base64": _TEXT},
+    "properties": {"path": {"type": "string", "maxLength": 1024}, "text": _TEXT, "base64": _TEXT, "executable": _FLAG},
     "required": ["path"],
     "additionalProperties": False,
 }
@@ -100,7 +101,7 @@ def _fields(given: Mapping[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def _resource(given: Mapping[str, str]) -> SkillResource:
+def _resource(given: Mapping[str, Any]) -> SkillResource:
     path = ("resources", given["path"])
     if ("text" in given) == ("base64" in given):
         raise ManifestError([Problem(path, "must have `text` or `base64`", "give one of the two")])
@@ -108,4 +109,4 @@ def _resource(given: Mapping[str, str]) -> SkillResource:
         data = given["text"].encode() if "text" in given else base64.b64decode(given["base64"], validate=True)
     except (UnicodeEncodeError, binascii.Error, ValueError):
         raise ManifestError([Problem(path, "is not valid Unicode or Base64")]) from None
-    return SkillResource(given["path"], data)
+    return SkillResource(given["path"], data, given.get("executable", False))

@@ -30,13 +30,14 @@ def register_package_skills(registry: SkillRegistry) -> None:
     namespace = registry.terms.names.namespace
     try:
         for folder in skill_folders_in(FOLDER):
-            document = read_skill_folder(folder, namespace).document
+            read = read_skill_folder(folder, namespace)
+            document = read.document
             key = SkillKey(document.namespace, document.name)
             record = registry.find(key)
             if record is not None and record.standing.origin != "builtin":
                 continue
             versions = [] if record is None else registry.versions(key)
             if digest(document) not in {version.digest for version in versions}:
-                registry.register(document, actor=ACTOR, origin="builtin")
+                registry.register(document, actor=ACTOR, origin="builtin", signature=read.signature)
     except (CortexError, GraphError) as error:
         log.warning("the skills of the package are not registered: %s", error)

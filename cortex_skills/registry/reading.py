@@ -41,6 +41,7 @@ class RegistryReader:
         names: the namespace.
         signer: opens the key that signs versions and events; None leaves them unsigned.
         publishers: the keys of the trusted publishers, as `did:key`.
+        own_keys: the keys of this installation; by default that of the signer.
 
     """
 
@@ -50,12 +51,14 @@ class RegistryReader:
         names: Names,
         signer: Callable[[], Signer | None],
         publishers: Callable[[], Collection[str]] = tuple,
+        own_keys: Callable[[], Collection[str]] | None = None,
     ) -> None:
         self.store = store
         self.terms = RegistryTerms(names, store.as_stored)
         self.log = EventLog(store, self.terms, signer)
         self._signer = signer
         self._publishers = publishers
+        self._own_keys = own_keys or (lambda: () if (key := signer()) is None else (key.did,))
         self._graph = names.registry_graph
 
     def record(self, key: SkillKey) -> SkillRecord:
@@ -169,14 +172,17 @@ class RegistryReader:
         return sorted(map(self.terms.name_of, edges))
 
     def levels(self) -> Callable[[str], str]:
-        """How far keys are trusted now, by their `did:key`: `unsigned` (empty), `self_signed`, `publisher_signed`.
+        """How far keys are trusted now, by their `did:key`.
+
+        `unsigned` (empty), `unknown_key`, `self_signed` (a key of this installation), `publisher_signed` (trusted).
 
         Raises:
             CortexError: `config_invalid`: the trust store cannot be used.
 
         """
-        trusted = frozenset(self._publishers())
-        return lambda key: "publisher_signed" if key in trusted else "self_signed" if key else "unsigned"
+        levels = dict.fromkeys(self._own_keys(), "self_signed")
+        levels |= dict.fromkeys(self._publishers(), "publisher_signed")
+        return lambda key: levels.get(key, "unknown_key") if key else "unsigned"
 
     def verify_events(self, since: int = 1) -> ChainFault | None:
         """The first broken or forged event from a number on; None when the chain is whole.
@@ -185,7 +191,11 @@ class RegistryReader:
             CortexError: `config_invalid`: the trust store cannot be used.
 
         """
-        return self.log.verify(_verifies, since, self.levels())
+        trusted = frozenset(self._publishers())
+        # Each installation that uses the store signs its events with its own key.
+        return self.log.verify(
+            _verifies, since, lambda key: "publisher_signed" if key in trusted else "self_signed" if key else "unsigned"
+        )
 
     def _record_at(self, node: NamedNode) -> SkillRecord | None:
         return self.terms.record_of(self._quads(node))

@@ -3,6 +3,7 @@
 Rules kept here:
 - versions are never changed; a rollback is a new version with the document of an old one;
 - blobs are written before the transaction that names them: one that no version names is unused, and harmless;
+- the key of this installation signs what is written here, and nothing that came from elsewhere;
 - a dependency must be registered, and dependencies have no cycle;
 - a learned document never replaces one of a person or of the package; whatever else may be changed by whom is decided
   by the caller;
@@ -59,6 +60,10 @@ class VersionSignature:
     value: str
 
 
+UNSIGNED = VersionSignature("", "")
+"""That of a document that was not written here, and came without one."""
+
+
 class Registrations(StandingChanges):
     """Registers documents, and goes back to earlier ones."""
 
@@ -86,7 +91,8 @@ class Registrations(StandingChanges):
             origin: who made it.
             create_only: refuse a name that is taken.
             expected_version: the id of the version that must be the current one; None for any, or none.
-            signature: of its digest, by its publisher; by default the key of this installation signs it.
+            signature: of its digest, by its publisher, or `UNSIGNED`; None for a document that was written here, which
+                the key of this installation signs.
             derived_from: the skills that it was made of.
             memories: the memories that it was made of.
             learned_in: the session that it was learned in.
@@ -176,7 +182,7 @@ class Registrations(StandingChanges):
         """
         for version in self.versions(key):
             if version.number == number:
-                signature = VersionSignature(version.public_key, version.signature) if version.signature else None
+                signature = VersionSignature(version.public_key, version.signature)
                 origin = self.record(key).standing.origin
                 return self.register(self.document(version), actor=actor, origin=origin, signature=signature)
         return unknown(f"{key} has no version {number}")
@@ -186,18 +192,22 @@ class Registrations(StandingChanges):
             signed = replace(version, public_key=signature.public_key, signature=signature.value)
             check_signature(signed)
             return signed
+        own = self.own_signature(version.digest)
+        return replace(version, public_key=own.public_key, signature=own.value)
+
+    def own_signature(self, digest_of_document: str) -> VersionSignature:
+        """The signature of a digest with the key of this installation; `UNSIGNED` where there is none."""
         signer = self._signer()
         if signer is None:
-            return version
-        value = signer.sign(signed_message(version.digest)).hex()
-        return replace(version, public_key=signer.did, signature=value)
+            return UNSIGNED
+        return VersionSignature(signer.did, signer.sign(signed_message(digest_of_document)).hex())
 
     def _same(
         self, record: SkillRecord, version: SkillVersion, signature: VersionSignature | None
     ) -> SkillVersion | None:
         """The current version if it has the same document, without the signature of another publisher."""
         before = self.version(record.version_id)
-        is_resigned = signature is not None and signature.public_key != before.public_key
+        is_resigned = signature not in (None, UNSIGNED) and signature.public_key != before.public_key
         return before if before.digest == version.digest and not is_resigned else None
 
     def _check_replaces(self, record: SkillRecord, origin: Origin, *, create_only: bool) -> None:

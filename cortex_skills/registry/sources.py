@@ -19,9 +19,10 @@ from pathlib import Path
 
 from cortex_graph import GraphError
 from cortex_skills.errors import CortexError
+from cortex_skills.registry.digests import digest
 from cortex_skills.registry.folders import SkillFolder, read_skill_folder, skill_folders_in
 from cortex_skills.registry.lifecycle import Origin
-from cortex_skills.registry.registration import Registered
+from cortex_skills.registry.registration import UNSIGNED, Registered
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.safe_io.display import one_line
 from cortex_skills.safe_io.schemas import shown
@@ -48,7 +49,13 @@ class SyncReport:
 
 
 def synchronise(
-    registry: SkillRegistry, folders: Iterable[Path], *, actor: str, origin: Origin = "human"
+    registry: SkillRegistry,
+    folders: Iterable[Path],
+    *,
+    actor: str,
+    origin: Origin = "human",
+    accept_changed: bool = False,
+    sign: bool = False,
 ) -> SyncReport:
     """Register the skills of folders that are new or changed.
 
@@ -57,6 +64,8 @@ def synchronise(
         folders: each that of a skill, or a folder of them; one that does not exist has none.
         actor: who registers them.
         origin: who made them.
+        accept_changed: register a folder that was changed after its export, as another document without a signature.
+        sign: sign those without a signature with the key of this installation.
 
     Raises:
         GraphError: the store cannot be used.
@@ -65,9 +74,10 @@ def synchronise(
     pending: dict[Path, SkillFolder] = {}
     refused: dict[Path, CortexError] = {}
     found: dict[Path, Registered] = {}
+    namespace = registry.terms.names.namespace
     for place in dict.fromkeys(each for folder in folders for each in skill_folders_in(folder)):
         try:
-            pending[place] = read_skill_folder(place, registry.terms.names.namespace)
+            pending[place] = read_skill_folder(place, namespace, accept_changed=accept_changed)
         except CortexError as error:
             refused[place] = error
     warnings = tuple((place, warning) for place, read in pending.items() for warning in read.warnings)
@@ -75,7 +85,10 @@ def synchronise(
         later: dict[Path, CortexError] = {}
         for place, read in pending.items():
             try:
-                found[place] = registry.register(read.document, actor=actor, origin=origin, signature=read.signature)
+                signature = read.signature
+                if sign and signature == UNSIGNED:
+                    signature = registry.own_signature(digest(read.document))
+                found[place] = registry.register(read.document, actor=actor, origin=origin, signature=signature)
             except CortexError as error:
                 later[place] = error
         waiting = {place for place, error in later.items() if error.code == "skill_not_found"}
@@ -87,14 +100,17 @@ def synchronise(
     return SyncReport(found, refused, warnings)
 
 
-def synchronise_configured(registry: SkillRegistry, folders: Iterable[str], *, actor: str) -> SyncReport:
-    """Register the skills of all folders that the configuration names.
+def synchronise_configured(
+    registry: SkillRegistry, folders: Iterable[str], *, actor: str, accept_changed: bool = False, sign: bool = False
+) -> SyncReport:
+    """Register the skills of all folders that the configuration names; the arguments are those of `synchronise`.
 
     Raises:
         GraphError: the store cannot be used.
 
     """
-    return synchronise(registry, [Path(folder).expanduser() for folder in folders], actor=actor)
+    places = [Path(folder).expanduser() for folder in folders]
+    return synchronise(registry, places, actor=actor, accept_changed=accept_changed, sign=sign)
 
 
 def register_configured(registry: SkillRegistry, folders: Iterable[str], *, actor: str) -> None:

@@ -17,12 +17,20 @@ from cortex_graph.names import is_namespace
 from cortex_skills.errors import CortexError
 from cortex_skills.manifest.skill_names import normalized
 from cortex_skills.registry.composition import Composition
-from cortex_skills.registry.document import SkillDocument, name_problems
+from cortex_skills.registry.document import SkillDocument, SkillResource, name_problems
 from cortex_skills.registry.quality import Quality, health
 from cortex_skills.registry.reading import RegistryReader, attest_level
 from cortex_skills.registry.skill_md import write_skill_md
 from cortex_skills.registry.skill_record import LearnedIn, SkillKey, SkillRecord, SkillVersion
 from cortex_skills.safe_io.schemas import shown
+
+ATTEST_WORDS = {
+    "unsigned": "not signed",
+    "unknown_key": "signed, key not known here",
+    "self_signed": "signed by this installation",
+    "publisher_signed": "signed by a trusted publisher",
+    "invalid": "the signature is not valid",
+}
 
 Level = Callable[[str], str]
 """How far the signature of a key is trusted (`RegistryReader.levels`)."""
@@ -123,7 +131,13 @@ def document_view(document: SkillDocument) -> dict[str, Any]:
         "steps": [step.to_json() for step in document.steps],
         "body": document.body,
         "resources": [
-            {"path": each.path, "kind": each.kind, "size": len(each.data), "sha256": each.sha256}
+            {
+                "path": each.path,
+                "kind": each.kind,
+                "size": len(each.data),
+                "sha256": each.sha256,
+                "executable": each.executable,
+            }
             for each in document.resources
         ],
     }
@@ -162,12 +176,16 @@ def differences(old: SkillDocument, new: SkillDocument) -> list[str]:
     for name in sorted(before.keys() | after.keys()):
         texts = (before.get(name, "").splitlines(), after.get(name, "").splitlines())
         lines += difflib.unified_diff(*texts, f"a/{name}", f"b/{name}", lineterm="")
-    had, has = ({each.path: each.sha256 for each in document.resources} for document in (old, new))
+    had, has = ({each.path: _file_text(each) for each in document.resources} for document in (old, new))
     for path in sorted(had.keys() | has.keys()):
         if had.get(path) != has.get(path):
             state = "added" if path not in had else "removed" if path not in has else "changed"
-            lines.append(f"{state} {path}: {had.get(path, '-')[:12]} → {has.get(path, '-')[:12]}")
+            lines.append(f"{state} {path}: {had.get(path, '-')} → {has.get(path, '-')}")
     return lines
+
+
+def _file_text(file: SkillResource) -> str:
+    return f"{file.sha256[:12]}{', executable' if file.executable else ''}"
 
 
 def _quality(quality: Quality, now: datetime) -> dict[str, Any]:

@@ -39,6 +39,7 @@ _STATUS = {
     "config_invalid": 500,
     "confinement_missing": 503,
     "cost_limit": 422,
+    "export_changed": 409,
     "fuel_exhausted": 422,
     "gain_not_measured": 409,
     "graph_busy": 503,

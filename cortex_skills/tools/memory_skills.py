@@ -60,7 +60,8 @@ def _register(call: Call) -> Outcome:
         hint = "one of the two, and not both"
         raise CortexError("invalid_arguments", "a skill is registered from folder_path or from inline_skill", hint=hint)
     if "folder_path" in given:
-        found = read_skill_folder(import_folder(call.host.config, given["folder_path"]), namespace)
+        folder = import_folder(call.host.config, given["folder_path"])
+        found = read_skill_folder(folder, namespace, accept_changed=given.get("accept_changed", False))
     else:
         found = SkillFolder(inline_document(given["inline_skill"], namespace))
     check_learned_name(found.document.name)
@@ -203,6 +204,11 @@ MEMORY_SKILL_REGISTER = Tool(
             "folder_path": {**_FOLDER, "description": "A folder with a SKILL.md, inside registry.importRoot."},
             "inline_skill": _INLINE,
             "expected_version": EXPECTED_VERSION,
+            "accept_changed": {
+                "type": "boolean",
+                "default": False,
+                "description": "Register a folder that was changed after its export, without its signature.",
+            },
         },
         "additionalProperties": False,
     },

@@ -73,7 +73,8 @@ def test_two_machines_exchange_a_skill_with_everything_verified(machine, skills,
     folder = skills("fetch-data", more="license: MIT\nmetadata: {level: 1.0, yes: null}\n")
     (folder / "scripts").mkdir()
     (folder / "scripts/run.py").write_bytes(b"print()\r\n\x00")
-    machine("one", "add", folder)
+    (folder / "scripts/run.py").chmod(0o755)
+    machine("one", "add", folder, "--sign")
     exported = machine("one", "export", "fetch-data", tmp_path / "sent").json["folder"]
     here = machine("one", "show", "fetch-data").json
     assert machine("two", "add", exported).json[0]["digest"] == here["current"]["digest"]
@@ -81,7 +82,7 @@ def test_two_machines_exchange_a_skill_with_everything_verified(machine, skills,
     same = ("digest", "compatDigest", "publicKey", "signature")
     assert [there["current"][name] for name in same] == [here["current"][name] for name in same]
     assert there["document"] == here["document"]
-    assert there["current"]["attest"] == "self_signed"
+    assert (here["current"]["attest"], there["current"]["attest"]) == ("self_signed", "unknown_key")
     machine("two", "add", "acme", here["current"]["publicKey"], group="trust")
     assert machine("two", "show", "fetch-data").json["current"]["attest"] == "publisher_signed"
     assert machine("two", "history", "fetch-data").json[0]["attest"] == "publisher_signed"
@@ -93,21 +94,29 @@ def test_two_machines_exchange_a_skill_with_everything_verified(machine, skills,
 
 
 def test_what_was_changed_on_the_way_is_not_signed_by_its_publisher(machine, skills, tmp_path):
-    machine("one", "add", skills("fetch-data"))
+    machine("one", "add", skills("fetch-data"), "--sign")
     folder = Path(machine("one", "export", "fetch-data", tmp_path / "sent").json["folder"])
     sender = machine("one", "show", "fetch-data").json["current"]["publicKey"]
     machine("two", "add", "acme", sender, group="trust")
     manifest = folder / "SKILL.md"
     manifest.write_text(manifest.read_text().replace("Fetches data", "Sends data"))
-    machine("two", "add", folder)
+    tampered = machine("two", "add", folder)
+    assert (tampered.exit_code, tampered.error["code"]) == (1, "export_changed")
+    assert machine("two", "list").json == []
+    accepted = machine("two", "add", folder, "--accept-changed")
+    assert "registered as another document" in accepted.stderr
     changed = machine("two", "show", "fetch-data").json["current"]
-    assert (changed["attest"], changed["publicKey"] == sender) == ("self_signed", False)
+    assert (changed["attest"], changed["publicKey"]) == ("unsigned", None)
     sidecar = folder / ".cortex-registry.json"
     forged = json.loads(sidecar.read_text()) | {"digest": changed["digest"]}
     sidecar.write_text(json.dumps(forged))
     refused = machine("two", "add", folder)
-    assert refused.error is None or refused.error["code"] == "signature_invalid"
-    assert machine("two", "history", "fetch-data").json[-1]["attest"] == "self_signed"
+    assert (refused.exit_code, refused.error["code"]) == (1, "signature_invalid")
+    assert machine("two", "history", "fetch-data").json[-1]["attest"] == "unsigned"
+    sidecar.unlink()
+    assert machine("two", "add", folder).json[0]["attest"] == "unsigned"
+    signed = machine("two", "add", folder, "--sign").json[0]
+    assert (signed["created"], signed["version"], signed["attest"]) == (True, 2, "self_signed")
     assert machine("two", "events", "verify").json["whole"] is True
 
 

@@ -26,7 +26,7 @@ segments = st.one_of(
 )
 folders = st.sampled_from(["", "scripts/", "references/", "assets/", "resources/", "deep/er/"])
 resources = st.lists(
-    st.builds(SkillResource, st.builds(str.__add__, folders, segments), st.binary(max_size=40)),
+    st.builds(SkillResource, st.builds(str.__add__, folders, segments), st.binary(max_size=40), st.booleans()),
     max_size=4,
     unique_by=lambda resource: resource.path.casefold(),
 ).map(tuple)

@@ -49,7 +49,7 @@ def shown(registry: SkillRegistry) -> str:
     [
         (None, None, [ACME.did], "unsigned"),
         (OWN, None, [ACME.did], "self_signed"),
-        (OWN, ACME, [], "self_signed"),
+        (OWN, ACME, [], "unknown_key"),
         (OWN, ACME, [ACME.did], "publisher_signed"),
     ],
 )
@@ -67,7 +67,7 @@ def test_a_publisher_that_is_no_longer_trusted_is_a_key_again_and_the_chain_stay
     registry = registry_of(publishers)
     registry.register(DOCUMENT, actor="ada", origin="human", signature=signed(DOCUMENT, ACME))
     publishers.clear()
-    assert shown(registry) == "self_signed"
+    assert shown(registry) == "unknown_key"
     assert registry.verify_events() is None
 
 
@@ -86,6 +86,15 @@ def test_a_signature_of_something_else_is_refused_at_registration_and_shown_as_i
     with pytest.raises(CortexError) as caught:
         registry.document(registry.current(KEY))
     assert caught.value.code == "signature_invalid"
+
+
+def test_an_event_of_another_installation_on_the_same_store_is_no_fault():
+    registry = registry_of([])
+    registry.register(DOCUMENT, actor="ada", origin="human")
+    other = SkillRegistry(registry.store, Names("mayros"), lambda: ACME)
+    other.outcome(KEY, success=True, actor="bob")
+    assert (registry.verify_events(), other.verify_events()) == (None, None)
+    assert (shown(registry), shown(other)) == ("self_signed", "unknown_key")
 
 
 def test_an_event_that_claims_the_level_of_a_publisher_is_forged():
@@ -112,7 +121,9 @@ def test_the_plugin_asks_its_trust_store(tmp_path: Path, monkeypatch: pytest.Mon
         version = plugin.registry.register(
             document, actor="ada", origin="human", signature=signed(document, ACME)
         ).version
-        assert version_view(version, plugin.registry.levels())["attest"] == "self_signed"
+        assert version_view(version, plugin.registry.levels())["attest"] == "unknown_key"
+        own = plugin.registry.register(document.changed(body="Mine.\n"), actor="ada", origin="human").version
+        assert version_view(own, plugin.registry.levels())["attest"] == "self_signed"
         trust.change(lambda known: known.with_publisher(Publisher("acme", ACME.did, "listed", "2026-01-01T00:00:00Z")))
         assert version_view(version, plugin.registry.levels())["attest"] == "publisher_signed"
         trust.path.write_text("{}")

@@ -99,6 +99,7 @@ def test_the_compat_digest_has_the_published_values():
         {"resources": (SkillResource("a", b"x"),)},
         {"resources": (SkillResource("b", b"x"),)},
         {"resources": (SkillResource("scripts/a", b"x"),)},
+        {"resources": (SkillResource("a", b"x", executable=True),)},
     ],
 )
 def test_the_digest_differs_when_anything_does(fields):

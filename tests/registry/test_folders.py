@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import stat
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +18,12 @@ from cortex_graph import open_store
 from cortex_graph.names import Names
 from cortex_skills.errors import CortexError
 from cortex_skills.keys import Key
+from cortex_skills.registry.digests import compat_digest, digest
 from cortex_skills.registry.document import MAX_RESOURCE, SkillDocument, SkillResource
 from cortex_skills.registry.folders import SIDECAR, read_skill_folder, write_skill_folder
 from cortex_skills.registry.registry import SkillRegistry
+from cortex_skills.registry.skill_record import SkillKey
+from cortex_skills.registry.sources import synchronise
 from tests.registry.drawn import documents
 
 
@@ -94,10 +102,139 @@ def test_too_many_and_too_large_files_are_refused(folder: Path):
         read_skill_folder(folder, "mayros")
 
 
-def test_a_sidecar_of_another_document_or_nonsense_is_ignored(folder: Path):
-    for text in ("nonsense", "[1]", '{"digest": "0", "publicKey": "k", "signature": "s"}'):
-        (folder / SIDECAR).write_text(text)
-        assert read_skill_folder(folder, "mayros").signature is None
+def edited(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def stated(folder: Path, **members: object) -> None:
+    sidecar = folder / SIDECAR
+    sidecar.write_text(json.dumps(json.loads(sidecar.read_text()) | members))
+
+
+def linked(path: Path) -> None:
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to("elsewhere")
+
+
+def to_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "the manifest": lambda folder: edited(folder / "SKILL.md", "Body", "Bodies"),
+    "a file": lambda folder: (folder / "scripts/run.sh").write_bytes(b"#!/bin/sh\necho evil\n"),
+    "a byte at the end": lambda folder: (folder / "scripts/run.sh").write_bytes(SCRIPT + b"\n"),
+    "a further file": lambda folder: (folder / "scripts/more.sh").write_bytes(b""),
+    "a file gone": lambda folder: (folder / "a.txt").unlink(),
+    "a file renamed": lambda folder: (folder / "a.txt").rename(folder / "b.txt"),
+    "nonsense": lambda folder: (folder / SIDECAR).write_text("nonsense"),
+    "an empty sidecar": lambda folder: (folder / SIDECAR).write_text(""),
+    "a list": lambda folder: (folder / SIDECAR).write_text("[1]"),
+    "a key given twice": lambda folder: edited(folder / SIDECAR, '"format"', '"format": 1, "format"'),
+    "bytes": lambda folder: (folder / SIDECAR).write_bytes(b"\xff{}"),
+    "a sidecar that is a folder": lambda folder: to_folder(folder / SIDECAR),
+    "a sidecar that is a link": lambda folder: linked(folder / SIDECAR),
+    "another form": lambda folder: stated(folder, format="cortex-registry/2"),
+    "another digest": lambda folder: stated(folder, digest="0" * 64),
+    "no digest": lambda folder: stated(folder, digest=None),
+    "another name": lambda folder: stated(folder, name="other"),
+    "another namespace": lambda folder: stated(folder, namespace="other"),
+    "no executable file": lambda folder: stated(folder, executable=[]),
+    "a further executable file": lambda folder: stated(folder, executable=["scripts/run.sh", "a.txt"]),
+    "an executable file that is not there": lambda folder: stated(folder, executable=["scripts/run.sh", "x"]),
+    "executable files that are no list": lambda folder: stated(folder, executable="scripts/run.sh"),
+    "a key without a signature": lambda folder: stated(folder, signature=None),
+    "a signature that is a number": lambda folder: stated(folder, signature=7),
+}
+SCRIPT = b"#!/bin/sh\necho done\n"
+
+
+@pytest.fixture
+def exported(tmp_path: Path) -> Path:
+    """A signed export with a script that can be started."""
+    document = SkillDocument.checked(
+        namespace="mayros",
+        name="demo",
+        description="Shows something.",
+        body="Body.\n",
+        resources=(SkillResource("a.txt", b"a"), SkillResource("scripts/run.sh", SCRIPT, executable=True)),
+    )
+    version = machine(1).register(document, actor="ada", origin="human").version
+    return write_skill_folder(document, version, tmp_path / "out")
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_changed_export_is_refused_and_accepted_only_as_another_unsigned_document(exported: Path, change: str):
+    CHANGES[change](exported)
+    with pytest.raises(CortexError) as caught:
+        read_skill_folder(exported, "mayros")
+    assert (caught.value.code, "demo" in caught.value.message) == ("export_changed", True)
+    report = synchronise(machine(2), [exported], actor="bob")
+    assert [error.code for error in report.refused.values()] == ["export_changed"]
+    registry = machine(2)
+    accepted = synchronise(registry, [exported], actor="bob", accept_changed=True)
+    assert any("changed after its export" in warning for _, warning in accepted.warnings)
+    (done,) = accepted.found.values()
+    assert (done.version.public_key, done.version.signature) == ("", "")
+    assert registry.document(done.version) is not None
+
+
+def test_a_forged_signature_is_refused_and_a_removed_sidecar_leaves_it_unsigned(exported: Path):
+    registry = machine(2)
+    stated(exported, signature="0" * 128)
+    assert [e.code for e in synchronise(registry, [exported], actor="b").refused.values()] == ["signature_invalid"]
+    (exported / SIDECAR).rename(exported / "registry.json")
+    (done,) = synchronise(registry, [exported], actor="bob").found.values()
+    assert (done.version.signature, len(registry.document(done.version).resources)) == ("", 3)
+    (again,) = synchronise(registry, [exported], actor="bob", sign=True).found.values()
+    assert (again.created, again.version.public_key) == (True, Key("local", b"\2" * 32).did)
+
+
+def test_a_rollback_to_an_unsigned_version_is_unsigned(folder: Path):
+    registry = machine(1)
+    synchronise(registry, [folder], actor="ada")
+    registry.register(read_skill_folder(folder, "mayros").document.changed(body="b"), actor="ada", origin="human")
+    assert registry.current(SkillKey("mayros", "demo")).signature != ""
+    assert registry.rollback(SkillKey("mayros", "demo"), 1, actor="ada").version.signature == ""
+
+
+def test_a_script_of_an_export_starts_also_where_the_modes_were_lost(exported: Path, tmp_path: Path):
+    for mode in (0o755, 0o644, 0o6777):
+        (exported / "scripts/run.sh").chmod(mode)
+        registry = machine(2)
+        (done,) = synchronise(registry, [exported], actor="bob").found.values()
+        again = write_skill_folder(registry.document(done.version), done.version, tmp_path / f"{mode:o}")
+        assert subprocess.run([again / "scripts/run.sh"], capture_output=True, check=True).stdout == b"done\n"
+        umask = os.umask(0)
+        os.umask(umask)
+        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in again.rglob("*") if path.is_file()}
+        assert (modes["run.sh"], modes["a.txt"]) == (0o777 & ~umask, 0o666 & ~umask)
+        assert done.version.signature != ""
+
+
+def test_a_file_is_executable_when_its_owner_may_start_it(folder: Path):
+    (folder / "run").write_bytes(SCRIPT)
+    digests = []
+    for mode in (0o644, 0o655, 0o744, 0o4777):
+        (folder / "run").chmod(mode)
+        document = read_skill_folder(folder, "mayros").document
+        digests.append((document.resources[0].executable, digest(document), compat_digest(document)))
+    assert [executable for executable, _, _ in digests] == [False, False, True, True]
+    assert digests[0][1] == digests[1][1] != digests[2][1] == digests[3][1]
+    assert len({compat for _, _, compat in digests}) == 1
+
+
+def test_an_export_of_an_earlier_version_has_its_digest(exported: Path):
+    """It states no executable files: none had the mode."""
+    document = read_skill_folder(exported, "mayros").document
+    plain = replace(document, resources=tuple(replace(each, executable=False) for each in document.resources))
+    sidecar = json.loads((exported / SIDECAR).read_text()) | {"digest": digest(plain), "signature": None}
+    del sidecar["executable"]
+    (exported / SIDECAR).write_text(json.dumps(sidecar | {"publicKey": None}))
+    assert read_skill_folder(exported, "mayros").document == plain
 
 
 def test_an_export_replaces_nothing_and_leaves_nothing_half_written(tmp_path: Path):

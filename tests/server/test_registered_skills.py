@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from base64 import b64decode
 from pathlib import Path
 from typing import Any
@@ -178,14 +179,15 @@ def test_a_folder_below_the_import_root_is_registered_with_its_files_and_exporte
     folder = roots / "in" / namespace / "with-files"
     (folder / "scripts").mkdir(parents=True)
     (folder / "SKILL.md").write_text(TEXT.format(name="with-files", more="", body=""))
-    (folder / "scripts/run.sh").write_text("echo hi\n")
+    (folder / "scripts/run.sh").write_text("#!/bin/sh\necho hi\n")
+    (folder / "scripts/run.sh").chmod(0o755)
     (folder / "image.bin").write_bytes(b"\x00\xff")
     (folder / "link").symlink_to("/etc/passwd")
     new = done(writer.post("/api/v1/skill/register", json={"folder_path": f"{namespace}/with-files"}))
     assert new["warnings"] == ["'link' is left out: it is a symbolic link"]
     at = f"/api/v1/skill/{new['id']}"
     script = done(writer.get(f"{at}/resource", params={"path": "scripts/run.sh"}))
-    assert (script["kind"], script["encoding"], script["content"]) == ("script", "utf-8", "echo hi\n")
+    assert (script["kind"], script["encoding"], script["content"]) == ("script", "utf-8", "#!/bin/sh\necho hi\n")
     image = done(writer.get(f"{at}/resource", params={"path": "image.bin"}))
     assert (image["encoding"], b64decode(image["content"])) == ("base64", b"\x00\xff")
     assert refused(writer.get(f"{at}/resource", params={"path": "../SKILL.md"})) == (404, "not_found")
@@ -195,6 +197,28 @@ def test_a_folder_below_the_import_root_is_registered_with_its_files_and_exporte
     again = writer.post(f"{at}/export", json={"target_folder": namespace})
     assert refused(again) == (409, "skill_exists")
     assert str(roots) not in again.text
+    started = subprocess.run([roots / "out" / out["path"] / "scripts/run.sh"], capture_output=True, check=True)
+    assert (started.stdout, new["attest"]) == (b"hi\n", "unsigned")
+    files = done(writer.get("/api/skills/detail", params={"name": "with-files"}))["resources"]
+    assert {file["path"]: file["executable"] for file in files} == {"image.bin": False, "scripts/run.sh": True}
+
+
+def test_an_export_that_was_changed_is_registered_only_on_request_and_without_a_signature(writer, roots, namespace):
+    version = register(writer)
+    assert version["attest"] == "self_signed"
+    path = done(writer.post(f"/api/v1/skill/{version['id']}/export", json={"target_folder": namespace}))["path"]
+    folder = roots / "in" / namespace / "sent"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    (roots / "out" / path).rename(folder)
+    given = {"folder_path": f"{namespace}/sent"}
+    assert done(writer.post("/api/v1/skill/register", json=given))["created"] is False
+    manifest = folder / "SKILL.md"
+    manifest.write_text(manifest.read_text().replace("Fetches", "Sends"))
+    answer = writer.post("/api/v1/skill/register", json=given)
+    assert (refused(answer), str(roots) in answer.text) == ((409, "export_changed"), False)
+    accepted = done(writer.post("/api/v1/skill/register", json={**given, "accept_changed": True}))
+    assert (accepted["attest"], accepted["signed"], accepted["version"]) == ("unsigned", False, 2)
+    assert any("changed after its export" in warning for warning in accepted["warnings"])
 
 
 @pytest.mark.parametrize("path", ["/etc", "../in", "..", "missing", "a/../../x"])

@@ -447,10 +447,15 @@ def test_files_are_registered_inline_and_read(plugin: Plugin) -> None:
     binary = base64.b64encode(b"\0\xff").decode()
     resources = [
         {"path": "references/a.md", "text": f"Good.\n{OVERRIDE}\n"},
-        {"path": "assets/b.bin", "base64": binary},
+        {"path": "assets/b.bin", "base64": binary, "executable": True},
     ]
     inline = {"name": "files", "description": "Has files.", "resources": resources}
     done(call(plugin, "memory_skill_register", inline_skill=inline))
+    read = done(call(plugin, "memory_skill_get", skill_id="files"))["document"]["resources"]
+    assert [(file["path"], file["executable"]) for file in read] == [
+        ("assets/b.bin", True),
+        ("references/a.md", False),
+    ]
     result = call(plugin, "memory_skill_resource", skill_id="files", resource_path="references/a.md")
     assert (done(result)["text"], result.details["strippedCount"]) == ("Good.\n", 1)
     assert OVERRIDE not in result.text
@@ -489,6 +494,12 @@ def test_an_exported_skill_is_registered_again_with_the_same_digest(plugin: Plug
     assert (again["digest"], again["created"]) == (made["digest"], True)
     kinds = [event.kind for event in plugin.registry.log.events()]
     assert kinds[-3:] == ["skill.exported", "skill.purged", "skill.registered"]
+    manifest = folders / "in/notes/SKILL.md"
+    manifest.write_text(manifest.read_text().replace("Does notes", "Does more"))
+    assert call(plugin, "memory_skill_register", folder_path="notes").code == "export_changed"
+    accepted = done(call(plugin, "memory_skill_register", folder_path="notes", accept_changed=True))
+    assert (accepted["attest"], accepted["version"]) == ("unsigned", 2)
+    assert "changed after its export" in accepted["warnings"][-1]
 
 
 @pytest.mark.parametrize(

@@ -26,33 +26,49 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.argument("folder", type=FOLDER, required=False, metavar="[FOLDER]")
+@click.option("--sign", is_flag=True, help="They are your own: sign those without a signature with your key.")
+@click.option(
+    "--accept-changed",
+    is_flag=True,
+    help="Register a folder that was changed after its export, as another document without a signature.",
+)
 @click.pass_context
-def add(ctx: click.Context, folder: Path | None) -> None:
+def add(ctx: click.Context, folder: Path | None, sign: bool, accept_changed: bool) -> None:
     """Register the skill in FOLDER, or each skill of a folder of skills; nothing of them runs.
 
     Without FOLDER, the skills in the folders of the configuration, `registry.folders`: by default `.cortex/skills` in
     the working folder, and `skills` in your data folder.
 
-    A skill that is registered already gets a new version, unless it is the same.
+    A skill that is registered already gets a new version, unless it is the same. An exported folder keeps its
+    signature; one that was changed after its export is refused. Any other folder is registered without a signature.
     """
     from cortex_skills.registry.folders import skill_folders_in
+    from cortex_skills.registry.reading import attest_level
     from cortex_skills.registry.sources import synchronise
+    from cortex_skills.registry.views import ATTEST_WORDS
 
     common: Common = ctx.obj
     if folder is not None and not skill_folders_in(folder):
         hint = "a skill is a folder with a SKILL.md"
         raise CortexError("invalid_arguments", f"{folder} contains no skill", hint=hint)
     with common.plugin() as plugin:
-        report = plugin.synchronise() if folder is None else synchronise(plugin.registry, [folder], actor=plugin.agent)
+        if folder is None:
+            report = plugin.synchronise(accept_changed=accept_changed, sign=sign)
+        else:
+            report = synchronise(
+                plugin.registry, [folder], actor=plugin.agent, accept_changed=accept_changed, sign=sign
+            )
+        levels = plugin.registry.levels()
     for place, warning in report.warnings:
         common.out.note(f"{place}: {warning}")
-    answers = [
+    answers: list[dict[str, Any]] = [
         {
             "skill": str(done.version.key),
             "version": done.version.number,
             "created": done.created,
             "id": done.version.id,
             "digest": done.version.digest,
+            "attest": attest_level(done.version, levels),
         }
         for done in report.found.values()
     ]
@@ -60,7 +76,7 @@ def add(ctx: click.Context, folder: Path | None) -> None:
     def show() -> None:
         for answer in answers:
             state = "registered" if answer["created"] else "registered already"
-            common.out.line(f"{answer['skill']} version {answer['version']} {state}")
+            common.out.line(f"{answer['skill']} version {answer['version']} {state}, {ATTEST_WORDS[answer['attest']]}")
         if not answers and not report.refused:
             common.out.line("there is no skill in the configured folders")
 

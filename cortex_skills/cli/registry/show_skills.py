@@ -107,7 +107,7 @@ def _row(view: dict[str, Any]) -> tuple[str, ...]:
 def show(common: Common, name: str, number: int | None) -> None:
     """Show a skill: where it stands, its counters, its document; all of it is verified."""
     from cortex_skills.registry.measured_gain import gain_of
-    from cortex_skills.registry.views import document_view, record_view, version_view
+    from cortex_skills.registry.views import ATTEST_WORDS, document_view, record_view, version_view
 
     with common.plugin(reads=True) as plugin:
         registry = plugin.registry
@@ -141,7 +141,7 @@ def show(common: Common, name: str, number: int | None) -> None:
             out.line(f"reports: {quality['reports']['working']} of {reports} agents say that it works")
         if gain is not None:
             out.line(f"measured gain: {gain}")
-        out.line(f"digest {signed['digest']}, {signed['attest']}")
+        out.line(f"digest {signed['digest']}, {ATTEST_WORDS[signed['attest']]}")
         if learned := signed["learnedIn"]:
             out.line(f"learned in the session {learned['session']} of {learned['agent']}, {learned['time']}")
         for title, names in (("depends on", view["dependsOn"]), ("conflicts with", view["conflictsWith"])):
@@ -150,7 +150,7 @@ def show(common: Common, name: str, number: int | None) -> None:
         for place, step in enumerate(answer["document"]["steps"], 1):
             out.line(f"{place}. {step['action']}" + (f" (tool {step['tool']})" if step["tool"] else ""))
         for file in answer["document"]["resources"]:
-            out.line(f"file {file['path']}, {file['size']:,} bytes")
+            out.line(f"file {file['path']}, {file['size']:,} bytes{', executable' if file['executable'] else ''}")
         if answer["document"]["body"]:
             out.line("")
             out.text(answer["document"]["body"].rstrip("\n"))
@@ -163,14 +163,14 @@ def show(common: Common, name: str, number: int | None) -> None:
 @click.pass_obj
 def history(common: Common, name: str) -> None:
     """List the versions of a skill."""
-    from cortex_skills.registry.views import version_view
+    from cortex_skills.registry.views import ATTEST_WORDS, version_view
 
     with common.plugin(reads=True) as plugin:
         registry = plugin.registry
         level = registry.levels()
         versions = registry.versions(registry.record(key(registry, name)).key)
         found = [version_view(version, level) for version in versions]
-    rows = [(str(v["version"]), v["created"], v["attest"], v["digest"][:16], v["id"]) for v in found]
+    rows = [(str(v["version"]), v["created"], ATTEST_WORDS[v["attest"]], v["digest"][:16], v["id"]) for v in found]
     common.out.answer(found, lambda: common.out.table(("version", "created", "signature", "digest", "id"), rows))
 
 

@@ -60,7 +60,14 @@ def skill_view(registry: SkillRegistry, record: SkillRecord, level: Any = None) 
     permission="write",
     query=NamespaceQuery,
     body=models.SkillToRegister,
-    errors=("manifest_invalid", "skill_changed", "skill_not_found", "graph_busy", "signature_invalid"),
+    errors=(
+        "manifest_invalid",
+        "skill_changed",
+        "skill_not_found",
+        "graph_busy",
+        "signature_invalid",
+        "export_changed",
+    ),
     pool="slow",
 )
 def register_skill(call: ApiCall) -> ApiAnswer:
@@ -103,7 +110,8 @@ def _read(call: ApiCall, registry: SkillRegistry) -> SkillFolder:
         raise invalid("give `inline_skill` or `folder_path`", field="document")
     if "inline_skill" in call.body:
         return SkillFolder(read_skill_md(call.body["inline_skill"], namespace=namespace))
-    return read_skill_folder(import_folder(call.service.plugin.config, call.body["folder_path"]), namespace)
+    folder = import_folder(call.service.plugin.config, call.body["folder_path"])
+    return read_skill_folder(folder, namespace, accept_changed=call.body.get("accept_changed", False))
 
 
 @OPERATIONS.add(

@@ -37,7 +37,7 @@ _SkillName = Annotated[
 _Fraction = Annotated[float, Field(ge=0, le=1)]
 _State = Literal["candidate", "verified", "released", "degraded", "deprecated", "archived"]
 _Origin = Literal["builtin", "human", "learned"]
-_Level = Literal["unsigned", "self_signed", "publisher_signed", "invalid"]
+_Level = Literal["unsigned", "unknown_key", "self_signed", "publisher_signed", "invalid"]
 _Text = Annotated[str, Field(min_length=1, max_length=4_096, pattern=r"\S")]
 _Expected = Annotated[
     SkillVersionId, Field(description="Register nothing (409) unless this version is the current one of the skill.")
@@ -248,6 +248,12 @@ class SkillToRegister(ApiModel, total=False):
         str, Field(min_length=1, max_length=MAX_PATH, description="A folder below `registry.importRoot`.")
     ]
     expected_version: _Expected
+    accept_changed: Annotated[
+        bool,
+        Field(
+            description="Register a folder that was changed after its export, as another document without a signature."
+        ),
+    ]
 
 
 class ExportTarget(ApiModel, total=False):
@@ -360,6 +366,7 @@ class FileView(ApiModel):
     kind: Literal["script", "reference", "asset", "code", "resource"]
     size: Count
     sha256: str
+    executable: Annotated[bool, Field(description="Whether it can be started as a program.")]
 
 
 class SkillDetail(RegisteredSkillView):

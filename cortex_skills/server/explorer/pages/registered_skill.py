@@ -22,7 +22,7 @@ from cortex_skills.registry.quality import Quality
 from cortex_skills.registry.reading import attest_level
 from cortex_skills.registry.skill_record import LearnedIn, SkillKey, SkillVersion
 from cortex_skills.registry.skill_use import SkillUse, skill_use
-from cortex_skills.registry.views import differences, document_view, health_view, version_view
+from cortex_skills.registry.views import ATTEST_WORDS, differences, document_view, health_view, version_view
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer import addresses
 from cortex_skills.server.explorer.display import IN_TABLE, OF_HEADING, OF_NAME, ShownText, shown_text
@@ -57,11 +57,7 @@ _VERSIONS = 100
 _SIMILAR = 20
 _METADATA = 40
 _LEARNED = 5
-_ATTEST = {
-    "publisher_signed": ("ok", "signed by a trusted publisher"),
-    "self_signed": ("none", "signed, key not known here"),
-    "unsigned": ("none", "not signed"),
-}
+_ATTEST_KINDS = {"publisher_signed": "ok", "invalid": "bad"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +261,7 @@ def _version_row(call: PageCall, found: SkillOfPage, version: SkillVersion) -> V
         skill_address(call, found.registry, version.key, number=version.number),
         f"{version.created:%Y-%m-%d %H:%M}",
         version.digest,
-        _ATTEST.get(level, ("bad", "the signature is not valid")),
+        (_ATTEST_KINDS.get(level, "none"), ATTEST_WORDS[level]),
         version.id == found.shown.id,
     )
 
