@@ -114,6 +114,11 @@ class ArtifactManifest:
         """Whether the artifact is a TypeScript skill in `assets/skill`."""
         return self.plugin.get("kind") == SEMANTIC
 
+    @property
+    def executable(self) -> frozenset[str]:
+        """The entries that can be started as programs."""
+        return frozenset(self.plugin.get("executable", ()))
+
 
 def manifest_of(document: Mapping[str, Any], warnings: Mapping[str, str]) -> ArtifactManifest:
     """The manifest in a checked document with the current names."""

@@ -229,6 +229,8 @@ def _content(reading: _Reading) -> str:
     default = manifest.plugin.get("default_module_path")
     if default is not None and default not in modules:
         raise ArtifactError(f"the default module {shown(default)} is not in the artifact")
+    if missing := sorted(manifest.executable - reading.entries.keys()):
+        raise ArtifactError(f"the executable file {shown(missing[0])} is not in the artifact")
     return "a TypeScript skill" if manifest.is_semantic else f"{len(modules)} modules"
 
 

@@ -212,6 +212,10 @@ def _of_operator(document: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem(("operator", "plugin", "default_tool_id"), f"{shown(default)} is none of the tools")
     if (module := plugin.get("default_module_path")) is not None:
         yield from _of_path(("operator", "plugin", "default_module_path"), module)
+    for index, name in enumerate(plugin.get("executable", [])):
+        yield from _of_path(("operator", "plugin", "executable", index), name)
+    if "executable" in plugin and plugin.get("kind") != SEMANTIC:
+        yield Problem(("operator", "plugin", "executable"), f"needs the kind {SEMANTIC}")
     kinds = set()
     for index, contract in enumerate(plugin.get("contracts", [])):
         path: Path = ("operator", "plugin", "contracts", index, "kind")

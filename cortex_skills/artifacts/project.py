@@ -7,12 +7,15 @@ Rules kept here:
   manifest, unless it is there;
 - hidden files of a skill, such as the settings of an editor, are not packed: no skill loads them;
 - a core module that was compiled for the world of components becomes a component, others are packed as they are;
+- the files of a skill whose owner may start them are named in `skill.toml`, which is signed: the modes of the entries
+  are not, and all artifacts have the same;
 - `skill.toml` states the version that a skill's own manifest states;
 - the publisher in `skill.toml` is the one who signs.
 """
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -70,7 +73,30 @@ def read_project(folder: Path, publisher: str = "", version: str = "") -> Artifa
     if len(packed) > MAX_ENTRIES - _OWN_ENTRIES:
         most = MAX_ENTRIES - _OWN_ENTRIES
         raise ArtifactError(f"the project has more than {most} files to pack", hint="pack fewer, larger files")
+    if plugin_of(document).get("kind") == SEMANTIC:
+        _state_executable(document, folder, packed)
     return ArtifactProject(document, packed, dependencies)
+
+
+def plugin_of(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The table `[operator.plugin]`, which is not checked yet; empty without one."""
+    operator = document.get("operator")
+    plugin = operator.get("plugin") if isinstance(operator, dict) else None
+    return plugin if isinstance(plugin, dict) else {}
+
+
+def _state_executable(document: dict[str, Any], folder: Path, packed: Mapping[str, bytes]) -> None:
+    """Add the files of the skill that their owner may start to those that `skill.toml` names."""
+    plugin = plugin_of(document)
+    found = {path for path in packed if path.startswith(_SKILL) and _is_executable(folder, path)}
+    declared = plugin.get("executable", [])
+    if found and isinstance(declared, list):
+        plugin["executable"] = sorted({*declared, *found}, key=str)
+
+
+def _is_executable(folder: Path, path: str) -> bool:
+    places = (folder / path.removeprefix(_SKILL), folder / path)  # of a skill, of a project
+    return any(place.is_file() and place.stat().st_mode & stat.S_IXUSR for place in places)
 
 
 def document_of_skill(manifest: Manifest, publisher: str, version: str = "") -> dict[str, Any]:

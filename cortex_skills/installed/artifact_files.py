@@ -2,7 +2,8 @@
 
 Rules kept here:
 - HASH is the first 16 digits of the hash of the payload. A TypeScript skill is extracted beside it, in `skill/NAME`;
-- folders have the mode 0700 and files 0600; a folder that others can open or write is refused;
+- folders have the mode 0700 and files 0600, or 0700 where the manifest names a file of the skill as executable; a
+  folder that others can open or write is refused;
 - a version is written to a folder beside, each file and folder is flushed, and then it is renamed: it is there whole or
   not at all. What a killed process left beside is removed by the next one;
 - writers wait for one another (`locked`); readers do not, and read a file once, through no symbolic link;
@@ -16,10 +17,13 @@ import shutil
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
 from cortex_skills.artifacts.archive import MAX_ARCHIVE, read_archive
+from cortex_skills.artifacts.entry_paths import MANIFEST
+from cortex_skills.artifacts.skill_toml import read_skill_toml
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.installed.installed_artifact import ArtifactKey
@@ -182,11 +186,24 @@ class ArtifactFiles:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def tree_of(data: bytes, entries: Mapping[str, bytes]) -> dict[str, bytes]:
+@dataclass(frozen=True, slots=True)
+class TreeFile:
+    """A file of a version: its bytes, and whether it can be started as a program."""
+
+    data: bytes
+    executable: bool = False
+
+
+def tree_of(data: bytes, entries: Mapping[str, bytes]) -> dict[str, TreeFile]:
     """The files of a version by their path below its folder: the artifact, and those of its skill."""
-    skill = {path: content for path, content in entries.items() if path.startswith(_ASSETS)}
+    executable = read_skill_toml(entries[MANIFEST]).executable
     folder = skill_folder_of(entries)
-    return {ARTIFACT: data} | {f"{folder}/{path.removeprefix(_ASSETS)}": content for path, content in skill.items()}
+    skill = {
+        f"{folder}/{path.removeprefix(_ASSETS)}": TreeFile(content, path in executable)
+        for path, content in entries.items()
+        if path.startswith(_ASSETS)
+    }
+    return {ARTIFACT: TreeFile(data), **skill}
 
 
 def skill_folder_of(entries: Mapping[str, bytes]) -> str:
@@ -203,7 +220,7 @@ def skill_folder_of(entries: Mapping[str, bytes]) -> str:
     return f"{SKILL}/{name if is_skill_name(name) else 'invalid'}"
 
 
-def difference_of_tree(folder: Path, tree: Mapping[str, bytes]) -> str | None:
+def difference_of_tree(folder: Path, tree: Mapping[str, TreeFile]) -> str | None:
     """How the files of a folder differ from files by path; None if they are these, and private.
 
     Raises:
@@ -221,24 +238,27 @@ def difference_of_tree(folder: Path, tree: Mapping[str, bytes]) -> str | None:
             continue
         if not stat.S_ISREG(state.st_mode) or name not in tree:
             return f"contains {shown(name)}, which is no file of the artifact"
-        if state.st_size != len(tree[name]) or path.read_bytes() != tree[name]:
+        file = tree[name]
+        if state.st_size != len(file.data) or path.read_bytes() != file.data:
             return f"contains {shown(name)} with other bytes"
+        if os.name == "posix" and bool(state.st_mode & stat.S_IXUSR) != file.executable:
+            return f"contains {shown(name)}, which {'cannot' if file.executable else 'can'} be started"
         found.add(name)
     missing = sorted(tree.keys() - found)
     return f"lacks {shown(missing[0])}" if missing else None
 
 
-def _write_tree(folder: Path, tree: Mapping[str, bytes]) -> None:
+def _write_tree(folder: Path, tree: Mapping[str, TreeFile]) -> None:
     folder.mkdir(mode=0o700)
     folders = {folder}
-    for name, data in tree.items():
+    for name, content in tree.items():
         path = folder / name
         for parent in reversed(path.relative_to(folder).parents[:-1]):
             (folder / parent).mkdir(mode=0o700, exist_ok=True)
             folders.add(folder / parent)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o700 if content.executable else 0o600)
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            file.write(content.data)
             file.flush()
             os.fsync(file.fileno())
     for each in folders:
