@@ -145,6 +145,31 @@ def test_bodies_are_limited(running: Running) -> None:
     assert client.post("/mcp", json=INITIALIZE, headers=ACCEPT).status_code == 200
 
 
+UNREAD = {
+    "repeated key": (b'{"jsonrpc": "2.0", "id": 4, "method": "ping", "params": {"a": 1, "a": 2}}', 4),
+    "NaN": (b'{"jsonrpc": "2.0", "id": 4, "method": "ping", "params": {"a": NaN}}', 4),
+    "UTF-8": (b'{"jsonrpc": "2.0", "id": 4, "method": "ping", "params": {"a": "\xff"}}', 4),
+    "large": (b'{"jsonrpc": "2.0", "id": 4, "method": "ping", "params": {"a": "' + b"x" * 100_000 + b'\xff"}}', 4),
+    "deep": (b'{"jsonrpc": "2.0", "id": 4, "method": "ping", "params": {"a": ' + b"[" * 100_000 + b"}}", 4),
+    "fraction": (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', 1.5),
+    "null": (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', None),
+    "surrogate": (b'{"jsonrpc": "2.0", "id": 4, "method": "ping", "params": {"a": "\\ud83d"}}', 4),
+    "notification": (b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"a": 1, "a": 2}}', None),
+}
+
+
+@pytest.mark.parametrize("version", ["2025-06-18", "2026-07-28"])
+def test_a_body_that_is_no_message_is_answered_with_its_id_and_never_acted_upon(running: Running, version: str) -> None:
+    client = running.client("of-the-host")
+    headers = opened(client) | {"Content-Type": "application/json", "Mcp-Protocol-Version": version}
+    for kind, (body, number) in UNREAD.items():
+        answer = client.post("/mcp", content=body, headers=headers)
+        assert (answer.status_code, answer.json()["id"]) == (400, number), kind
+        assert answer.json()["error"]["code"] in (-32700, -32600), kind
+    batch = client.post("/mcp", json=[PING, {**PING, "id": "b"}], headers=headers)
+    assert (batch.status_code, [each["id"] for each in batch.json()]) == (400, [2, "b"])
+
+
 def test_an_idle_session_ends(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint, "IDLE_S", 0.2)
     client = running.client("of-the-host")

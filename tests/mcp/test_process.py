@@ -167,9 +167,18 @@ def test_nonsense_does_not_end_it(raw: Raw) -> None:
         assert answer["result"] == {}, kind
 
 
+LONG = b"x" * (9 << 20)
 UNREAD = [
     (b'{"jsonrpc": "2.0", "id": 2, "method": "ping", "params": {"half": "\\ud83d"}}', 2, INVALID_REQUEST),
     (b'{"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": 7}', "a", INVALID_REQUEST),
+    (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', 1.5, INVALID_REQUEST),
+    (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', None, INVALID_REQUEST),
+    (b'{"jsonrpc": "2.0", "id": 4, "method": "ping", "params": {"a": 1, "a": 2}}', 4, PARSE_ERROR),
+    (b'{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": {"a": "\xff"}}', 5, PARSE_ERROR),
+    (b'{"jsonrpc": "2.0", "id": 6, "method": "ping", "params": {"a": NaN}}', 6, PARSE_ERROR),
+    (b'{"jsonrpc": "2.0", "method": "ping", "params": {"a": ' + b"[" * 200_000 + b', "id": 7}', None, PARSE_ERROR),
+    (b'{"jsonrpc": "2.0", "id": 34, "method": "ping", "params": {"a": "' + LONG + b'"}}', 34, INVALID_REQUEST),
+    (b'{"method": "ping", "params": {"a": "' + LONG + b'"}, "jsonrpc": "2.0", "id": 35}', 35, INVALID_REQUEST),
     (b"[]", None, INVALID_REQUEST),
     (b"{", None, PARSE_ERROR),
 ]
@@ -183,8 +192,19 @@ def test_an_unreadable_request_is_answered_with_an_error(raw: Raw) -> None:
         raw.send(b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": 7}', line)
         answer = raw.read()
         assert (answer["id"], answer["error"]["code"]) == (number, code)
+    raw.send(b'[{"jsonrpc": "2.0", "id": 8, "method": "ping"}, {"jsonrpc": "2.0", "id": 9, "method": "ping"}]')
+    assert [(answer["id"], answer["error"]["code"]) for answer in raw.read()] == [
+        (8, INVALID_REQUEST),
+        (9, INVALID_REQUEST),
+    ]
     raw.send({"id": 3, "method": "ping"})
     assert raw.read()["result"] == {}
+
+
+def test_a_long_line_that_the_input_ends_in_is_answered(raw: Raw) -> None:
+    raw.process.stdin.write(b'{"jsonrpc": "2.0", "id": 34, "method": "ping", "params": {"a": "' + LONG)
+    out, _ = raw.process.communicate(timeout=WAIT_S)
+    assert json.loads(out)["id"] == 34
 
 
 def test_a_huge_argument_is_refused_and_nothing_else_suffers(raw: Raw) -> None:

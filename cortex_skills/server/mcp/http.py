@@ -5,7 +5,8 @@ Rules kept here:
   name of the token is the agent;
 - a session belongs to the token that opened it; for any other token it does not exist;
 - budgets and rate limits are those of the session, and of the token for requests without a session;
-- the method, the type, the size and the duration of a request are checked before the SDK gets it;
+- the method, the type, the size and the duration of a request are checked before the SDK gets it, and so is that its
+  body is a message (`unreadable`);
 - sessions (`sessions.py`), calls under way and open streams are limited in total and by token, each by itself: a stream
   takes the place of no call;
 - an idle session ends, and so does a stream whose token was revoked;
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
@@ -50,6 +52,7 @@ STREAMS = (256, 96)
 IDLE_S = 900.0
 RECHECK_S = 15.0
 _MAX_NAME = 256
+_AT_ONCE = 1 << 16  # bytes of a body that is read in the event loop
 _METHODS = "POST, GET, DELETE"
 _LISTEN = "subscriptions/listen"  # a POST that is answered by a stream, since 2026-07-28
 _SESSION_ID = "mcp-session-id"
@@ -96,6 +99,7 @@ class McpEndpoint:
             raise method_not_allowed(scope["method"], _METHODS)
         session = _session_of(scope)
         scope[LEAVING_CANCELS] = True
+        body = b""
         if scope["method"] == "POST":
             async with service.bodies.read(headers, receive) as body:
                 receive = ReplayedBody(body, receive)
@@ -107,6 +111,9 @@ class McpEndpoint:
             self._sessions.check(caller)
         with (self._open if is_stream else self._calls).one(caller):
             manager = self._manager or await self._begin(service)
+            if scope["method"] == "POST" and (refusal := await _refusal_of(body, service)) is not None:
+                await refusal(scope, receive, send)
+                return
             limits = _key_of(caller, session_id) if self._sessions.is_of(session_id, caller) else caller
             scope = {**scope, _PRINCIPAL: principal, _SESSION: session, _LIMITS: limits, "user": _user_called(caller)}
             answer = WatchedAnswer(send)
@@ -248,7 +255,18 @@ async def _run(manager: StreamableHTTPSessionManager, built: BuiltServer, begun:
 def _load() -> None:
     import mcp.server.streamable_http_manager  # noqa: F401
 
-    import cortex_skills.server.mcp.server  # noqa: F401 - loaded here, outside the event loop
+    import cortex_skills.server.mcp.server
+    import cortex_skills.server.mcp.unreadable  # noqa: F401 - loaded here, outside the event loop
+
+
+async def _refusal_of(body: bytes, service: Service) -> Response | None:
+    """The answer to a body that is not passed on; None if it is."""
+    from cortex_skills.server.mcp.unreadable import refusal_of
+
+    refusal = refusal_of(body) if len(body) < _AT_ONCE else await service.pools["slow"].run(lambda: refusal_of(body))
+    if refusal is None:
+        return None
+    return Response(refusal, HTTPStatus.BAD_REQUEST, media_type="application/json")
 
 
 def _leave_streams_alone() -> None:

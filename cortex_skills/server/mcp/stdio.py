@@ -5,8 +5,8 @@ Rules kept here:
 - the end of the input, SIGTERM and SIGINT end the process gracefully; requests that came before the end of the input
   are answered if they finish within `_GRACE_S`, counted from when the skills are loaded;
 - a client is answered while the skills are loading (`served_skills`); if none can be loaded, the process ends;
-- a line that is not a message is answered with its id, if it has one (`unreadable`);
-- a line that is too long is answered like one that is not JSON, and is not kept in memory.
+- a line that is not a message, or is too long, is answered with its id, if it has one (`unreadable`); what is too long
+  is not kept in memory.
 """
 
 from __future__ import annotations
@@ -29,19 +29,18 @@ from cortex_skills.server.mcp.caller import Caller
 from cortex_skills.server.mcp.output import claimed
 from cortex_skills.server.mcp.served_skills import ServedSkills
 from cortex_skills.server.mcp.server import build
-from cortex_skills.server.mcp.unreadable import ReadableMessages
+from cortex_skills.server.mcp.top_level_members import TopLevelMembers
+from cortex_skills.server.mcp.unreadable import MAX_LINE, ReadableMessages, Unread, too_long, unread
 from cortex_skills.server.worker_pools import WorkerPool
 
 if TYPE_CHECKING:
     from cortex_skills.plugin import Plugin
     from cortex_skills.runtime.skill import Skill
 
-MAX_LINE = 8 << 20
 _THREADS, _WAITING = 8, 64
 _READ = 1 << 16
 _GRACE_S = 2.0
 _LAST_S = 5.0
-_TOO_LONG = "(a line that is too long)\n"
 
 
 def serve(
@@ -116,7 +115,7 @@ class _Lines:
     process.
 
     Attributes:
-        read: the lines that were passed on, until `ReadableMessages` removes them.
+        read: for each line that was passed on why it is not one for the SDK, until `ReadableMessages` removes it.
 
     """
 
@@ -124,11 +123,11 @@ class _Lines:
         self._descriptor = descriptor
         self._served = served
         self._loop = asyncio.get_running_loop()
-        self._queue: asyncio.Queue[str | None] = asyncio.Queue()
+        self._queue: asyncio.Queue[tuple[bytes, Unread | None] | None] = asyncio.Queue()
         self._room = threading.Semaphore(16)
         self._is_ended = False
         self._under_way = 0
-        self.read: deque[str] = deque()
+        self.read: deque[Unread | None] = deque()
         threading.Thread(target=self._read, name="cortex-stdin", daemon=True).start()
 
     async def count(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -154,10 +153,11 @@ class _Lines:
         self._queue.put_nowait(None)
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        while (line := await self._queue.get()) is not None and not self._is_ended:
+        while (item := await self._queue.get()) is not None and not self._is_ended:
+            line, refused = item
             self._room.release()
-            self.read.append(line)
-            yield line
+            self.read.append(refused)
+            yield line.decode() if refused is None else ""  # which the SDK refuses
         until = self._loop.time() + _GRACE_S
         while not self._is_ended and (self._served.is_loading or self._loop.time() < until):
             await asyncio.sleep(0.02)  # the last request may not have reached its handler yet
@@ -165,22 +165,30 @@ class _Lines:
                 return
 
     def _read(self) -> None:
-        kept, is_too_long = bytearray(), False
+        kept, members = bytearray(), None
         with suppress(OSError, RuntimeError):  # a RuntimeError: the loop is closed
             while data := os.read(self._descriptor, _READ):
                 *lines, rest = data.split(b"\n")
                 for line in lines:
-                    whole = kept + line
-                    self._put(_TOO_LONG if is_too_long else whole.decode("utf-8", "replace"))
-                    kept, is_too_long = bytearray(), False
+                    self._put(kept + line, members)
+                    kept, members = bytearray(), None
                 kept += rest
-                if len(kept) > MAX_LINE:
-                    kept, is_too_long = bytearray(), True
-            if kept:
-                self._put(kept.decode("utf-8", "replace"))
+                if members is not None or len(kept) > MAX_LINE:
+                    members = members or TopLevelMembers()
+                    members.feed(kept)
+                    kept.clear()
+            if kept or members is not None:
+                self._put(kept, members)
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._queue.put_nowait, None)
 
-    def _put(self, line: str) -> None:
+    def _put(self, line: bytearray, members: TopLevelMembers | None) -> None:
+        """Pass a line on, or the end of one that is too long and whose members were sought before."""
+        message = bytes(line)
+        if members is None:
+            refused = unread(message)
+        else:
+            members.feed(message)
+            refused = too_long(members)
         self._room.acquire()
-        self._loop.call_soon_threadsafe(self._queue.put_nowait, line)
+        self._loop.call_soon_threadsafe(self._queue.put_nowait, (message, refused))

@@ -1,33 +1,68 @@
-"""`ReadableMessages`: answers lines of standard input that are not messages, so that no client waits for ever.
+"""Messages that are not passed to the SDK, and what is answered, so that no client waits for ever.
 
 Rules kept here:
-- a line that looks like a request is answered with an error and its id, if it has one; notifications and answers are
-  ignored;
-- a line that the SDK refuses is never acted upon.
+- a message is strict JSON (`strict_json`), nested at most `_MAX_DEPTH` levels: a repeated key, `NaN` or bytes that are
+  not UTF-8 would be another message for another reader;
+- what looks like a request is answered with an error and its own id, wherever the id is in the message, also if that is
+  a number that is no integer; notifications and answers are ignored;
+- the members of a batch are not acted upon: each request of it is answered with its id, in one array (JSON-RPC 2.0 §6).
+  MCP had batches in 2025-03-26 only;
+- a message that is refused here is never acted upon.
 """
 
 from __future__ import annotations
 
-import json
+import math
 from collections import deque
-from typing import Any, Self
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
 
 import mcp_types as types
 from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream  # the SDK has no public name for them
 from mcp.shared.message import SessionMessage
+from pydantic import Field, RootModel
 
-_TOO_DEEP = "this is nested too deeply"
-_NO_JSON = "this is not JSON"
+from cortex_skills.safe_io.strict_json import read_json
+from cortex_skills.server.mcp.top_level_members import TopLevelMembers
+
+MAX_LINE = 8 << 20
+_MAX_DEPTH = 100
+_MAX_BATCH = 1000
 _NO_MESSAGE = "this is not a JSON-RPC 2.0 message, or holds text that is not valid Unicode"
+_NO_ID = "the id of a request is a string or an integer"
+_NO_BATCH = "batches are not supported: send each message of its own"
+
+
+class Refusal(types.JSONRPCError):
+    """The error that answers a message, with the id that the message has, also one that MCP does not allow."""
+
+    id: Annotated[int, Field(strict=True)] | str | float | None  # type: ignore[assignment]
+
+
+class Refusals(RootModel[list[Refusal]]):
+    """The answer to a batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A message that is not passed on.
+
+    Attributes:
+        answer: what the sender is answered; None if it expects no answer.
+
+    """
+
+    answer: Refusal | Refusals | None
 
 
 class ReadableMessages(ContextReceiveStream[SessionMessage | Exception]):
-    """The messages that the SDK parsed; lines that it could not parse are answered here.
+    """The messages that the SDK parsed; the others are answered here.
 
     Args:
         reading: messages, or the exception that was raised in place of one.
         writing: the stream of answers.
-        lines: the lines that the messages were parsed from; one is removed for each.
+        lines: for each line that was passed to the SDK None, or what is answered in its place.
 
     """
 
@@ -37,7 +72,7 @@ class ReadableMessages(ContextReceiveStream[SessionMessage | Exception]):
         self,
         reading: ContextReceiveStream[SessionMessage | Exception],
         writing: ContextSendStream[SessionMessage],
-        lines: deque[str],
+        lines: deque[Unread | None],
     ) -> None:
         super().__init__(reading._inner)
         self._writing = writing
@@ -55,36 +90,91 @@ class ReadableMessages(ContextReceiveStream[SessionMessage | Exception]):
         """
         while True:
             item = await super().receive()
-            line = self._lines.popleft()
+            unread = self._lines.popleft()
             if isinstance(item, SessionMessage):
                 return item
-            refusal = refusal_of(line)
-            if refusal is not None:
-                await self._writing.send(SessionMessage(refusal))
+            if unread is not None and unread.answer is not None:
+                await self._writing.send(SessionMessage(unread.answer))  # type: ignore[arg-type]
 
 
-def refusal_of(line: str) -> types.JSONRPCError | None:
-    """The answer to a line that is not a message; None if the sender does not expect one.
+def unread(message: bytes) -> Unread | None:
+    """Why a message is not passed on; None if it is.
 
-    >>> refusal_of('{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": 1}').id
+    >>> unread(b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": 1}').answer.id
     7
     """
-    if not line.strip():
-        return None
+    if not message.strip():
+        return Unread(None)
     try:
-        parsed: Any = json.loads(line)
-    except RecursionError:
-        return _refusal(None, types.PARSE_ERROR, _TOO_DEEP)
+        parsed = read_json(message, max_depth=_MAX_DEPTH)
+    except UnicodeDecodeError as error:
+        return _not_parsed(message, f"this is not UTF-8, at byte {error.start}")
+    except ValueError as error:
+        return _not_parsed(message, f"this is not JSON as it is read here: {str(error)[:200]}")
+    if isinstance(parsed, list):
+        return _batch(parsed)
+    if isinstance(parsed, dict) and "method" in parsed and "id" in parsed and type(parsed["id"]) not in (int, str):
+        return _refused(parsed, types.INVALID_REQUEST, _NO_ID)
+    try:
+        types.jsonrpc_message_adapter.validate_json(message, by_name=False)
     except ValueError:
-        return _refusal(None, types.PARSE_ERROR, _NO_JSON)
-    if isinstance(parsed, dict) and "id" not in parsed and "method" in parsed:
-        return None  # a notification
-    if isinstance(parsed, dict) and "method" not in parsed and ("result" in parsed or "error" in parsed):
-        return None  # an answer
-    return _refusal(parsed.get("id") if isinstance(parsed, dict) else None, types.INVALID_REQUEST, _NO_MESSAGE)
+        return _refused(parsed, types.INVALID_REQUEST, _NO_MESSAGE)
+    return None
 
 
-def _refusal(number: object, code: int, message: str) -> types.JSONRPCError:
-    is_id = type(number) is int or (type(number) is str and number.isprintable())
-    error = types.ErrorData(code=code, message=message)
-    return types.JSONRPCError(jsonrpc="2.0", id=number if is_id else None, error=error)  # type: ignore[arg-type]
+def refusal_of(body: bytes) -> str | None:
+    """The answer to the body of a request at `/mcp`, as JSON; None if the body is a message that is passed on."""
+    refused = unread(body)
+    if refused is None:
+        return None
+    answer = refused.answer or _error(None, types.INVALID_REQUEST, _NO_MESSAGE)
+    return answer.model_dump_json(by_alias=True, exclude_unset=True)
+
+
+def too_long(members: TopLevelMembers) -> Unread:
+    """The answer to a line of more than `MAX_LINE` bytes, by its members."""
+    reason = f"the message is longer than {MAX_LINE >> 20} MiB"
+    return _refused(_known(members), types.INVALID_REQUEST, reason)
+
+
+def _not_parsed(message: bytes, reason: str) -> Unread:
+    members = TopLevelMembers()
+    members.feed(message)
+    return _refused(_known(members), types.PARSE_ERROR, reason)
+
+
+def _known(members: TopLevelMembers) -> dict[str, Any]:
+    """The members of a message that was not parsed; what is cut off may be a request as well as a notification."""
+    return members.found if members.is_complete else {"id": None, **members.found}
+
+
+def _batch(messages: list[Any]) -> Unread:
+    """The answer to a batch: to each request of it; one error for an empty or a very large one."""
+    if not messages or len(messages) > _MAX_BATCH:
+        return _refused(None, types.INVALID_REQUEST, _NO_BATCH)
+    refused = (_refused(each, types.INVALID_REQUEST, _NO_BATCH).answer for each in messages)
+    answers = [answer for answer in refused if isinstance(answer, Refusal)]
+    return Unread(Refusals(answers) if answers else None)
+
+
+def _refused(message: Any, code: int, reason: str) -> Unread:
+    """The answer to a message, of which at least some members are known."""
+    members: Mapping[str, Any] = message if isinstance(message, dict) else {}
+    if "method" in members and "id" not in members:
+        return Unread(None)  # a notification
+    if "method" not in members and ("result" in members or "error" in members):
+        return Unread(None)  # an answer
+    return Unread(_error(members.get("id"), code, reason))
+
+
+def _error(number: object, code: int, reason: str) -> Refusal:
+    return Refusal(jsonrpc="2.0", id=_repeated(number), error=types.ErrorData(code=code, message=reason))
+
+
+def _repeated(number: object) -> int | str | float | None:
+    """The id of a message as an answer can repeat it; None if it is not one."""
+    if type(number) is str:
+        return None if any("\ud800" <= char <= "\udfff" for char in number) else number
+    if type(number) is int:
+        return number
+    return number if type(number) is float and math.isfinite(number) else None
