@@ -45,7 +45,7 @@ def send_message(channel: str, message: bytes, channels: Mapping[str, str], canc
     if target.startswith(("https://", "http://")):
         _post(channel, target, message, cancel)
     else:
-        _keep(channel, Path(target).expanduser(), message)
+        _keep(channel, Path(target), message)
 
 
 def _post(channel: str, target: str, message: bytes, cancel: CancelToken | None) -> None:

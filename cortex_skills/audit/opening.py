@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def journal_folder(config: Config) -> Path | None:
     """Where the journal of a configuration is; None if it has no place."""
     if config.audit.folder:
-        return Path(config.audit.folder).expanduser()
+        return Path(config.audit.folder)
     store = config.store_folder
     return None if store is None else store.with_name(f"{store.name}.audit")
 

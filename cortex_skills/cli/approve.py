@@ -15,6 +15,7 @@ import click
 
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.options import Common
+from cortex_skills.cli.path_types import PathOrName
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command)
-@click.argument("name", metavar="[NAME]", required=False)
+@click.argument("name", metavar="[NAME]", type=PathOrName(), required=False)
 @click.pass_obj
 def approve(common: Common, name: str | None) -> None:
     """Grant permissions that a new skill, or a new version of one, asks for.

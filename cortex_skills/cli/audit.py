@@ -20,6 +20,7 @@ import click
 
 from cortex_skills.cli.commands import Command, Group
 from cortex_skills.cli.options import Common
+from cortex_skills.cli.path_types import GivenPath
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def _moment(_: click.Context, __: click.Parameter, value: str | None) -> datetim
 
 _FOLDER = click.option(
     "--folder",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=GivenPath(exists=True, file_okay=False, path_type=Path),
     metavar="FOLDER",
     help="The folder of the journal [audit.folder, or STORE.audit].",
 )
@@ -209,7 +210,7 @@ def verify(ctx: click.Context, folder: Path | None, since: int, noted: str | Non
 @_FOLDER
 @_SINCE
 @_UNTIL
-@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="A file [stdout].")
+@click.option("--output", type=GivenPath(dir_okay=False, path_type=Path), metavar="FILE", help="A file [stdout].")
 @click.pass_obj
 def export(
     common: Common, folder: Path | None, since: datetime | None, until: datetime | None, output: Path | None

@@ -16,10 +16,11 @@ import click
 
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.options import Common
+from cortex_skills.cli.path_types import PathOrName
 
 
 @click.command(cls=Command)
-@click.argument("skill", metavar="FOLDER|FILE|ID")
+@click.argument("skill", metavar="FOLDER|FILE|ID", type=PathOrName())
 @click.pass_obj
 def card(common: Common, skill: str) -> None:
     """Write the card of a skill, as JSON: version, publisher, digests, permissions, findings, proofs, trust.

@@ -29,6 +29,7 @@ from cortex_skills.cli.commands import Command
 from cortex_skills.cli.faults import faults_of
 from cortex_skills.cli.options import FOLDER, SKILL, Common
 from cortex_skills.cli.output import style_of
+from cortex_skills.cli.path_types import GivenPath
 from cortex_skills.cli.tests import OutcomePrinter, run_tests, settings_for_tests, summary
 from cortex_skills.cli.types import TYPES, TypeOption
 from cortex_skills.errors import CortexError
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 _ROOM = {"maxCallsPerMinute": 1000, "maxGraphQueries": 100_000}
 _DATA = frozenset({".ttl", ".nt", ".rdf", ".jsonld"})
 _ENDINGS = ("SIGTERM", "SIGHUP")
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FILE = GivenPath(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command(cls=Command)

@@ -16,6 +16,7 @@ import click
 from cortex_skills.cli.commands import Command, Group
 from cortex_skills.cli.options import FOLDER, Common
 from cortex_skills.cli.output import counted
+from cortex_skills.cli.path_types import GivenPath, PathOrName
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ INDEX_KEY = click.option("--index-key", metavar="KEY", help="The key of the inde
 @click.command(cls=Command)
 @click.argument("folder", metavar="FOLDER", type=FOLDER)
 @click.option(
-    "-o", "--output", metavar="OUT", required=True, type=click.Path(path_type=Path), help="The folder to write."
+    "-o", "--output", metavar="OUT", required=True, type=GivenPath(path_type=Path), help="The folder to write."
 )
 @click.option("--key", metavar="NAME", required=True, help="The key to sign with (`key list`).")
 @click.option("--publisher", metavar="NAME", help="Who publishes the index [the name of the key].")
@@ -90,7 +91,7 @@ def build(
 
 
 @click.command(cls=Command)
-@click.argument("source", metavar="FOLDER|URL")
+@click.argument("source", metavar="FOLDER|URL", type=PathOrName())
 @INDEX_KEY
 @click.pass_obj
 def verify(common: Common, source: str, index_key: str | None) -> None:
@@ -100,7 +101,7 @@ def verify(common: Common, source: str, index_key: str | None) -> None:
 
 
 @click.command(cls=Command)
-@click.argument("source", metavar="FOLDER|URL")
+@click.argument("source", metavar="FOLDER|URL", type=PathOrName())
 @click.argument("words", metavar="[WORD...]", nargs=-1)
 @INDEX_KEY
 @click.pass_obj

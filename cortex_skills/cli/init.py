@@ -18,6 +18,7 @@ import click
 
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.options import Choice, Common
+from cortex_skills.cli.path_types import GivenPath
 from cortex_skills.errors import CortexError
 from cortex_skills.skill_folder.builtin import EXAMPLES
 
@@ -27,7 +28,7 @@ _MAX_ASKED = 20
 
 
 @click.command(cls=Command)
-@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.argument("folder", required=False, type=GivenPath(path_type=Path))
 @click.option("--description", metavar="TEXT", help="What the skill does, and when to use it.")
 @click.option("--reads", metavar="PREDICATE", multiple=True, help="A predicate that it queries. Repeatable.")
 @click.option("--writes", metavar="PREDICATE", multiple=True, help="A predicate that it asserts. Repeatable.")

@@ -20,6 +20,7 @@ import click
 
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.options import Common, user_name
+from cortex_skills.cli.path_types import GivenPath
 
 if TYPE_CHECKING:
     from cortex_skills.installed import InstalledArtifacts
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 SUFFIX = ".palyra-skill"
 
 
-class _Source(click.Path):
+class _Source(GivenPath):
     """A file, or the address of an index with an id."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

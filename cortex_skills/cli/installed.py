@@ -28,6 +28,7 @@ from cortex_skills.cli.install import (
 )
 from cortex_skills.cli.options import Common, user_name
 from cortex_skills.cli.output import counted
+from cortex_skills.cli.path_types import PathOrName
 
 if TYPE_CHECKING:
     from cortex_skills.installed import InstalledArtifact
@@ -195,7 +196,7 @@ def enable(common: Common, skill_id: str, version: str, override: bool, reason: 
 
 
 @click.command("audit-artifact", cls=Command)
-@click.argument("subject", metavar="FILE|ID")
+@click.argument("subject", metavar="FILE|ID", type=PathOrName())
 @_VERSION
 @trust_options
 @click.pass_context

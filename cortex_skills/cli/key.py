@@ -16,6 +16,7 @@ import click
 
 from cortex_skills.cli.commands import Command, Group
 from cortex_skills.cli.options import Choice, Common
+from cortex_skills.cli.path_types import GivenPath
 
 # RFC 8410, §4: SubjectPublicKeyInfo of an Ed25519 key, less the key.
 _SPKI = bytes.fromhex("302a300506032b6570032100")
@@ -79,7 +80,7 @@ def export(common: Common, name: str, form: str) -> None:
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 @click.option("--publisher", metavar="NAME", required=True, help="Your name as a publisher, such as example.org.")
-@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), required=True, help="The statement.")
+@click.option("-o", "--output", metavar="FILE", type=GivenPath(path_type=Path), required=True, help="The statement.")
 @click.pass_obj
 def rotate(common: Common, old: str, new: str, publisher: str, output: Path) -> None:
     """Write a statement, signed with the key OLD, that the key NEW replaces it.

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cortex_skills.cli.output import Output
+from cortex_skills.cli.path_types import GivenPath
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.outside_file import OutsideFileError, read_outside
 
@@ -44,7 +45,7 @@ class NearValueError(click.BadParameter):
         self.possibilities = possibilities
 
 
-class _SkillFolder(click.Path):
+class _SkillFolder(GivenPath):
     """The folder of a skill, or a folder of skills."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -344,7 +345,7 @@ def common_options() -> list[click.Option]:
         common.verbose = True
         logging.getLogger().setLevel(logging.INFO)
 
-    file = click.Path(exists=True, dir_okay=False, path_type=Path)
+    file = GivenPath(exists=True, dir_okay=False, path_type=Path)
     return [
         option(
             "--config", metavar="FILE", type=file, keep=_setter("config"), help="The configuration file (cortex.yaml)."

@@ -22,6 +22,7 @@ import click
 from cortex_skills.cli.commands import Command, Group
 from cortex_skills.cli.install import options_of, trust_options
 from cortex_skills.cli.options import Common
+from cortex_skills.cli.path_types import GivenPath
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from cortex_skills.contracts import Negotiation
     from cortex_skills.scaffold import BuiltFrom
 
-_PATH = click.Path(path_type=Path)
+_PATH = GivenPath(path_type=Path)
 _STYLES: dict[str, Any] = {"passed": "green", "warned": "yellow", "failed": "red", "skipped": "bright_black"}
 _SUFFIX = ".palyra-skill"
 _MAX_REFERENCE = 500

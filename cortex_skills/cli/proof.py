@@ -18,6 +18,7 @@ import click
 from cortex_skills.cli.bundle import bundle, verify_bundle
 from cortex_skills.cli.commands import Command, Group
 from cortex_skills.cli.options import Common
+from cortex_skills.cli.path_types import GivenPath, PathOrName
 from cortex_skills.cli.zero_knowledge import commit, forget, openings, request, take
 from cortex_skills.errors import CortexError
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from cortex_skills.proofs.verdict import Check
 
 _MAX_BYTES = 4 << 20
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FILE = GivenPath(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command(cls=Command)
@@ -56,7 +57,7 @@ def show(common: Common, proof_id: str) -> None:
 
 
 @click.command(cls=Command)
-@click.argument("what", metavar="FILE|ID")
+@click.argument("what", metavar="FILE|ID", type=PathOrName())
 @click.option("--replay/--no-replay", default=True, help="Evaluate the rules of a Proof of Logic again [default].")
 @click.option(
     "--credential",

@@ -18,6 +18,7 @@ from cortex_skills.cli.commands import Command
 from cortex_skills.cli.faults import excerpt_at
 from cortex_skills.cli.options import FOLDER, Common
 from cortex_skills.cli.output import Output, style_of, write_whole
+from cortex_skills.cli.path_types import GivenPath
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
@@ -28,9 +29,7 @@ Found = list[tuple[Path, "Finding"]]
 
 @click.command(cls=Command)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=FOLDER)
-@click.option(
-    "--sarif", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Also write SARIF 2.1.0."
-)
+@click.option("--sarif", metavar="FILE", type=GivenPath(dir_okay=False, path_type=Path), help="Also write SARIF 2.1.0.")
 @click.pass_obj
 def scan(common: Common, paths: tuple[Path, ...], sarif: Path | None) -> None:
     """Scan the files of skills for code that no skill may contain.

@@ -19,6 +19,7 @@ import click
 
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.options import FOLDER, Common
+from cortex_skills.cli.path_types import GivenPath
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def sign(common: Common, paths: tuple[Path, ...], key: str | None, publisher: st
 @click.option(
     "--model-key",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=GivenPath(path_type=Path),
     help="The public key (PEM) that verifies a skill.oms.sig of OpenSSF model signing.",
 )
 @click.pass_obj

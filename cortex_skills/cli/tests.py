@@ -18,6 +18,7 @@ from cortex_skills.cli.commands import Command
 from cortex_skills.cli.faults import faults_of
 from cortex_skills.cli.options import FOLDER, Common
 from cortex_skills.cli.output import Output, style_of, write_whole
+from cortex_skills.cli.path_types import GivenPath
 from cortex_skills.cli.types import TYPES, TypeOption
 from cortex_skills.errors import CortexError
 
@@ -31,7 +32,7 @@ _WORDS = {"passed": ("ok  ", "green"), "failed": ("fail", style_of("fail")), "sk
 @click.command("test", cls=Command)
 @click.argument("paths", metavar="FOLDER...", nargs=-1, required=True, type=FOLDER)
 @click.option("--filter", "part", metavar="TEXT", default="", help="Only tests whose name or file contains this text.")
-@click.option("--junit", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Also write JUnit XML.")
+@click.option("--junit", metavar="FILE", type=GivenPath(dir_okay=False, path_type=Path), help="Also write JUnit XML.")
 @TYPES
 @click.pass_obj
 def test(common: Common, paths: tuple[Path, ...], part: str, junit: Path | None, types: bool | None) -> None:

@@ -25,7 +25,7 @@ def _file(common: Common) -> TokenFile:
     from cortex_skills.tokens import TokenFile, default_file
 
     given = common.settings().cortex.token_file
-    return TokenFile(Path(given).expanduser() if given else default_file())
+    return TokenFile(Path(given) if given else default_file())
 
 
 @click.command(cls=Command)

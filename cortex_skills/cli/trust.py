@@ -18,6 +18,7 @@ import click
 
 from cortex_skills.cli.commands import Command, Group
 from cortex_skills.cli.options import Common, read_given
+from cortex_skills.cli.path_types import GivenPath
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.schemas import shown
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from cortex_skills.signatures import Trust, TrustFile
 
 _MAX_REASON = 500
-_FILE = click.Path(path_type=Path)
+_FILE = GivenPath(path_type=Path)
 
 
 def _file(common: Common) -> TrustFile:

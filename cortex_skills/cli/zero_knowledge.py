@@ -19,6 +19,7 @@ import click
 from cortex_skills.cli.call import read_value
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.options import SKILL, Choice, Common
+from cortex_skills.cli.path_types import GivenPath
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ _MAX_BYTES = 8192
 @click.command(cls=Command)
 @click.option("--text", "is_text", is_flag=True, help="The value is a text, not an integer.")
 @click.option(
-    "--hand-out", metavar="FILE", type=click.Path(path_type=Path), help="Write the opening to a file for its holder."
+    "--hand-out", metavar="FILE", type=GivenPath(path_type=Path), help="Write the opening to a file for its holder."
 )
 @click.option("--subject", metavar="NAME", help="Also assert the commitment: the subject …")
 @click.option("--predicate", metavar="NAME", help="… and the predicate.")
@@ -87,7 +88,7 @@ def commit(
 
 
 @click.command(cls=Command)
-@click.argument("file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", metavar="FILE", type=GivenPath(exists=True, dir_okay=False, path_type=Path))
 @_LABEL
 @_FOR
 @click.pass_obj

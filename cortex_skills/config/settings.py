@@ -4,7 +4,8 @@ Rules kept here:
 - precedence, lowest first: the defaults, the YAML file, the environment, the arguments;
 - a number outside its range is clamped with a warning in `warnings`; all other faults are errors, reported together
   (`config_invalid`);
-- `${NAME}` is expanded in `cortex.authToken` only; the token is in no message, repr or JSON. The secrets of a `store`
+- in settings that are paths (`path_settings`) home folders and variables are expanded (`expanded_path`); elsewhere
+  `${NAME}` is expanded in `cortex.authToken` only; the token is in no message, repr or JSON. The secrets of a `store`
   on a server stay `${NAME}` here; a secret in clear text is rejected and not repeated;
 - `store: cortex` is the Cortex at `cortex.host` and `cortex.port`, asked with `cortex.authToken`; without such a store
   these three are where this process serves, so a host that is not this machine is an error;
@@ -25,7 +26,7 @@ from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from cortex_skills.config.path_settings import PRIVATE, PUBLIC, READ_ONLY, PathSetting, marked
+from cortex_skills.config.path_settings import PRIVATE, PUBLIC, READ_ONLY, PathSetting, marked, path_marks
 from cortex_skills.config.sources import (
     all_settings,
     camel,
@@ -37,6 +38,7 @@ from cortex_skills.config.sources import (
     snake,
     unknown_variables,
 )
+from cortex_skills.safe_io.expanded_path import expanded_path
 from cortex_skills.safe_io.schemas import LocatedDocument, Problem, check, shown
 
 CORTEX = "cortex"
@@ -273,7 +275,11 @@ class Config:
         """
         sources = [from_environment(env), from_arguments(overrides or {})]
         if path is not None:
-            sources.insert(0, from_file(Path(path)))
+            try:
+                given = expanded_path(os.fspath(path), env)
+            except ValueError as error:
+                raise invalid([Problem((), f"the path of the file: {error}")]) from None
+            sources.insert(0, from_file(Path(given)))
         config = cls.__new__(cls)
         config._fill(sources, env, tuple(unknown_variables(env)))
         object.__setattr__(config, "file", None if path is None else Path(path).absolute())
@@ -335,7 +341,8 @@ class Config:
     def _fill(self, sources: list[LocatedDocument], env: Mapping[str, str], warnings: tuple[str, ...]) -> None:
         document = merged(sources)
         warnings += tuple(_clamp(document))
-        problems = _expand_token(document, env) + _check_store(document, env) + _check_host(document, sources)
+        problems = _expand_paths(document, env) + _expand_token(document, env)
+        problems += _check_store(document, env) + _check_host(document, sources)
         problems += check("config", document) if document.data else document.problems  # `Config()` needs no schema
         if problems:
             raise invalid(problems)
@@ -367,6 +374,33 @@ def _clamp(document: LocatedDocument) -> list[str]:
             message = f"{shown(value)} is outside {low} to {high}; {values[key]} is used"
             warnings.append(str(document.problem(setting, message)))
     return warnings
+
+
+def _expand_paths(document: LocatedDocument, env: Mapping[str, str]) -> list[Problem]:
+    """Expand the settings that are paths; return a problem for each that names what is not there."""
+    problems = []
+
+    def expanded(value: Any, setting: tuple[str, ...], mark: PathSetting) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return expanded_path(value, env, may_be_address=mark.may_be_address)
+        except ValueError as error:
+            hint = "set it, or write the path in full; $$ is a dollar sign"
+            problems.append(document.problem(tuple(map(camel, setting)), str(error), hint))
+            return value
+
+    for setting, mark in path_marks(Config) if document.data else ():
+        *section, key = map(camel, setting)
+        values = document.data.get(section[0]) if section else document.data
+        value = values.get(key) if isinstance(values, dict) else None
+        if isinstance(value, str):
+            values[key] = expanded(value, setting, mark)
+        elif isinstance(value, list):
+            values[key] = [expanded(part, setting, mark) for part in value]
+        elif isinstance(value, dict) and setting != ("store",):  # which is a server
+            values[key] = {name: expanded(part, setting, mark) for name, part in value.items()}
+    return problems
 
 
 def _expand_token(document: LocatedDocument, env: Mapping[str, str]) -> list[Problem]:

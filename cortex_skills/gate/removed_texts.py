@@ -99,7 +99,7 @@ class RemovedTexts:
 
         folder = config.audit.removed or user_data_path("cortex-skills", appauthor=False) / "audit"
         key = config.audit.removed_key or user_config_path("cortex-skills", appauthor=False) / "audit" / "key"
-        return cls(namespace, Path(folder).expanduser(), Path(key).expanduser())
+        return cls(namespace, Path(folder), Path(key))
 
     def keep(self, call: RecentCall, texts: Iterable[str]) -> None:
         """Keep what was removed from the answer of a call."""

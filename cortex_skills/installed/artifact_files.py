@@ -50,7 +50,7 @@ def artifacts_folder(config: Config) -> Path:
     from platformdirs import user_data_path
 
     if config.artifacts.folder:
-        return Path(config.artifacts.folder).expanduser().absolute()
+        return Path(config.artifacts.folder).absolute()
     store = config.store_folder
     if store is not None:
         return store.with_name(f"{store.name}.artifacts").absolute()

@@ -198,7 +198,7 @@ def _refused(path: Path, problem: str, hint: str) -> CortexError:
 def key_folder(config: Config) -> KeyFolder:
     """The folder of this installation's keys."""
     given = config.proofs.keys
-    return KeyFolder(Path(given).expanduser() if given else default_folder())
+    return KeyFolder(Path(given) if given else default_folder())
 
 
 def signing_key(config: Config) -> Key:

@@ -83,7 +83,7 @@ def _below(root: str, setting: str, given: str, *, must_exist: bool) -> Path:
     if not root:
         message = f"clients cannot name folders here: `registry.{setting}` is not configured"
         raise CortexError("permission_denied", message, hint="ask the owner of this installation to set it")
-    place = Path(root).expanduser()
+    place = Path(root)
     segments = [] if not given and not must_exist else given.rstrip("/").split("/")
     problem = path_problem("/".join(segments)) if segments else ""
     if problem:

@@ -109,13 +109,13 @@ def synchronise_configured(
         GraphError: the store cannot be used.
 
     """
-    places = [Path(folder).expanduser() for folder in folders]
+    places = list(map(Path, folders))
     return synchronise(registry, places, actor=actor, accept_changed=accept_changed, sign=sign)
 
 
 def register_configured(registry: SkillRegistry, folders: Iterable[str], *, actor: str) -> None:
     """Register the skills of the folders with an absolute path; what is refused is a warning in the log."""
-    found = [path for folder in folders if (path := Path(folder).expanduser()).is_absolute() and path.is_dir()]
+    found = [path for folder in folders if (path := Path(folder)).is_absolute() and path.is_dir()]
     if not found:
         return
     try:

@@ -79,7 +79,7 @@ class SecretStore:
         path = settings.file or user_data_path("cortex-skills", appauthor=False) / "secrets.json"
         key = settings.key or user_config_path("cortex-skills", appauthor=False) / "secrets.key"
         passphrase = os.environ.get(PASSPHRASE, "")
-        return cls(Path(path).expanduser(), Path(key).expanduser(), keyring, passphrase)
+        return cls(Path(path), Path(key), keyring, passphrase)
 
     def names(self) -> list[SecretName]:
         """The names of all secrets, sorted.

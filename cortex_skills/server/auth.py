@@ -129,7 +129,7 @@ class AccessControl:
         self._usual = config.agent_namespace
         self._anonymous = config.cortex.allow_anonymous_reads
         given = config.cortex.token_file
-        self.file = TokenFile(Path(given).expanduser() if given else default_file())
+        self.file = TokenFile(Path(given) if given else default_file())
         secret = config.serving.auth_token
         self._configured = None if secret is None else digest_of(_configured(secret))
 

@@ -53,7 +53,7 @@ def default_key_file() -> Path:
 def trust_of(config: Config) -> TrustFile:
     """The trust store of this installation."""
     given = config.verification.trust_store
-    return TrustFile(Path(given).expanduser() if given else default_file(), default_key_file())
+    return TrustFile(Path(given) if given else default_file(), default_key_file())
 
 
 class TrustFile:

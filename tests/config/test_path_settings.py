@@ -75,14 +75,14 @@ def test_each_path_of_a_configuration_is_found_with_its_setting():
         proofs={"shapes": {"stock": "stock.ttl"}},
         registry={"folders": ["a", "b"]},
         artifacts={"channels": {"mail": "https://example.org/"}},
-        secrets={"key": "~/k"},
+        secrets={"key": "k"},
     )
     assert list(path_settings(config)) == [
         ("store", "memory:", PathSetting("private", may_be_address=True)),
         ("proofs.shapes.stock", "stock.ttl", PathSetting("read-only")),
         ("registry.folders", "a", PathSetting("read-only")),
         ("registry.folders", "b", PathSetting("read-only")),
-        ("secrets.key", "~/k", PathSetting("private")),
+        ("secrets.key", "k", PathSetting("private")),
         ("artifacts.channels.mail", "https://example.org/", PathSetting("public", may_be_address=True)),
     ]
 

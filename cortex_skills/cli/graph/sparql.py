@@ -20,6 +20,7 @@ from cortex_skills.cli.graph.streams import Visible, standard_output
 from cortex_skills.cli.graph.term_text import shown_term, with_prefixes
 from cortex_skills.cli.options import Choice, Common, reads_as_of
 from cortex_skills.cli.output import counted
+from cortex_skills.cli.path_types import GivenPath
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph, QueryAnswer
@@ -34,7 +35,7 @@ _TABLE_BYTES = 16 << 20
 @click.option(
     "--file",
     "-f",
-    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+    type=GivenPath(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     help="Read the text from a file, or - for standard input.",
 )
 @click.option("--update", is_flag=True, help="The text is an update, which may change the namespace.")

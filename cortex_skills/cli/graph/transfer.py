@@ -18,6 +18,7 @@ from cortex_skills.cli.commands import Command
 from cortex_skills.cli.graph.streams import Visible, standard_output
 from cortex_skills.cli.options import Choice, Common, reads_as_of
 from cortex_skills.cli.output import are, counted
+from cortex_skills.cli.path_types import GivenPath
 
 if TYPE_CHECKING:
     from cortex_graph import GraphStore
@@ -33,7 +34,7 @@ _FORMAT = click.option(
 
 
 @click.command("import", cls=Command)
-@click.argument("file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.argument("file", metavar="FILE", type=GivenPath(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @_FORMAT
 @click.option(
     "--with-provenance",
@@ -77,7 +78,7 @@ def _note_omissions(common: Common, done: ImportResult, with_provenance: bool) -
 
 @click.command("export", cls=Command)
 @click.argument(
-    "file", metavar="[FILE]", required=False, type=click.Path(dir_okay=False, allow_dash=True, path_type=Path)
+    "file", metavar="[FILE]", required=False, type=GivenPath(dir_okay=False, allow_dash=True, path_type=Path)
 )
 @_FORMAT
 @click.option(

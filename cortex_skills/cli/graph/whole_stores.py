@@ -12,6 +12,7 @@ import click
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.options import Common, holds_store, missing_store
 from cortex_skills.cli.output import Output, are, counted
+from cortex_skills.cli.path_types import GivenPath, PathOrName
 
 if TYPE_CHECKING:
     from cortex_graph.transfer import Backup, CopyResult
@@ -44,7 +45,7 @@ def check(common: Common) -> None:
 
 
 @click.command("backup", cls=Command)
-@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="FOLDER", type=GivenPath(path_type=Path))
 @click.pass_obj
 def backup(common: Common, folder: Path) -> None:
     """Back up the whole store to a new FOLDER.
@@ -61,7 +62,7 @@ def backup(common: Common, folder: Path) -> None:
 
 
 @click.command("restore", cls=Command)
-@click.argument("folder", metavar="FOLDER", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("folder", metavar="FOLDER", type=GivenPath(exists=True, file_okay=False, path_type=Path))
 @click.option("--replace", is_flag=True, help="Replace the content of the store.")
 @click.pass_obj
 def restore(common: Common, folder: Path, replace: bool) -> None:
@@ -85,8 +86,8 @@ def _document(made: Backup) -> dict[str, Any]:
 
 
 @click.command("copy", cls=Command)
-@click.option("--from", "source", metavar="STORE", required=True, help="The source store.")
-@click.option("--to", "target", metavar="STORE", required=True, help="The target store.")
+@click.option("--from", "source", metavar="STORE", type=PathOrName(), required=True, help="The source store.")
+@click.option("--to", "target", metavar="STORE", type=PathOrName(), required=True, help="The target store.")
 @click.pass_obj
 def copy(common: Common, source: str, target: str) -> None:
     """Copy namespaces, with their provenance, from one store to another of any kind.

@@ -15,6 +15,7 @@ import click
 
 from cortex_skills.cli.commands import Command, Group
 from cortex_skills.cli.options import Choice, Common
+from cortex_skills.cli.path_types import GivenPath
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def diff(common: Common, name: str, old: int, new: int) -> None:
 
 @click.command(cls=Command)
 @SKILL
-@click.argument("target", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER")
+@click.argument("target", type=GivenPath(file_okay=False, path_type=Path), metavar="FOLDER")
 @click.option("--version", "number", type=click.IntRange(1), metavar="N", help="An earlier version.")
 @click.pass_obj
 def export(common: Common, name: str, target: Path, number: int | None) -> None:

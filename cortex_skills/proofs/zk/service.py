@@ -43,7 +43,7 @@ def openings_of(config: Config) -> OpeningStore:
     """The store of openings of this installation."""
     settings = config.proofs
     folder, key = settings.openings, settings.openings_key
-    return OpeningStore(Path(folder).expanduser() if folder else None, Path(key).expanduser() if key else None)
+    return OpeningStore(Path(folder) if folder else None, Path(key) if key else None)
 
 
 def request(

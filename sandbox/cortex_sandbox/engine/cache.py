@@ -31,7 +31,13 @@ def cache_folder() -> Path | None:
     """The private cache folder, created when absent; None when it cannot be made safe."""
     override = os.environ.get("CORTEX_SANDBOX_CACHE")
     if override:
-        folder = Path(override)
+        try:
+            folder = Path(os.path.expandvars(override)).expanduser()
+        except RuntimeError:  # there is no such home folder
+            folder = Path(override)
+        if any(part.startswith(("~", "$")) for part in folder.parts[:1]):
+            log.warning("no cache in %s, which names no folder: every start compiles again", override)
+            return None
     else:
         import platformdirs
 
