@@ -4,7 +4,8 @@ Rules kept here:
 - a tool holds no policy: the gate has checked a call before the tool runs;
 - it uses the `Host` (the namespaced graph, the memories, the settings) and the acting skill, and nothing else;
 - it returns an `Outcome`, whose text is without the enrichment: the gate cleans and appends that;
-- input schemas are strict about structure; what a name means is checked by the graph, whose errors are clearer.
+- input schemas are strict about structure, and lenient about `null` and `5.0` (`by_schema`); what a name means is
+  checked by the graph, whose errors are clearer.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.host import Host
 from cortex_skills.policy.budgets import Budgets
 from cortex_skills.runtime.skill import Skill
+from cortex_skills.safe_io.lenient_values import by_schema
 from cortex_skills.safe_io.schemas import did_you_mean, errors_of
 
 if TYPE_CHECKING:
@@ -180,13 +182,14 @@ class Tool:
             raise self._invalid([("arguments", f"must be an object, not {type(arguments).__name__}")])
         validator = self.validator()
         try:
-            if validator.is_valid(arguments):
-                return arguments
-            errors = errors_of(validator, arguments, _MAX_ERRORS)
+            given: dict[str, Any] = by_schema(arguments, self.input_schema)
+            if validator.is_valid(given):
+                return given
+            errors = errors_of(validator, given, _MAX_ERRORS)
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
             raise self._invalid([("arguments", f"are not JSON: {error}")]) from None
         problems = [(".".join(map(str, e.instance_path)) or "arguments", e.message) for e in errors]
-        raise self._invalid(problems, tuple(arguments))
+        raise self._invalid(problems, tuple(given))
 
     def _invalid(self, problems: list[tuple[str, str]], given: tuple[object, ...] = ()) -> CortexError:
         errors = [{"field": where, "message": what[:300]} for where, what in problems]

@@ -116,7 +116,8 @@ def test_no_value_is_converted_to_an_integer(limit: Any) -> None:
 def test_parameters_are_read_by_their_type() -> None:
     given = parse_query(ListQuery, b"limit=5&exactTotal=true&subject=5&object=5")
     assert given == {"limit": 5, "exactTotal": True, "subject": "5", "object": "5"}
-    for query in (b"limit=5.0", b"limit=1_0", b"limit=%205", b"limit=true", b"exactTotal=1", b"exactTotal=True"):
+    assert parse_query(ListQuery, b"limit=5.0") == {"limit": 5}  # as in JSON
+    for query in (b"limit=5.5", b"limit=1_0", b"limit=%205", b"limit=true", b"exactTotal=1", b"exactTotal=True"):
         with pytest.raises(HttpError):
             parse_query(ListQuery, query)
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import BeforeValidator, ConfigDict, Field
 from typing_extensions import TypeAliasType, TypedDict
 
-_INTEGER = re.compile(r"-?[0-9]{1,15}", re.ASCII)
+_INTEGER = re.compile(r"(-?[0-9]{1,15})(?:\.0{1,15})?", re.ASCII)  # 5.0 is an integer
 _BOOLEANS = {"true": True, "false": False}
 
 
@@ -23,7 +23,7 @@ def _whole(value: Any) -> Any:
 
 
 def _integer(text: str) -> int | str:
-    return int(text) if _INTEGER.fullmatch(text) else text
+    return int(found[1]) if (found := _INTEGER.fullmatch(text)) else text
 
 
 def _boolean(text: str) -> bool | str:

@@ -1,7 +1,8 @@
 """Checks what a client sends against the models, and describes the models as JSON Schema.
 
 Rules kept here:
-- one source: the same model validates a request and appears in the OpenAPI document;
+- one source: the same model validates a request and appears in the OpenAPI document; `null` for an optional member is
+  the same as none;
 - a problem names its field and the rule, never the value, which may be long or secret;
 - at most twenty problems are reported, and of a document with thousands of them only their number;
 - of a long list in a large document only the first wrong item is looked at, so that finding the others takes no time.
@@ -16,6 +17,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import SchemaValidator
 
+from cortex_skills.safe_io.lenient_values import by_schema
 from cortex_skills.safe_io.schemas import field_name, has_few_members, shown
 from cortex_skills.server.bodies import invalid, pairs_of
 
@@ -32,6 +34,7 @@ def check(model: Any, document: Any) -> Any:
         HttpError: `invalid_arguments`, with the problems in `details.errors`.
 
     """
+    document = by_schema(document, *_described(model))
     try:
         return _adapter(model).validate_python(document)
     except ValidationError as error:
@@ -81,6 +84,13 @@ def parameters_of(model: Any) -> dict[str, dict[str, Any]]:
     """The JSON Schema of each parameter of a query string."""
     properties: dict[str, dict[str, Any]] = _untitled(_adapter(model).json_schema())["properties"]
     return properties
+
+
+@cache
+def _described(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The JSON Schema of a model, and the definitions that it refers to."""
+    schema = _adapter(model).json_schema()
+    return schema, schema.get("$defs", {})
 
 
 @cache

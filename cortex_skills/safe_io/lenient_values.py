@@ -1,0 +1,77 @@
+"""`by_schema`: values as JSON Schema means them, for readers that distinguish more.
+
+Rules kept here:
+- `null` for an optional member is the same as none: clients that must send every member write it so. A required member
+  keeps its `null`, and so does one whose schema allows it;
+- a number without a fraction is an integer where the schema wants one (JSON Schema 2020-12 §4.2.3: 5.0 is 5); where it
+  allows any number, 5.0 stays as it is;
+- what the schema does not describe is unchanged, and left to the validator.
+
+>>> schema = {"properties": {"limit": {"type": "integer"}, "cursor": {"type": "string"}}}
+>>> by_schema({"limit": 5.0, "cursor": None}, schema)
+{'limit': 5}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+Schema = Mapping[str, Any]
+_NONE: Schema = MappingProxyType({})
+_ANY = frozenset({"null", "number"})
+
+
+def by_schema(value: Any, schema: Schema, definitions: Schema = _NONE) -> Any:
+    """A value with what its schema says about `null` and integers.
+
+    Args:
+        value: JSON.
+        schema: a JSON Schema.
+        definitions: the schemas that `$ref` names by their last part.
+
+    """
+    schema = _resolved(schema, definitions)
+    if isinstance(value, dict):
+        known, required = schema.get("properties", _NONE), schema.get("required", ())
+        return {
+            name: by_schema(part, known[name], definitions) if name in known else part
+            for name, part in value.items()
+            if part is not None or name in required or name not in known or "null" in _types(known[name], definitions)
+        }
+    if isinstance(value, list) and isinstance(items := schema.get("items"), Mapping):
+        return [by_schema(part, items, definitions) for part in value]
+    if type(value) is float and value.is_integer():
+        types = _types(schema, definitions)
+        return int(value) if "integer" in types and "number" not in types else value
+    return value
+
+
+def _resolved(schema: Schema, definitions: Schema) -> Schema:
+    """The schema that another one refers to, or the only one of its alternatives that is not null."""
+    while isinstance(schema, Mapping):
+        others = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
+        if "$ref" in schema:
+            schema = definitions.get(schema["$ref"].rpartition("/")[2], _NONE)
+        elif len(others) == 1:
+            schema = others[0]
+        else:
+            return schema
+    return _NONE
+
+
+def _types(schema: Schema, definitions: Schema) -> frozenset[str]:
+    """The types that a schema allows; of one that names none, all."""
+    if not isinstance(schema, Mapping):
+        return _ANY
+    if "$ref" in schema:
+        return _types(definitions.get(schema["$ref"].rpartition("/")[2], _NONE), definitions)
+    if alternatives := [*schema.get("anyOf", ()), *schema.get("oneOf", ())]:
+        return frozenset[str]().union(*(_types(each, definitions) for each in alternatives))
+    if "type" in schema:
+        return frozenset([schema["type"]] if isinstance(schema["type"], str) else schema["type"])
+    values = [schema["const"]] if "const" in schema else schema.get("enum")
+    if values is None:
+        return _ANY
+    return frozenset({"null"} if None in values else ())
