@@ -2,7 +2,8 @@
 
 Rules kept here:
 - the index contains words, numbers and weights, and no text: the text of an answer is read from the graph;
-- English stop words and stems; words of other languages are indexed unchanged;
+- English stop words and stems; words of other languages are indexed without their accents, so that `zoe` finds `Zoë`.
+  Stop words are removed first: `thé` is none;
 - additions and removals are searchable when the call returns; the threads of the one writer merge segments.
 """
 
@@ -35,9 +36,13 @@ class WordIndex:
         self._schema = schema.build()
         self._index = tantivy.Index(self._schema)
         builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
-        self._analyzer = (
-            builder.filter(tantivy.Filter.stopword("english")).filter(tantivy.Filter.stemmer("english")).build()
-        )
+        for step in (
+            tantivy.Filter.stopword("english"),
+            tantivy.Filter.ascii_fold(),
+            tantivy.Filter.stemmer("english"),
+        ):
+            builder = builder.filter(step)
+        self._analyzer = builder.build()
         self._index.register_tokenizer(_ANALYZER, self._analyzer)
         self._writer = self._index.writer(_HEAP_BYTES, 1)
         self._searcher = self._index.searcher()

@@ -1,12 +1,13 @@
 """Splits a text into the words by which it is indexed.
 
 Rules kept here:
-- text is normalized (NFKC) and case-folded; marks are kept;
+- text is normalized (NFKC) and case-folded; the accents of Greek and Cyrillic letters are removed, the marks of
+  other scripts are kept;
 - a word is a run of letters, digits and marks; in scripts without spaces (Han, kana, Thai, Lao, Khmer, Burmese) every
   pair of adjacent characters is a word, and so is a single character;
 - at most `MAX_WORDS` words of at most `LONGEST` characters each; linear in the text; never raises.
 
-The index removes stop words and stems.
+The index removes stop words and the accents of Latin letters, and stems.
 """
 
 from __future__ import annotations
@@ -35,11 +36,27 @@ def words(text: str) -> list[str]:
     if text.isascii():
         return [_plain(word) for word in _ASCII.findall(text.lower())[:MAX_WORDS]]
     found: list[str] = []
-    for match in _runs().finditer(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())):
+    for match in _runs().finditer(_folded(text)):
         found.extend(_pairs(match[1]) if match[1] else [_plain(match[2])])
         if len(found) >= MAX_WORDS:
             break
     return found[:MAX_WORDS]
+
+
+def _folded(text: str) -> str:
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return folded.translate(_accents())
+
+
+@cache
+def _accents() -> dict[int, str]:
+    """What Greek and Cyrillic letters are without accents, and the accents that NFKC leaves alone."""
+    found = dict.fromkeys(range(0x300, 0x370), "")
+    for letter in map(chr, (*range(0x370, 0x530), *range(0x1F00, 0x2000))):
+        plain = "".join(char for char in unicodedata.normalize("NFD", letter) if not "\u0300" <= char <= "\u036f")
+        if plain != letter:
+            found[ord(letter)] = plain
+    return found
 
 
 @cache

@@ -32,6 +32,8 @@ from cortex_skills.finder.words import LONGEST, MAX_WORDS, words
         ("ﾃｽﾄ", ["テス", "スト"]),
         ("한국어 텍스트", ["한국어", "텍스트"]),
         ("привет МИР", ["привет", "мир"]),
+        ("Ελλάδα ёлка", ["ελλαδα", "елка"]),
+        ("n\u0308", ["n"]),
         ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
         ("مرحبا بالعالم", ["مرحبا", "بالعالم"]),
         ("ภาษาไทย", ["ภา", "าษ", "ษา", "าไ", "ไท", "ทย"]),
@@ -96,3 +98,14 @@ def test_stop_words_do_not_count_and_rare_words_weigh_more() -> None:
     index.change(add=[(0, "tea with milk", 0.5), *((number, "tea with lemon", 0.5) for number in range(1, 9))])
     (best, _), *_ = index.search(index.words_of("tea and milk"), 0, 10)
     assert best == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [("Zoë Müller", "zoe"), ("Zoe Muller", "müller"), ("Łódź", "lodz"), ("Ørsted", "orsted"), ("Ελλάδα", "ελλαδα"),
+     ("ёлка", "елка"), ("le thé vert", "thé"), ("Việt Nam", "viet"), ("ré\u0301sumés", "resume")],
+)  # fmt: skip
+def test_words_with_and_without_accents_find_each_other(text: str, query: str) -> None:
+    index = WordIndex()
+    index.change([(1, text, 1.0), (2, "something else", 1.0)])
+    assert [number for number, _ in index.search(index.words_of(query), 0.0, 5)] == [1]
