@@ -88,7 +88,7 @@ class Plugin:
         self.cleaning = cleaning or RULE
         self.session = uuid.uuid4().hex
         session = Session(graph.namespace, self.agent, self.session)
-        limits = AllLimits(config.skill_sandbox)
+        limits = AllLimits(config.skill_sandbox, given=config.given_limits)
         registers = registers and self._today is graph
         self.recent_calls = RecentCalls()
         self.audit = open_audit(config, graph.namespace, self.agent, self.recent_calls, serves=serves)

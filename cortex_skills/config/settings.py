@@ -219,6 +219,10 @@ class Config:
     Args:
         settings: by name, in camelCase or snake_case; sections as mappings.
 
+    Attributes:
+        warnings: what was corrected or ignored.
+        given_limits: the settings of `skill_sandbox` that a source gave, by name; the others are defaults.
+
     Raises:
         CortexError: `config_invalid`, with all faults in `details["errors"]`.
 
@@ -247,6 +251,7 @@ class Config:
     artifacts: ArtifactSettings = field(default_factory=ArtifactSettings)
     warnings: tuple[str, ...] = field(default=(), compare=False)
     file: Path | None = field(default=None, compare=False)
+    given_limits: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     def __init__(self, **settings: Any) -> None:
         self._fill([from_arguments(settings)], os.environ, ())
@@ -335,7 +340,7 @@ class Config:
             if isinstance(value, dict) and key != "store":
                 parts = {camel(name): part for name, part in value.items()}
                 settings[key] = {name: list(part) if isinstance(part, tuple) else part for name, part in parts.items()}
-        del settings["cortex"]["authToken"], settings["warnings"], settings["file"]
+        del settings["cortex"]["authToken"], settings["warnings"], settings["file"], settings["givenLimits"]
         return settings | {"vocabularies": list(self.vocabularies)}
 
     def _fill(self, sources: list[LocatedDocument], env: Mapping[str, str], warnings: tuple[str, ...]) -> None:
@@ -355,6 +360,7 @@ class Config:
                 value = replace(default, **parts)
             object.__setattr__(self, item.name, tuple(value) if isinstance(value, list) else value)
         object.__setattr__(self, "warnings", warnings)
+        object.__setattr__(self, "given_limits", frozenset(map(snake, document.data.get("skillSandbox") or ())))
 
 
 def _clamp(document: LocatedDocument) -> list[str]:

@@ -194,7 +194,9 @@ class ActionSteps:
             recorded = {"skill": name, "inputs": inputs, "facts": facts.about, **facts.named()}
             call.host.audit.check_writable(manifest.id, agent=call.agent, **recorded)
             outputs = checked_outputs(manifest, _run(action, acting))
-        return text_for_model(manifest, outputs, call.host.cleaning)
+        outcome = text_for_model(manifest, outputs, call.host.cleaning)
+        low = slot.low()
+        return outcome.with_budget(low) if low else outcome
 
     def propose(self, given: Sequence[Any], call: Call, limits: SessionLimits | None) -> list[dict[str, Any]]:
         """Keep the actions that the code of a skill proposes; none runs.

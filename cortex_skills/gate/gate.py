@@ -210,6 +210,7 @@ class Gate:
                 chosen, skills = self._as(acting_as, {} if of_contract else self.active.skills)
             try:
                 acting = chosen.name
+                limits = None if limits is None else limits.of_skill(is_builtin=chosen.is_builtin)
                 budgets = None if limits is None else limits.budgets
                 given = arguments if facts is not None else wanted.check_arguments(arguments)
                 call = Call(chosen, given, who, self.host, budgets, cancel, skills, session)
@@ -305,7 +306,8 @@ class Gate:
         if tool.rate_limited and limits is not None:
             limits.rate.acquire(name)
         try:
-            slot = _slot(tool, call, name)
+            units = tool.units(call)
+            slot = _slot(tool, call, name, units)
         except CortexError:
             if repeated := _repeated(tool, call):
                 return repeated
@@ -315,8 +317,9 @@ class Gate:
                 call.cancel.check()
             self.host.memories.settle()
             outcome = tool.run(call)
-            if not outcome.spent:
-                slot.refund()
+            slot.refund(max(0, units - outcome.spent))
+        if low := slot.low():
+            outcome = outcome.with_budget(low)
         if outcome.proposed:
             outcome.details["actionRequests"] = self.action_steps.propose(outcome.proposed, call, limits)
         if tool.budget == "query" and call.budgets is not None:
@@ -324,12 +327,12 @@ class Gate:
         return outcome
 
 
-def _slot(tool: Tool, call: Call, name: str) -> Slot:
+def _slot(tool: Tool, call: Call, name: str, units: int) -> Slot:
     if tool.budget == "query" and call.budgets is not None:
         limits = {n: s.semantic.max_queries for n, s in call.active.items() if s.manifest.semantic}
         return call.budgets.query(name, limits[name], limits)
     if tool.budget == "assertion" and call.budgets is not None:
-        return call.budgets.assertion(name)
+        return call.budgets.assertion(name, units)
     return Slot.free()
 
 

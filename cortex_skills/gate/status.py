@@ -11,7 +11,7 @@ from typing import Any
 
 from cortex_skills.host import Host
 from cortex_skills.lifecycle.active_skills import ActiveSkills
-from cortex_skills.policy.budgets import Budgets
+from cortex_skills.policy.session_limits import SessionLimits
 from cortex_skills.runtime.skill import Skill
 
 
@@ -37,12 +37,12 @@ def status_of(host: Host, active: ActiveSkills, *, watching: bool) -> dict[str, 
             "reloads": active.reloads,
             "rejected": [rejected.to_json() for rejected in active.rejected],
         },
-        "skills": [_skill(skill, host.limits.own.budgets) for skill in active.skills.values()],
+        "skills": [_skill(skill, host.limits.own) for skill in active.skills.values()],
     }
 
 
-def _skill(skill: Skill, budgets: Budgets) -> dict[str, Any]:
-    runtime = skill.runtime
+def _skill(skill: Skill, limits: SessionLimits) -> dict[str, Any]:
+    runtime, budgets = skill.runtime, limits.of_skill(is_builtin=skill.is_builtin).budgets
     return {
         "name": skill.name,
         "version": skill.semantic.skill_version,

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cortex_graph import GraphError, Names
 from cortex_sandbox import Box, SandboxError, TranspileError, bundle
@@ -244,8 +244,9 @@ class Loader:
         self, snapshot: SkillSnapshot, manifest: Manifest, signed: Mapping[str, str] | None, signer: str = ""
     ) -> Skill:
         folder, semantic, config = snapshot.folder.absolute(), manifest.semantic, self.host.config
+        origin: dict[str, Any] = {"signed": signed, "signer": signer, "is_builtin": is_builtin(snapshot.folder)}
         if semantic is None:
-            return Skill(manifest, PLAIN, folder, None, snapshot.digests, signed=signed, signer=signer)
+            return Skill(manifest, PLAIN, folder, None, snapshot.digests, **origin)
         rules = _rules(snapshot, manifest.name, semantic)
         findings = list(snapshot.findings)
         if config.verification.auto_scan:
@@ -257,7 +258,7 @@ class Loader:
             program = SkillProgram(code, snapshot.folder, entry, config.skill_sandbox)
             functions = HostFunctions(manifest, semantic, self.host)
             runtime = SkillRuntime(manifest.name, program, functions, self.host.session, starting=self.starting)
-        return Skill(manifest, semantic, folder, runtime, snapshot.digests, signed=signed, signer=signer, rules=rules)
+        return Skill(manifest, semantic, folder, runtime, snapshot.digests, rules=rules, **origin)
 
     def _verifier(self) -> Verifier | None:
         if not self.host.config.verification.require_signature:

@@ -3,7 +3,9 @@
 Rules kept here:
 - everything is counted by skill name, so that the counts survive a reload; one `Budgets` is one session;
 - a slot is checked and taken in one step, under a lock;
-- a failed attempt returns its slot, and so does one that changed nothing (`created: False`);
+- a failed attempt returns its slot, and so does one that changed nothing (`created: False`); a call that takes several
+  units takes all of them or none;
+- a refusal names the setting that raises the limit, and a slot states what is left when that is less than a fifth;
 - a skill's queries are limited by its own limit, and those of all active skills together by
   `max_graph_queries × active skills`; assertions and writes from inside a sandbox are limited for each skill;
 - of the limit of all, `max_graph_queries` are reserved for each active skill (fewer if its own limit is lower), so no
@@ -26,14 +28,23 @@ Rules kept here:
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from threading import Lock
 from types import MappingProxyType, TracebackType
+from typing import Any
 
 from cortex_skills.errors import CortexError
 
+# The code of a refusal, and the setting of the limit.
+_BUDGETS = {
+    "queries": ("query_limit", "skillSandbox.maxGraphQueries"),
+    "assertions": ("assertion_limit", "skillSandbox.maxAssertions"),
+    "writes": ("write_limit", "skillSandbox.maxWrites"),
+    "units of cost": ("cost_limit", "actions.costBudget"),
+}
 _ALONE: Mapping[str, int | None] = MappingProxyType({})
 
 
@@ -44,11 +55,19 @@ class RateWindow:
         max_calls: the limit, at least 1; each call in the window takes the memory of one number.
         window_s: the length of the window in seconds.
         clock: returns seconds, and never goes backwards.
+        setting: the one that raises the limit, for the hint of a refusal.
 
     """
 
-    def __init__(self, max_calls: int, window_s: float = 60.0, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        max_calls: int,
+        window_s: float = 60.0,
+        clock: Callable[[], float] = time.monotonic,
+        setting: str = "",
+    ) -> None:
         self.max_calls = max_calls
+        self.setting = setting
         self.window_s = window_s
         self._clock = clock
         self._calls: dict[str, deque[float]] = {}
@@ -73,7 +92,7 @@ class RateWindow:
         raise CortexError(
             "rate_limited",
             f"{skill} has made {self.max_calls} calls in the last {self.window_s:g} s, which is its limit",
-            hint=f"try again in {wait_s:.1f} s",
+            hint=f"try again in {wait_s:.1f} s" + (f"; {raised_by(self.setting)}" if self.setting else ""),
             details={"retryAfterMs": math.ceil(wait_s * 1000), "limit": self.max_calls},
         )
 
@@ -81,26 +100,35 @@ class RateWindow:
 class Slot:
     """Units of a budget, one unless stated, already taken. As a context manager returned when the block raises."""
 
-    __slots__ = ("_counts", "_held", "_lock", "_skill", "_units")
+    __slots__ = ("_budget", "_counts", "_held", "_limit", "_lock", "_skill")
 
-    def __init__(self, counts: Counter[str], skill: str, lock: Lock, units: int = 1) -> None:
+    def __init__(
+        self, counts: Counter[str], skill: str, lock: Lock, units: int = 1, limit: float = math.inf, budget: str = ""
+    ) -> None:
         self._counts = counts
         self._skill = skill
         self._lock = lock
-        self._units = units
-        self._held = True
+        self._held = units
+        self._limit = limit
+        self._budget = budget
 
     @classmethod
     def free(cls) -> Slot:
         """A slot for a call that no budget limits."""
         return cls(Counter(), "", Lock())
 
-    def refund(self) -> None:
-        """Return the slot; a second time has no effect."""
+    def refund(self, units: int | None = None) -> None:
+        """Return so many units, as far as they are held; all of them by default."""
         with self._lock:
-            if self._held:
-                self._held = False
-                self._counts[self._skill] -= self._units
+            returned = self._held if units is None else min(units, self._held)
+            self._held -= returned
+            self._counts[self._skill] -= returned
+
+    def low(self) -> dict[str, Any] | None:
+        """What is left of the budget, `{of, left, limit}`, when that is less than a fifth; else None."""
+        with self._lock:
+            left = self._limit - self._counts[self._skill]
+        return {"of": self._budget, "left": max(0, left), "limit": self._limit} if left * 5 < self._limit else None
 
     def __enter__(self) -> Slot:
         return self
@@ -121,9 +149,11 @@ class Budgets:
         max_assertions: assertions of one skill.
         max_writes: writes of one skill's code, from inside its sandbox.
 
+    Each may be infinite.
+
     """
 
-    def __init__(self, *, max_graph_queries: int, max_assertions: int, max_writes: int) -> None:
+    def __init__(self, *, max_graph_queries: float, max_assertions: float, max_writes: float) -> None:
         self.max_graph_queries = max_graph_queries
         self.max_assertions = max_assertions
         self.max_writes = max_writes
@@ -153,17 +183,17 @@ class Budgets:
                 taken = sum(max(self._queries[name], self._reserve(own)) for name, own in limits.items())
                 if taken >= limit_of_all:
                     raise _all_spent(skill, used, limit_of_all)
-            return self._take(self._queries, skill, self._limit(limit), "query_limit", "queries")
+            return self._take(self._queries, skill, self._limit(limit), "queries")
 
-    def assertion(self, skill: str) -> Slot:
-        """Take a slot for an assertion of `skill`; raises `assertion_limit` when there is none."""
+    def assertion(self, skill: str, units: int = 1) -> Slot:
+        """Take a slot for so many assertions of `skill`; raises `assertion_limit` when there are not so many."""
         with self._lock:
-            return self._take(self._assertions, skill, self.max_assertions, "assertion_limit", "assertions")
+            return self._take(self._assertions, skill, self.max_assertions, "assertions", units)
 
     def write(self, skill: str) -> Slot:
         """Take a slot for a write of the code of `skill`; raises `write_limit` when there is none."""
         with self._lock:
-            return self._take(self._writes, skill, self.max_writes, "write_limit", "writes")
+            return self._take(self._writes, skill, self.max_writes, "writes")
 
     def cost(self, skill: str, units: int, limit: int) -> Slot:
         """Take the cost of an action of `skill`.
@@ -178,11 +208,7 @@ class Budgets:
 
         """
         with self._lock:
-            used = self._costs[skill]
-            if used + units > limit:
-                raise _spent("cost_limit", f"{skill} has", "units of cost", used, limit)
-            self._costs[skill] += units
-            return Slot(self._costs, skill, self._lock, units)
+            return self._take(self._costs, skill, limit, "units of cost", units)
 
     def queries_used(self, skill: str) -> int:
         """The queries that `skill` has used in this session."""
@@ -196,38 +222,48 @@ class Budgets:
         """The writes that the code of `skill` has used in this session."""
         return self._used(self._writes, skill)
 
-    def _limit(self, limit: int | None) -> int:
+    def _limit(self, limit: int | None) -> float:
         return self.max_graph_queries if limit is None else limit
 
-    def _reserve(self, limit: int | None) -> int:
+    def _reserve(self, limit: int | None) -> float:
         return min(self.max_graph_queries, self._limit(limit))
 
     def _used(self, counts: Counter[str], skill: str) -> int:
         with self._lock:
             return counts[skill]
 
-    def _take(self, counts: Counter[str], skill: str, limit: int, code: str, noun: str) -> Slot:
+    def _take(self, counts: Counter[str], skill: str, limit: float, budget: str, units: int = 1) -> Slot:
         """Take a slot; the caller holds the lock."""
-        if counts[skill] >= limit:
-            raise _spent(code, f"{skill} has", noun, counts[skill], limit)
-        counts[skill] += 1
-        return Slot(counts, skill, self._lock)
+        used = counts[skill]
+        if used + units > limit:
+            raise _spent(skill, budget, used, limit, units)
+        counts[skill] += units
+        return Slot(counts, skill, self._lock, units, limit, budget)
 
 
-def _spent(code: str, who: str, noun: str, used: int, limit: int) -> CortexError:
+def raised_by(setting: str) -> str:
+    """How the owner raises a limit."""
+    words = re.sub(r"(?=[A-Z])", "_", setting).upper().replace(".", "__")
+    return f"the owner raises the limit: {setting} in cortex.yaml, or CORTEX_{words}"
+
+
+def _spent(skill: str, budget: str, used: int, limit: float, units: int) -> CortexError:
+    code, setting = _BUDGETS[budget]
+    needed = "" if units <= 1 else f", and this call needs {units}"
+    manifest = "; or maxQueries in the SKILL.md of the skill, where it is given" if budget == "queries" else ""
     return CortexError(
         code,
-        f"{who} used {used} {noun} of {limit} in this session",
-        hint=f"start a new session, or raise the limit on {noun}",
+        f"{skill} has used {used} {budget} of {limit} in this session{needed}",
+        hint=f"{raised_by(setting)}{manifest}; a new session begins at 0",
         details={"used": used, "limit": limit},
     )
 
 
-def _all_spent(skill: str, used: int, limit_of_all: int) -> CortexError:
+def _all_spent(skill: str, used: int, limit_of_all: float) -> CortexError:
     return CortexError(
         "query_limit",
         f"{skill} used {used} queries in this session, and the rest of the {limit_of_all} of all active skills is used "
         "or reserved for others",
-        hint="start a new session, or raise the limit on queries",
+        hint=f"{raised_by(_BUDGETS['queries'][1])}; a new session begins at 0",
         details={"used": used, "limit": limit_of_all},
     )

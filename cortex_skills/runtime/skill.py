@@ -90,6 +90,7 @@ class Skill:
         signer: the `did:key` that signed it, when signatures are required; else empty.
         rules: its own shapes, for proofs of what it asserts; None when it has none.
         calls: those in progress.
+        is_builtin: whether it is a skill of the package.
 
     """
 
@@ -102,6 +103,7 @@ class Skill:
     signer: str = ""
     rules: RuleSet | None = None
     calls: Calls = field(default_factory=Calls, compare=False, repr=False)
+    is_builtin: bool = False
 
     @property
     def name(self) -> str:

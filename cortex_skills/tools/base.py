@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from cortex_skills.cancellation import CancelToken
@@ -50,6 +50,12 @@ TRIPLE: dict[str, Any] = {
         "object": {"type": ["string", "number", "boolean", "object"]},
     },
     "required": ["subject", "predicate", "object"],
+}
+BUDGET: dict[str, Any] = {
+    "type": "object",
+    "properties": {"of": {"type": "string"}, "left": {"type": "integer"}, "limit": {"type": "integer"}},
+    "required": ["of", "left", "limit"],
+    "description": "What is left of a budget of the session, when that is less than a fifth.",
 }
 MATCH: dict[str, Any] = {"type": "object", "required": ["subject", "predicate", "object"]}
 
@@ -102,7 +108,7 @@ class Outcome:
         text: for a model.
         details: for a program; JSON-ready.
         enrichment: what the skill returned for a model, not cleaned; None when there is nothing.
-        spent: False when the call changed nothing, so that its slot is returned.
+        spent: the units of its budget that the call used: 0 when it changed nothing, so that its slot is returned.
         proposed: actions that the skill proposed, as it wrote them.
 
     """
@@ -110,8 +116,13 @@ class Outcome:
     text: str
     details: dict[str, Any]
     enrichment: Any = None
-    spent: bool = True
+    spent: int = 1
     proposed: Sequence[Any] = ()
+
+    def with_budget(self, low: Mapping[str, Any]) -> Outcome:
+        """The outcome with what is left of a budget, `{of, left, limit}`."""
+        note = f"({low['left']} of {low['limit']} {low['of']} are left in this session)"
+        return replace(self, text=f"{self.text}\n{note}", details={**self.details, "budget": dict(low)})
 
 
 @dataclass(frozen=True)
@@ -124,6 +135,7 @@ class Tool:
         permissions: what the acting skill must have been granted.
         budget: which budget a call takes a slot from; None when it takes none.
         run: performs a call.
+        units: how many units of its budget a call takes.
         repeated: the outcome of a call that would change nothing, because what it asks for was done before; else None.
             It writes nothing, and uses no slot.
         rate_limited: whether a call counts in the rate window.
@@ -143,6 +155,7 @@ class Tool:
     permissions: tuple[str, ...]
     budget: Literal["query", "assertion"] | None
     run: Callable[[Call], Outcome]
+    units: Callable[[Call], int] = lambda _: 1
     repeated: Callable[[Call], Outcome | None] | None = None
     rate_limited: bool = True
     read_only: bool = True

@@ -107,7 +107,7 @@ def _answered(triple: dict[str, Any], proof: str | None = None, *, added: bool =
     if proof is not None:
         details["proofHash"] = proof
         text += f"\nproof {proof}"
-    return Outcome(text, details, spent=created or added)
+    return Outcome(text, details, spent=int(created or added))
 
 
 SKILL_ASSERT = Tool(

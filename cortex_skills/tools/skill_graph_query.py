@@ -26,7 +26,7 @@ from typing import Any
 from cortex_skills.errors import CortexError
 from cortex_skills.policy.permissions import check_permissions, is_of_memories
 from cortex_skills.safe_io.display import one_line
-from cortex_skills.tools.base import ENRICHMENT_S, MATCH, NAME, VALUE, Call, Outcome, Tool
+from cortex_skills.tools.base import BUDGET, ENRICHMENT_S, MATCH, NAME, VALUE, Call, Outcome, Tool
 from cortex_skills.tools.triple_text import lines_shown
 
 _SCHEMA: dict[str, Any] = {
@@ -67,6 +67,7 @@ _ANSWER: dict[str, Any] = {
         "proofRequests": {"type": "array"},
         "nextCursor": {"type": ["string", "null"]},
         "queriesUsed": {"type": "integer", "minimum": 0},
+        "budget": BUDGET,
     },
     "required": ["total", "totalIsExact", "matches", "enrichment", "proofs", "proofRequests", "nextCursor"],
 }

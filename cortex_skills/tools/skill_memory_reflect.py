@@ -21,7 +21,7 @@ def _run(call: Call) -> Outcome:
     memory, created = call.host.memories.reflect(new, given["reflects_on"], agent=call.agent, skill=call.skill.name)
     text = f"{'Remembered' if created else 'Remembered already'}, as a reflection of depth {memory.depth}."
     details = {"id": memory.id, "created": created, "depth": memory.depth, "reflectsOn": list(memory.reflects_on)}
-    return Outcome(text, details, spent=created)
+    return Outcome(text, details, spent=int(created))
 
 
 SKILL_MEMORY_REFLECT = Tool(

@@ -16,7 +16,7 @@ def _run(call: Call) -> Outcome:
     new = new_memory(given["text"], {key: given[key] for key in ("importance", "tags") if key in given})
     identifier, created = call.host.memories.remember(new, agent=call.agent, skill=call.skill.name)
     text = "Remembered." if created else "Remembered already."
-    return Outcome(text, {"id": identifier, "created": created}, spent=created)
+    return Outcome(text, {"id": identifier, "created": created}, spent=int(created))
 
 
 SKILL_MEMORY_REMEMBER = Tool(

@@ -7,11 +7,13 @@ Rules kept here:
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
 from cortex_skills.config.settings import Config
 from cortex_skills.plugin import Plugin
+from cortex_skills.policy.session_limits import SessionLimits
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer import addresses
@@ -128,13 +130,15 @@ def meters_of(plugin: Plugin, skill: Skill) -> tuple[Meter, ...]:
     status = next((each for each in plugin.status()["skills"] if each["name"] == skill.name), None)
     if status is None:
         return ()
-    settings = config.skill_sandbox
+    session = SessionLimits(config.skill_sandbox, config.given_limits)
+    budgets = session.of_skill(is_builtin=skill.is_builtin).budgets
     queries = skill.semantic.max_queries
-    return (
-        Meter("queries", status["queriesUsed"], settings.max_graph_queries if queries is None else queries),
-        Meter("assertions", status["assertionsUsed"], settings.max_assertions),
-        Meter("writes of its code", status["writesUsed"], settings.max_writes),
-    )
+    limits = {
+        "queries": (status["queriesUsed"], budgets.max_graph_queries if queries is None else queries),
+        "assertions": (status["assertionsUsed"], budgets.max_assertions),
+        "writes of its code": (status["writesUsed"], budgets.max_writes),
+    }
+    return tuple(Meter(name, used, int(limit)) for name, (used, limit) in limits.items() if limit != math.inf)
 
 
 def refused_cards(plugin: Plugin) -> tuple[RefusedCard, ...]:
