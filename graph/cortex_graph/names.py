@@ -168,6 +168,15 @@ class Names:
                 return absolute(name[1:-1].removeprefix(":"), field)
         return self._made(self._own, name, field)
 
+    def datatype(self, iri: str, field: str) -> NamedNode:
+        """Return a datatype by its IRI, or by its name in a vocabulary (`xsd:date`).
+
+        Raises:
+            InvalidArguments: it is neither.
+
+        """
+        return self.node(iri, field) if iri.partition(":")[0] in self._mapped else absolute(iri, field)
+
     def name(self, iri: str) -> str:
         """Return the name of an IRI; `node` maps it back to the same IRI."""
         if iri.startswith(self._own):

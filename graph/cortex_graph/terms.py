@@ -3,8 +3,9 @@
 Rules kept here:
 - a string, an integer of up to 4,300 digits, a number and a boolean are `xsd:string`, `xsd:integer`, `xsd:double` and
   `xsd:boolean`; `1`, `1.0`, `True` and `"1"` are four different terms;
-- `{"node": name}` is the IRI of a name (`names.py`); `{"value": text, "datatype": iri}` is any typed literal, and
-  `{"value": text, "language": tag}` a language-tagged string (with `"direction": "ltr" | "rtl"` if it has one);
+- `{"node": name}` is the IRI of a name (`names.py`); `{"value": text, "datatype": iri}` is any typed literal, where the
+  IRI may be a name of a vocabulary (`xsd:date`), and `{"value": text, "language": tag}` a language-tagged string (with
+  `"direction": "ltr" | "rtl"` if it has one);
 - a value that is read is JSON, and gives the same term when it is written. So a literal is read as a plain value only
   when that value is written exactly like it; all others (`NaN`, `INF`, `"abc"^^xsd:integer`, decimals, dates) are read
   as `{"value", "datatype"}`. Python's `nan` and `inf` may be written;
@@ -19,7 +20,7 @@ from typing import Any
 from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Triple
 
 from cortex_graph.exceptions import GraphUnavailable, invalid
-from cortex_graph.names import WELL_KNOWN_VOCABULARIES, Names, absolute
+from cortex_graph.names import WELL_KNOWN_VOCABULARIES, Names
 
 _XSD = WELL_KNOWN_VOCABULARIES["xsd"]
 _RDF = WELL_KNOWN_VOCABULARIES["rdf"]
@@ -125,7 +126,7 @@ def _from_mapping(value: dict[Any, Any], names: Names, field: str) -> Term:
         return names.node(value["node"], f"{field}.node")
     text = value["value"]
     if "datatype" in value:
-        datatype = absolute(value["datatype"], f"{field}.datatype")
+        datatype = names.datatype(value["datatype"], f"{field}.datatype")
         if datatype.value in _LANGUAGE_TYPES:
             raise invalid(
                 f"{field}.datatype", "is the datatype of language-tagged strings", hint="give `language` instead"

@@ -94,6 +94,7 @@ def evaluate(
     *,
     timeout_s: float,
     cancel: CancelToken | None = None,
+    beside: Sequence[Quad] = (),
 ) -> Evaluation:
     """Evaluate the core rules and sets of shapes on a statement.
 
@@ -103,6 +104,7 @@ def evaluate(
         sets: the sets of shapes.
         timeout_s: the time limit of the shapes, in seconds.
         cancel: cancels the call.
+        beside: statements that are asserted together with it.
 
     Raises:
         CortexError: `proof_timeout`, or `proof_failed`: the shapes cannot be applied.
@@ -115,7 +117,9 @@ def evaluate(
         return Evaluation((core_result,), premises_of(()))
     from cortex_skills.proofs.logic.shacl_engine import ENGINE
 
-    reader = RecordingReader(graph, quad) if cancel is None else RecordingReader(graph, quad, cancel.check)
+    reader = RecordingReader(graph, quad, beside=beside)
+    if cancel is not None:
+        reader.check = cancel.check
     texts = [each.text for each in sets]
     results = ENGINE.evaluate(f"{quad.triple} .", texts, reader, timeout_s=timeout_s, cancel=cancel)
     others = [

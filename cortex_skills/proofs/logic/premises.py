@@ -11,9 +11,9 @@ Rules kept here:
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, parse
@@ -99,6 +99,7 @@ class RecordingReader:
     Attributes:
         graph: the namespace.
         about: the statement, which is excluded.
+        beside: statements that are asserted together with it; they are read as if they were in the graph.
         check: called regularly; raises to end the evaluation.
         reads: the recorded reads.
         left: how many more triples may be read.
@@ -110,6 +111,7 @@ class RecordingReader:
     check: Callable[[], None] = lambda: None
     reads: list[GraphRead] = field(default_factory=list)
     left: int = MAX_QUADS
+    beside: Sequence[Quad] = ()
 
     def __call__(self, asked: Sequence[str | None]) -> list[str]:
         """The triples of a pattern as lines of N-Triples, without the statement.
@@ -127,7 +129,7 @@ class RecordingReader:
             raise ValueError("a literal cannot be a subject or a predicate")
         pattern = Pattern(self.graph.names.graph, subject, predicate, object_)
         lines, ids = [], []
-        for quad in islice(self.graph.store.quads(pattern), self.left + 1):
+        for quad in islice(chain(self.graph.store.quads(pattern), self._beside(pattern)), self.left + 1):
             self.left -= 1
             if not self.left % _DEADLINE_EVERY:
                 self.check()
@@ -141,6 +143,14 @@ class RecordingReader:
         pattern_texts = tuple("" if term is None else str(term) for term in (subject, predicate, object_))
         self.reads.append(GraphRead(pattern_texts, tuple(sorted(ids))))  # type: ignore[arg-type]
         return lines
+
+    def _beside(self, pattern: Pattern) -> Iterator[Quad]:
+        wanted = (pattern.subject, pattern.predicate, pattern.object_)
+        for quad in dict.fromkeys(self.beside):
+            parts = (quad.subject, quad.predicate, quad.object)
+            fits = all(term in (None, part) for term, part in zip(wanted, parts, strict=True))
+            if fits and not self.graph.store.contains(quad):
+                yield quad
 
 
 def changes_since(reads: Sequence[GraphRead], reader: RecordingReader) -> list[str]:

@@ -4,7 +4,8 @@ Rules kept here:
 - the rules are the core rules, the namespace's shapes, the acting skill's shapes, and those of other skills that
   require the proof. The files are read when the plugin opens and when a skill is loaded; later changes of a file have
   no effect until then;
-- a proof is made only for a statement that the rules verify;
+- a proof is made only for a statement that the rules verify; of statements that are asserted together, each is
+  evaluated with the others in the graph, and all share the time limit;
 - an assertion with a proof is written completely or not at all. Shapes are evaluated before the write; when the graph
   changes in between, they are evaluated again, up to `_TRIES` times (`cortex_graph.proved_write` states what each store
   can detect);
@@ -14,6 +15,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,7 +28,7 @@ from pyoxigraph import Quad
 from cortex_graph import GraphBusy, NamespacedGraph, Provenance
 from cortex_graph.datetimes import to_milliseconds
 from cortex_graph.proofs import StoredProof
-from cortex_graph.proved_write import assert_proved, revision_of
+from cortex_graph.proved_write import ProvedTriple, assert_all_proved, revision_of
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
 from cortex_skills.keys import Key
@@ -50,14 +52,47 @@ class Proved:
 
     Attributes:
         triple: `{id, subject, predicate, object, created}`.
-        proof: the id of the proof.
+        proof: the id of the proof; None if none was needed.
         added: whether the proof is new.
 
     """
 
     triple: dict[str, Any]
-    proof: str
+    proof: str | None
     added: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A statement to assert.
+
+    Attributes:
+        triple: `{subject, predicate, object}`.
+        needs_proof: whether it is written with a proof only.
+        others: the shapes of other skills that apply.
+
+    """
+
+    triple: Mapping[str, Any]
+    needs_proof: bool = True
+    others: Sequence[RuleSet] = ()
+
+
+class RefusedStatementsError(Exception):
+    """Some of the statements cannot be proved; `problems` has the error of each, by its place."""
+
+    def __init__(self, problems: Mapping[int, CortexError]) -> None:
+        super().__init__(f"{len(problems)} statements cannot be proved")
+        self.problems = problems
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is to be written of a statement, if anything; the id of its proof; whether its rules read the graph."""
+
+    to_write: ProvedTriple | None
+    proof: str | None = None
+    reads: bool = False
 
 
 class Prover:
@@ -114,6 +149,7 @@ class Prover:
         *,
         others: Sequence[RuleSet] = (),
         timeout_s: float | None = None,
+        beside: Sequence[Quad] = (),
     ) -> tuple[Evaluation, list[str]]:
         """Evaluate the rules on a statement; returns also the texts of the evaluated shapes.
 
@@ -123,6 +159,7 @@ class Prover:
             cancel: cancels the call.
             others: shapes of other skills; those with the name of a set before them are ignored.
             timeout_s: the time limit, in seconds; by default that of the settings.
+            beside: statements that are asserted together with it.
 
         Raises:
             CortexError: `proof_timeout`, or `proof_failed`: the rules cannot be applied.
@@ -136,7 +173,8 @@ class Prover:
         if len(sets) >= MAX_SETS:  # the core rules are one more
             hint = "unload skills that require a proof for this predicate"
             raise CortexError("proof_failed", f"{len(sets)} sets of shapes apply to the statement", hint=hint)
-        evaluation = evaluate(quad, self.graph, sets, timeout_s=timeout_s or self._timeout_s, cancel=cancel)
+        limit = self._timeout_s if timeout_s is None else timeout_s
+        evaluation = evaluate(quad, self.graph, sets, timeout_s=limit, cancel=cancel, beside=beside)
         digests = {result.rules.digest for result in evaluation.rule_sets}
         return evaluation, [rules.text for rules in sets if rules.digest in digests]
 
@@ -191,25 +229,93 @@ class Prover:
             GraphError: the triple is malformed, or the store cannot write.
 
         """
+        stated = Stated(triple, others=others)
+        try:
+            return self.assert_all([stated], provenance, rules, cancel)[0]
+        except RefusedStatementsError as error:
+            raise error.problems[0] from None
+
+    def assert_all(
+        self,
+        statements: Sequence[Stated],
+        provenance: Provenance,
+        rules: RuleSet | None,
+        cancel: CancelToken | None = None,
+    ) -> list[Proved]:
+        """Write several statements with their records and their proofs, or write nothing.
+
+        Args:
+            statements: at least one.
+            provenance: their origin.
+            rules: the acting skill's shapes.
+            cancel: cancels the call.
+
+        Raises:
+            RefusedStatementsError: the rules do not verify some of them.
+            CortexError, GraphError: as for `assert_proved`.
+
+        """
         graph = self.graph
-        quad = graph.quad_of(triple)
+        quads = [graph.quad_of(each.triple) for each in statements]
+        deadline = time.monotonic() + self._timeout_s
         for _ in range(_TRIES):
             revision = revision_of(graph)
-            evaluation, texts = self.evaluate(quad, rules, cancel, others=others)
-            current, outdated = self._stored(quad, evaluation, provenance)
-            if current is not None:
-                return Proved({**graph.as_json(quad), "created": False}, current, False)
-            _, proof = self.prove(quad, evaluation, skill=provenance.skill, version=provenance.skill_version)
-            seen = revision if evaluation.premises.count else None  # rules that read nothing cannot be outdated
-            created = assert_proved(graph, quad, provenance, proof, texts, revision=seen, instead=outdated)
+            found: list[_Found] = []
+            problems: dict[int, CortexError] = {}
+            for place, (quad, each) in enumerate(zip(quads, statements, strict=True)):
+                beside = quads[:place] + quads[place + 1 :]
+                try:
+                    found.append(self._proof_of(quad, each, provenance, rules, cancel, beside, deadline))
+                except CortexError as error:
+                    if error.code != "proof_failed":
+                        raise
+                    problems[place] = error
+            if problems:
+                raise RefusedStatementsError(problems)
+            if not any(each.to_write for each in found):
+                created: list[bool] | None = []
+            else:
+                seen = revision if any(each.reads for each in found) else None  # nothing else can be outdated
+                to_write = [each.to_write for each in found if each.to_write]
+                created = assert_all_proved(graph, to_write, provenance, revision=seen)
             if created is not None:
-                return Proved({**graph.as_json(quad), "created": created}, proof.id, True)
+                new = iter(created)
+                return [
+                    Proved(
+                        {**graph.as_json(quad), "created": next(new) if each.to_write else False},
+                        each.proof,
+                        each.to_write is not None and each.proof is not None,
+                    )
+                    for quad, each in zip(quads, found, strict=True)
+                ]
             if cancel is not None:
                 cancel.check()
         raise GraphBusy(
             "the graph changed during every evaluation of the rules: nothing was written",
             hint="try again later, or write shapes that read less of the graph",
         )
+
+    def _proof_of(
+        self,
+        quad: Quad,
+        stated: Stated,
+        provenance: Provenance,
+        rules: RuleSet | None,
+        cancel: CancelToken | None,
+        beside: Sequence[Quad],
+        deadline: float,
+    ) -> _Found:
+        """What is to be written of a statement."""
+        if not stated.needs_proof:
+            return _Found(ProvedTriple(quad, None))
+        left = max(0.001, deadline - time.monotonic()) if beside else self._timeout_s
+        evaluation, texts = self.evaluate(quad, rules, cancel, others=stated.others, timeout_s=left, beside=beside)
+        current, outdated = self._stored(quad, evaluation, provenance)
+        if current is not None:
+            return _Found(None, current)
+        _, proof = self.prove(quad, evaluation, skill=provenance.skill, version=provenance.skill_version)
+        reads = bool(evaluation.premises.count)  # rules that read nothing cannot be outdated
+        return _Found(ProvedTriple(quad, proof, texts, outdated), proof.id, reads)
 
     def valid_proof(
         self,
