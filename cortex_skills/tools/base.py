@@ -39,7 +39,17 @@ NAME: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 4096}
 VALUE: dict[str, Any] = {
     "anyOf": [
         {"type": ["string", "number", "boolean"]},
-        {"type": "object", "properties": {"node": NAME}, "required": ["node"], "additionalProperties": False},
+        {
+            "type": "object",
+            "properties": {
+                "node": NAME,
+                "value": {"type": "string"},
+                "datatype": NAME,
+                "language": {"type": "string", "maxLength": 255},
+                "direction": {"enum": ["ltr", "rtl"]},
+            },
+            "additionalProperties": False,
+        },
     ]
 }
 TRIPLE: dict[str, Any] = {
@@ -134,6 +144,8 @@ class Tool:
         input_schema: JSON Schema of its arguments, with `properties`.
         permissions: what the acting skill must have been granted.
         budget: which budget a call takes a slot from; None when it takes none.
+        one_of: groups of arguments of which a call gives exactly one, and that whole. A model's host takes no choice at
+            the top of a schema, so the schema does not say it.
         run: performs a call.
         units: how many units of its budget a call takes.
         repeated: the outcome of a call that would change nothing, because what it asks for was done before; else None.
@@ -155,6 +167,7 @@ class Tool:
     permissions: tuple[str, ...]
     budget: Literal["query", "assertion"] | None
     run: Callable[[Call], Outcome]
+    one_of: tuple[tuple[str, ...], ...] = ()
     units: Callable[[Call], int] = lambda _: 1
     repeated: Callable[[Call], Outcome | None] | None = None
     rate_limited: bool = True
@@ -197,12 +210,22 @@ class Tool:
         try:
             given: dict[str, Any] = by_schema(arguments, self.input_schema)
             if validator.is_valid(given):
-                return given
+                return self._chosen(given)
             errors = errors_of(validator, given, _MAX_ERRORS)
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
             raise self._invalid([("arguments", f"are not JSON: {error}")]) from None
         problems = [(".".join(map(str, e.instance_path)) or "arguments", e.message) for e in errors]
         raise self._invalid(problems, tuple(given))
+
+    def _chosen(self, given: dict[str, Any]) -> dict[str, Any]:
+        groups = [group for group in self.one_of if any(name in given for name in group)]
+        forms = " or ".join(", ".join(group) for group in self.one_of)
+        if len(groups) > 1:
+            raise self._invalid([("arguments", f"give either {forms}, not both")])
+        missing = [name for group in groups for name in group if name not in given]
+        if missing or len(groups) < bool(self.one_of):
+            raise self._invalid([(name, f"is missing: give {forms}") for name in missing or ("arguments",)])
+        return given
 
     def _invalid(self, problems: list[tuple[str, str]], given: tuple[object, ...] = ()) -> CortexError:
         errors = [{"field": where, "message": what[:300]} for where, what in problems]

@@ -14,6 +14,7 @@ from cortex_graph import Provenance
 from cortex_graph.short_ids import full_triple_id
 from cortex_skills.errors import CortexError
 from cortex_skills.policy.removals import is_withdrawn
+from cortex_skills.tools.answer_sizes import LENGTH, with_short_object
 from cortex_skills.tools.base import TRIPLE, Call, Outcome, Tool
 from cortex_skills.tools.triple_text import line_of
 
@@ -36,8 +37,8 @@ def _run(call: Call) -> Outcome:
     strict = host.config.strict_declarations
     is_withdrawn(triple, graph, skill, semantic, host.declared_predicates, strict=strict)  # or refuses
     retracted = graph.withdraw(triple_id, Provenance(skill, semantic.skill_version, call.agent))
-    statement = {key: triple[key] for key in ("subject", "predicate", "object")}
-    text = f"Retracted: {line_of(triple)}\nIts record stays, marked as withdrawn."
+    statement = with_short_object({key: triple[key] for key in ("subject", "predicate", "object")})
+    text = f"Retracted: {line_of(statement)}\nIts record stays, marked as withdrawn."
     return Outcome(text, {**statement, "tripleHash": triple_id, "retracted": retracted})
 
 
@@ -84,6 +85,7 @@ SKILL_RETRACT = Tool(
         "type": "object",
         "properties": {
             **TRIPLE["properties"],
+            "objectLength": LENGTH,
             "tripleHash": {"type": "string"},
             "retracted": {"type": "boolean", "description": "Whether it was in the graph until now."},
         },

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cortex_skills.safe_io.display import json_text
+from cortex_skills.tools.answer_sizes import with_short_object
 from cortex_skills.tools.base import NAME, VALUE, Call, Outcome, Tool
 from cortex_skills.tools.triple_text import line_of
 
@@ -88,14 +89,18 @@ def _run(call: Call) -> Outcome:
         if own is Verdict.VERIFIED and has_core_rules_only(found_parts):
             verdict, summary = Verdict.of_all([verdict, Verdict.NOT_EVALUATED]), _CORE_ONLY
         rules |= set(rules_applied(parts))
-        lines += [f"Found: {line_of(triple)}", summary, *map(_line, parts)]
+        lines += [f"Found: {line_of(with_short_object(triple))}", summary, *map(_line, parts)]
         checks += [{**part.to_json(), "tripleHash": triple["id"]} for part in parts]
     if statements.unchecked:
         lines.append(f"{statements.unchecked} more were not checked: give an object.")
     found = bool(statements.checked)
     for triple, found_part in statements.withdrawn:
         part = replace(found_part, check=found_part.check.for_a_model())
-        lines += [f"Withdrawn: {line_of(triple)}", "NOT VERIFIED: it is not in the graph any more.", _line(part)]
+        lines += [
+            f"Withdrawn: {line_of(with_short_object(triple))}",
+            "NOT VERIFIED: it is not in the graph any more.",
+            _line(part),
+        ]
         checks.append({**part.to_json(), "tripleHash": triple["id"]})
     if not lines:
         lines = ["Not found.", "NOT VERIFIED: there is nothing to verify."]

@@ -26,8 +26,12 @@ _MAX_CHARACTERS, _MAX_LINES = 1024, 4096
 
 
 def line_of(triple: Mapping[str, Any]) -> str:
-    """One triple as one line; nothing is withheld."""
+    """One triple as one line; nothing is withheld. Of a triple with `objectLength` the object is a beginning."""
     subject, predicate, object_ = triple["subject"], triple["predicate"], triple["object"]
+    if "objectLength" in triple:
+        text = object_["value"] if isinstance(object_, Mapping) else object_
+        whole = {key: triple[key] for key in ("subject", "predicate", "object")}
+        return f"{line_of(whole)} (the first {len(text):,} of {triple['objectLength']:,} characters)"
     if type(object_) is str and _PLAIN_LINE.fullmatch(line := f'{subject} {predicate} "{object_}"'):
         return line  # the same as below, for most triples
     return f"{shown_name(subject)} {shown_name(predicate)} {json_text(object_)}"
@@ -51,12 +55,14 @@ def lines_shown(triples: Sequence[Mapping[str, Any]], policy: Policy) -> list[tu
 
 def _cached(triple: Mapping[str, Any]) -> tuple[str, bool] | None:
     object_ = triple["object"]
+    if "objectLength" in triple:
+        return None
     return _LINES.get((triple["subject"], triple["predicate"], object_)) if type(object_) is str else None
 
 
 def _cache(triple: Mapping[str, Any], shown: tuple[str, bool]) -> None:
     key = (triple["subject"], triple["predicate"], triple["object"])
-    if type(key[2]) is str and sum(map(len, key)) < _MAX_CHARACTERS:
+    if type(key[2]) is str and "objectLength" not in triple and sum(map(len, key)) < _MAX_CHARACTERS:
         _LINES[key] = shown
 
 

@@ -1,0 +1,66 @@
+"""How long answers with triples are: hosts cut or refuse longer ones, so that a finished write seems to have failed.
+
+Rules kept here:
+- an answer to a write names the triple and its hash, and at most `IN_WRITES` characters of a long object;
+- the triples of a query take at most `PAGE` bytes, text and details together, unless the call has a limit or a cursor;
+  then `LONGEST_PAGE`, which is less than the 25,000 tokens that hosts take. A page ends before the triple that would
+  be too much, and has a cursor;
+- a long object is cut only in answers, and then its length is in the answer (`objectLength`, and in the text).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cortex_skills.safe_io.display import json_text
+
+IN_WRITES = 200
+PAGE = 20_000
+LONGEST_PAGE = 90_000
+LENGTH: dict[str, Any] = {
+    "type": "integer",
+    "description": "The characters of the whole object, where `object` is only its beginning.",
+}
+_FRAME = 150  # bytes of the id, the names of the members and the punctuation of a triple
+
+
+def with_short_object(triple: Mapping[str, Any], most: int = IN_WRITES) -> dict[str, Any]:
+    """A triple with at most so many characters of its object, and `objectLength` if that is not all.
+
+    >>> with_short_object({"subject": "a", "predicate": "b", "object": "long text"}, 4)
+    {'subject': 'a', 'predicate': 'b', 'object': 'long', 'objectLength': 9}
+    """
+    object_ = triple["object"]
+    text = object_.get("value") if isinstance(object_, Mapping) else object_
+    if not isinstance(text, str) or len(text) <= most:
+        return dict(triple)
+    beginning = {**object_, "value": text[:most]} if isinstance(object_, Mapping) else text[:most]
+    return {**triple, "object": beginning, "objectLength": len(text)}
+
+
+def fitting(triple: Mapping[str, Any], most: int) -> dict[str, Any]:
+    """A triple that takes at most so many bytes, with as much of its object."""
+    if size_of(triple) <= most:
+        return dict(triple)
+    object_ = triple["object"]
+    text = object_.get("value", "") if isinstance(object_, Mapping) else object_
+    each = 2 * (1 if isinstance(text, str) and text.isascii() and text.isprintable() else 6)  # `\\u001f` has six bytes
+    room = most - size_of({**triple, "object": ""})
+    return with_short_object(triple, max(IN_WRITES, room // each - IN_WRITES))
+
+
+def size_of(triple: Mapping[str, Any]) -> int:
+    """The bytes of a triple in the text and in the details of an answer, at most."""
+    names = sum(len(json_text(triple[part]).encode()) for part in ("subject", "predicate"))
+    return 2 * (names + len(json_text(triple["object"]).encode())) + _FRAME
+
+
+def how_many_fit(triples: Sequence[Mapping[str, Any]], most: int) -> int:
+    """How many triples fit into so many bytes, at least one."""
+    used = 0
+    for place, triple in enumerate(triples):
+        used += size_of(triple)
+        if used > most:
+            return max(1, place)
+    return len(triples)
