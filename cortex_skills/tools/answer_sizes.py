@@ -41,13 +41,11 @@ def with_short_object(triple: Mapping[str, Any], most: int = IN_WRITES) -> dict[
 
 def fitting(triple: Mapping[str, Any], most: int) -> dict[str, Any]:
     """A triple that takes at most so many bytes, with as much of its object."""
-    if size_of(triple) <= most:
-        return dict(triple)
-    object_ = triple["object"]
-    text = object_.get("value", "") if isinstance(object_, Mapping) else object_
-    each = 2 * (1 if isinstance(text, str) and text.isascii() and text.isprintable() else 6)  # `\\u001f` has six bytes
-    room = most - size_of({**triple, "object": ""})
-    return with_short_object(triple, max(IN_WRITES, room // each - IN_WRITES))
+    shown, length = dict(triple), most // 2
+    while size_of(shown) > most and length > IN_WRITES:
+        length -= length // 8
+        shown = with_short_object(triple, length)
+    return shown
 
 
 def size_of(triple: Mapping[str, Any]) -> int:

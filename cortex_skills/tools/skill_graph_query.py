@@ -7,6 +7,7 @@ Rules kept here:
   a number of triples is a lower bound with a `+`;
 - memories are in other graphs: `skill_memory_context` recalls them. A query of a predicate of memories reads those of
   the calling agent, in every scope, and needs the permission `memory:inspect`;
+- a page is as long as hosts take it (`answer_sizes`), and then has a cursor for the rest;
 - every triple of the result came from the graph: a skill may leave out or reorder triples, not add or change one;
 - if one of the results that a skill returns is not a triple that it received, all triples are shown;
 - a triple that carries a proof by a trusted key is marked, in the text and in the details (`proofs.logic.marks`);
@@ -23,10 +24,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cortex_graph import NamespacedGraph
 from cortex_skills.errors import CortexError
 from cortex_skills.policy.permissions import check_permissions, is_of_memories
 from cortex_skills.safe_io.display import one_line
-from cortex_skills.tools.base import BUDGET, ENRICHMENT_S, MATCH, NAME, VALUE, Call, Outcome, Tool
+from cortex_skills.tools.answer_sizes import LENGTH, LONGEST_PAGE, PAGE, fitting, how_many_fit
+from cortex_skills.tools.base import BUDGET, ENRICHMENT_S, MATCH, NAME, TRIPLE, VALUE, Call, Outcome, Tool
 from cortex_skills.tools.triple_text import lines_shown
 
 _SCHEMA: dict[str, Any] = {
@@ -49,7 +52,12 @@ _SCHEMA: dict[str, Any] = {
 
 _MATCH: dict[str, Any] = {
     **MATCH,
-    "properties": {"proved": {"const": True, "description": "Present if the triple carries a proof by a trusted key."}},
+    "properties": {
+        **TRIPLE["properties"],
+        "id": {"type": "string", "description": "Its hash."},
+        "objectLength": LENGTH,
+        "proved": {"const": True, "description": "Present if the triple carries a proof by a trusted key."},
+    },
 }
 _ANSWER: dict[str, Any] = {
     "type": "object",
@@ -73,6 +81,10 @@ _ANSWER: dict[str, Any] = {
 }
 
 
+_WHOLE = (
+    f"An object was cut: with limit 1 up to {LONGEST_PAGE // 2:,} bytes of it are shown; whole it is in "
+    "`cortex-skills graph show ID` and GET /api/v1/triples/ID."
+)
 _NOTHING = "No matching triples."
 _REQUESTS = ("proofRequests", "actionRequests")
 
@@ -100,15 +112,19 @@ def _run(call: Call) -> Outcome:
         graph = call.host.memories.graph_of(call.agent)
     elif scope == "agent":
         pattern["subject"] = f"{graph.namespace}:agent:{call.agent}"
-    page = graph.pattern_query(pattern)
+    most = LONGEST_PAGE if "limit" in arguments or "cursor" in arguments else PAGE
+    page = _page(graph, pattern, most)
     enriched = _enrich(call, scope, page["matches"]) if call.enrich else _Enriched(page["matches"], {"status": "none"})
-    shown = lines_shown(enriched.matches, call.host.cleaning)
-    lines, matches = [line for line, _ in shown], enriched.matches
+    matches = [fitting(match, most) for match in enriched.matches]
+    shown = lines_shown(matches, call.host.cleaning)
+    lines = [line for line, _ in shown]
     if matches and not graph.proofs.is_empty():
         lines, matches = _marked(call, lines, matches)
     text = "\n".join([_heading(page, len(lines), call.skill.name, "cursor" in arguments), *lines])
     if page["nextCursor"]:
         text += f"\nmore: cursor={page['nextCursor']}"
+    if any("objectLength" in match for match in matches):
+        text += f"\n{_WHOLE}"
     if scope == "agent" and not of_memories and (note := _about_the_agent(call, page)):
         text += f"\n{note}"
     details = {
@@ -124,6 +140,14 @@ def _run(call: Call) -> Outcome:
     if enriched.requests or arguments.get("prove", "none") != "none":
         text += _add_proofs(call, enriched, details)
     return Outcome(text, details, enriched.context, proposed=enriched.proposed)
+
+
+def _page(graph: NamespacedGraph, pattern: dict[str, Any], most: int) -> dict[str, Any]:
+    """A page of at most so many bytes, or with one triple."""
+    page = graph.pattern_query(pattern)
+    while (fit := how_many_fit(page["matches"], most)) < len(page["matches"]):
+        page = graph.pattern_query({**pattern, "limit": fit})
+    return page
 
 
 def _heading(page: dict[str, Any], shown: int, skill: str, is_next: bool) -> str:
