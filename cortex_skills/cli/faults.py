@@ -115,7 +115,7 @@ def excerpt_at(folder: Path, file: str, line: int, column: int) -> str:
 
 def _placed(fault: Fault, folder: Path) -> Fault:
     """A fault of the manifest with its line, column and excerpt."""
-    file = fault.file.removeprefix(f"{folder.name}/")
+    file = _MANIFEST if fault.file.endswith(f"/{_MANIFEST}") else fault.file
     text = _text(folder, file)
     if fault.field and Path(file).name == _MANIFEST and fault.line is None:
         fault = replace(fault, line=_line_of(text, fault.field))

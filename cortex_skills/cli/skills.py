@@ -90,7 +90,10 @@ def _show_list(out: Output, rows: list[dict[str, Any]], refused: list[dict[str, 
 def _show_refused(out: Output, row: dict[str, Any]) -> None:
     error = row["error"]
     kept = f"version {row['answering']} answers" if row.get("answering") else "not loaded"
-    out.line((f"{kept}: ", style_of("fail")), f"{row['name']} in {row['folder']}: [{error['code']}] {error['message']}")
+    first, *more = error["message"].split("\n")
+    out.line((f"{kept}: ", style_of("fail")), f"{row['name']} in {row['folder']}: [{error['code']}] {first}")
+    for line in more:
+        out.line(f"    {line.strip()}")
     if error["hint"]:
         out.line(f"    hint: {error['hint']}")
 

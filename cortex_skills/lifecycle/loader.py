@@ -5,6 +5,7 @@ Rules kept here:
   the meantime (only in the direct mode Node.js reads it again);
 - each step has its own error code, and nothing of a refused skill keeps running;
 - a folder of skills is loaded in the order of their dependencies: all of them or none, or those that are in order;
+- a skill near them that is not loaded, because it is deeper or its manifest has another name, is a warning;
 - a semantic skill that started is recorded in the registry, unless it is being developed; a record that fails is a
   warning, and the skill runs;
 - a skill of agentskills.io without a semantic block is instructions and files: none of it is scanned or run, and it
@@ -34,8 +35,10 @@ from cortex_skills.runtime.host_functions import HostFunctions
 from cortex_skills.runtime.program import SkillProgram
 from cortex_skills.runtime.runtime import SkillRuntime, close_all
 from cortex_skills.runtime.skill import PLAIN, Skill
+from cortex_skills.safe_io.display import one_line
 from cortex_skills.scanner import Finding, read_documents, scan_sources
 from cortex_skills.skill_folder.builtin import is_builtin
+from cortex_skills.skill_folder.skipped import skipped_skills
 from cortex_skills.skill_folder.snapshot import SkillSnapshot, is_developed, read_skill, skill_folders
 
 if TYPE_CHECKING:
@@ -90,15 +93,20 @@ class Loader:
             CortexError: with the code of the step that refused; nothing keeps running then.
 
         """
-        snapshots = [read_skill(folder) for folder in skill_folders(path)]
+        snapshots = [read_skill(folder) for folder in _folders_in(path)]
         manifests = [self.checked(snapshot) for snapshot in snapshots]
         by_name = {manifest.name: snapshot for manifest, snapshot in zip(manifests, snapshots, strict=True)}
         for name in sorted(by_name.keys() & active.keys()):
-            raise _loaded_already(name)
+            raise _loaded_already(active[name])
         order = load_order(manifests, [skill.manifest for skill in active.values()])
         loaded: list[Skill] = []
         try:
-            loaded.extend(self.start(by_name[manifest.name]) for manifest in order)
+            for manifest in order:
+                snapshot = by_name[manifest.name]
+                try:
+                    loaded.append(self.start(snapshot))
+                except CortexError as error:
+                    raise _with_folder(error, snapshot.folder) from error
         except BaseException:
             dispose(loaded)
             raise
@@ -115,7 +123,7 @@ class Loader:
         """
         loaded: dict[str, Skill] = {}
         refused: list[tuple[SkillSnapshot, CortexError]] = []
-        pending = [read_skill(folder) for folder in skill_folders(path)]
+        pending = [read_skill(folder) for folder in _folders_in(path)]
         try:
             while True:  # a skill may be before its dependencies in the folder
                 later: list[tuple[SkillSnapshot, CortexError]] = []
@@ -123,8 +131,8 @@ class Loader:
                     known = [skill.manifest for skill in (*active.values(), *loaded.values())]
                     try:
                         manifest = self.checked(snapshot)
-                        if manifest.name in active:
-                            raise _loaded_already(manifest.name)
+                        if (other := active.get(manifest.name) or loaded.get(manifest.name)) is not None:
+                            raise _loaded_already(other)
                         load_order([manifest], known)
                     except CortexError as error:
                         later.append((snapshot, error))
@@ -155,9 +163,8 @@ class Loader:
                 if verifier is not None and not is_builtin(snapshot.folder):
                     _verified(verifier, snapshot, manifest)
                 self._check_model_signature(snapshot)
-                found[manifest.name] = Skill(
-                    manifest, manifest.semantic or PLAIN, snapshot.folder.absolute(), None, snapshot.digests
-                )
+                skill = Skill(manifest, manifest.semantic or PLAIN, snapshot.folder.absolute(), None, snapshot.digests)
+                found.setdefault(manifest.name, skill)
         return found
 
     def checked(self, snapshot: SkillSnapshot) -> Manifest:
@@ -322,8 +329,24 @@ def _revoked(name: str, key: RevokedKey) -> CortexError:
     )
 
 
-def _loaded_already(name: str) -> CortexError:
-    return CortexError("invalid_arguments", f"the skill {name} is loaded already", hint="unload it first")
+def _with_folder(error: CortexError, folder: Path) -> CortexError:
+    """The error of a skill, with its folder in the message, if that does not name it."""
+    if folder.name in error.message:
+        return error
+    message = f"{error.message} (in {one_line(str(folder))})"
+    return CortexError(error.code, message, hint=error.hint, details=error.details)
+
+
+def _folders_in(path: Path) -> list[Path]:
+    folders = skill_folders(path)
+    for skipped in skipped_skills(path, folders):
+        _warn_once(str(skipped))
+    return folders
+
+
+def _loaded_already(skill: Skill) -> CortexError:
+    message = f"the skill {skill.name} is loaded already, from {skill.folder}"
+    return CortexError("invalid_arguments", message, hint="unload it first, or load only one of the two")
 
 
 def dispose(skills: Iterable[Skill], reason: str = "unload") -> None:

@@ -2,13 +2,14 @@ r"""Parses the text of a SKILL.md into a `Manifest`, without input or output.
 
 Rules kept here:
 - the first line is `---`, and the frontmatter ends at the next line that is `---`; it has at most 64 KiB;
-- the body is kept as written and contains no NUL;
+- the body is kept as written, has at most 1 MiB and contains no NUL;
 - the semantic block is in the frontmatter, or it is the whole companion file named by
   `metadata: {semantic: semantic.yaml}`; the companion also has at most 64 KiB, and `type: semantic` is then optional;
 - the fields of agentskills.io are text: an unquoted `1.0` or `no` is read as that text, and a list or mapping in
-  `metadata` as JSON, with a warning;
+  `license`, `compatibility`, `allowed-tools` and `metadata` as JSON, with a warning;
+- the description is held without the white space around it, which YAML adds to a folded text;
+- a word that YAML readers read differently (`no`, a date) is text outside the semantic block;
 - frontmatter without a semantic block is a plain agentskills.io skill;
-- an unknown key of the frontmatter, such as one for an agent host, is a warning; in the semantic block, a problem;
 - `skillVersion` may be `1` or `1.2`, quoted or not; it is completed with a warning;
 - all problems are reported together, and only `ManifestError` is raised.
 
@@ -36,13 +37,14 @@ from cortex_skills.manifest.model import (
     Query,
     Semantic,
 )
-from cortex_skills.manifest.rules import check_rules, is_nested, warnings_of
+from cortex_skills.manifest.rules import check_rules, nested_values, warnings_of
 from cortex_skills.manifest.skill_names import normalized
 from cortex_skills.manifest.versions import completed
 from cortex_skills.safe_io.schemas import LocatedDocument, Mark, Path, Problem, check
 
 FILE_NAME = "SKILL.md"
 MAX_FRONTMATTER_BYTES = 64 << 10
+MAX_BODY_BYTES = 1 << 20
 
 _SEMANTIC_PATH: Path = ("semantic",)
 _VERSION_PATH: Path = ("semantic", "skillVersion")
@@ -98,7 +100,11 @@ def read_frontmatter(text: str) -> Frontmatter:
     if match is None or len(match[1].encode("utf-8")) > MAX_FRONTMATTER_BYTES:
         hint = "move text into the body; or close the frontmatter with a line that is ---"
         return Frontmatter(unreadable("has more than 64 KiB of frontmatter", hint))
-    return Frontmatter(_read_yaml(match[1], FILE_NAME, first_line=2, is_text=_is_text), text[match.end() :])
+    document, body = _read_yaml(match[1], FILE_NAME, first_line=2, is_text=_is_text), text[match.end() :]
+    if len(body.encode("utf-8")) > MAX_BODY_BYTES:
+        problem = Problem(("body",), "has more than 1 MiB", "move parts of it to other files", Mark(FILE_NAME))
+        document = replace(document, problems=(*document.problems, problem))
+    return Frontmatter(document, body)
 
 
 def frontmatter_of(text: str) -> str:
@@ -122,35 +128,36 @@ def unreadable(message: str, hint: str = "", *, file: str = FILE_NAME, path: Pat
     return LocatedDocument(None, problems=(Problem(path, message, hint, Mark(file)),))
 
 
-def build(front: Frontmatter, block: LocatedDocument | None, folder_name: str | None) -> Manifest:
+def build(front: Frontmatter, block: LocatedDocument | None, folder_name: str | None, place: str = "") -> Manifest:
     """Check all rules and create the manifest.
 
     Args:
         front: the SKILL.md.
         block: the companion file, if any.
         folder_name: the name of the skill's folder, if any.
+        place: the path of that folder, for the message of the error.
 
     Raises:
         ManifestError: with all problems.
 
     """
     given = _with_normal_name(front.document if front.companion_name is None else _joined(front, block))
-    document = _with_text_metadata(given)
+    document = _with_texts(given)
     problems = [*check("skill", document), *check_rules(document, folder_name)]
     data = document.data
     if problems:
         name = data.get("name") if isinstance(data, dict) else None
-        raise ManifestError(problems, skill=folder_name or (name if isinstance(name, str) else ""))
+        raise ManifestError(problems, folder_name or (name if isinstance(name, str) else ""), place)
     return Manifest(
         name=data["name"],
-        description=data["description"],
+        description=data["description"].strip(),
         license=data.get("license"),
         compatibility=data.get("compatibility"),
         metadata=MappingProxyType(data.get("metadata", {})),
         allowed_tools_text=" ".join(tools) if isinstance(tools := data.get("allowed-tools"), list) else tools,
         semantic=_semantic(data["semantic"]) if "semantic" in data else None,
         body=front.body,
-        warnings=tuple(warnings_of(given)),
+        warnings=tuple(warnings_of(given, folder_name)),
     )
 
 
@@ -161,15 +168,20 @@ def _with_normal_name(document: LocatedDocument) -> LocatedDocument:
     return replace(document, data={**document.data, "name": normalized(name)})
 
 
-def _with_text_metadata(document: LocatedDocument) -> LocatedDocument:
-    """The document with JSON in place of the lists and mappings in `metadata`, which existing skills have for hosts."""
-    metadata = document.data.get("metadata") if isinstance(document.data, dict) else None
-    if not isinstance(metadata, dict):
-        return document
-    texts = {
-        key: json.dumps(value, ensure_ascii=False) if is_nested(value) else value for key, value in metadata.items()
-    }
-    return replace(document, data={**document.data, "metadata": texts})
+def _with_texts(document: LocatedDocument) -> LocatedDocument:
+    """The document with JSON in place of the lists and mappings where text is expected, which existing skills have."""
+    data = document.data
+    for path in nested_values(document):
+        data = _with_text(data, path)
+    return replace(document, data=data)
+
+
+def _with_text(data: Any, path: Path) -> Any:
+    if not path:
+        return json.dumps(data, ensure_ascii=False)
+    if isinstance(data, list):
+        return [_with_text(each, path[1:]) if place == path[0] else each for place, each in enumerate(data)]
+    return {**data, path[0]: _with_text(data[path[0]], path[1:])}
 
 
 def _joined(front: Frontmatter, block: LocatedDocument | None) -> LocatedDocument:
@@ -194,12 +206,17 @@ def _read_yaml(
 ) -> LocatedDocument:
     from cortex_skills.safe_io.strict_yaml import read
 
-    return read(text, file=file, first_line=first_line, at=path, is_text=is_text)
+    return read(text, file=file, first_line=first_line, at=path, is_text=is_text, is_foreign=_is_foreign)
 
 
 def _is_text(path: Path) -> bool:
     """Whether only text is allowed at this path of the frontmatter."""
     return path == _VERSION_PATH or path[:1] in _TEXTS or (len(path) > 1 and path[0] == "metadata")
+
+
+def _is_foreign(path: Path) -> bool:
+    """Whether the value at this path of the frontmatter has no meaning here."""
+    return bool(path) and path[0] not in ("semantic", "type")
 
 
 def _text_fault(text: str) -> str:

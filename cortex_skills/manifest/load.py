@@ -1,11 +1,11 @@
 """Reads the manifest of a skill's folder; the only module of this package that reads files.
 
 Rules kept here:
-- SKILL.md (at most 1 MiB) and its companion (at most 64 KiB) are regular files directly inside the folder, not
-  symbolic links, pipes or devices;
+- SKILL.md (its two parts have limits of their own) and its companion (at most 64 KiB) are regular files directly
+  inside the folder, not symbolic links, pipes or devices;
 - they are UTF-8;
-- a file that cannot be read raises `ManifestError`, like any other problem;
-- on request, syntax that other readers of agentskills.io reject is a problem too (see `portable`).
+- a file that cannot be read raises `ManifestError`, like any other problem; the error names the folder;
+- on request, syntax that other readers of agentskills.io reject is a warning too (see `portable`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 
 from cortex_skills.manifest.frontmatter import (
     FILE_NAME,
+    MAX_BODY_BYTES,
     MAX_FRONTMATTER_BYTES,
     Frontmatter,
     build,
@@ -28,9 +29,9 @@ from cortex_skills.manifest.frontmatter import (
 from cortex_skills.manifest.model import Manifest
 from cortex_skills.manifest.portable import is_agentskills, unportable
 from cortex_skills.manifest.skill_names import name_of
-from cortex_skills.safe_io.schemas import schema
+from cortex_skills.safe_io.schemas import Problem, schema
 
-MAX_FILE_BYTES = 1 << 20
+MAX_FILE_BYTES = MAX_FRONTMATTER_BYTES + MAX_BODY_BYTES + 1024  # for the two lines of ---
 
 # Flags that are missing on some systems; the checks around `os.open` remain there.
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -46,7 +47,7 @@ def read_manifest(folder: Path, *, portable: bool = False) -> tuple[Manifest, di
 
     Args:
         folder: the skill's folder.
-        portable: whether a manifest in the agentskills.io format must also be valid for other readers.
+        portable: whether the warnings include what other readers of a manifest in the agentskills.io format reject.
 
     Returns:
         The manifest, and the text of each file that was read, by file name.
@@ -56,25 +57,30 @@ def read_manifest(folder: Path, *, portable: bool = False) -> tuple[Manifest, di
 
     """
     text, companion_text = "", ""
-    name = name_of(folder)
+    name, place = name_of(folder), str(folder)
+    rejected: tuple[Problem, ...] = ()
     try:
         text = _read(folder / FILE_NAME, MAX_FILE_BYTES)
         front = read_frontmatter(text)
         if portable and is_agentskills(front):
-            problems = (*front.document.problems, *unportable(text))
-            front = replace(front, document=replace(front.document, problems=problems))
+            rejected = tuple(unportable(text))
     except _UnreadableError as error:
         front = Frontmatter(unreadable(str(error), "a skill is a folder with a SKILL.md in it"))
     companion = front.companion_name
     if companion is None or not _is_plain_name(companion):
-        return build(front, None, name), {FILE_NAME: text}
+        return _with_warnings(build(front, None, name, place), rejected), {FILE_NAME: text}
     try:
         companion_text = _read(folder / companion, MAX_FRONTMATTER_BYTES)
         block = read_companion(companion_text, companion)
     except _UnreadableError as error:
         hint = "metadata.semantic names a file in the skill's folder"
         block = unreadable(str(error), hint, file=companion, path=("semantic",))
-    return build(front, block, name), {FILE_NAME: text, companion: companion_text}
+    manifest = build(front, block, name, place)
+    return _with_warnings(manifest, rejected), {FILE_NAME: text, companion: companion_text}
+
+
+def _with_warnings(manifest: Manifest, more: tuple[Problem, ...]) -> Manifest:
+    return replace(manifest, warnings=tuple(sorted((*manifest.warnings, *more), key=lambda problem: problem.line or 0)))
 
 
 class _UnreadableError(Exception):

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from cortex_skills.errors import CortexError
+from cortex_skills.safe_io.display import one_line
 from cortex_skills.safe_io.schemas import Problem, shown, summary
 
 ANY = "*"  # as the predicate of an assertion: any that no other active skill declares
@@ -189,14 +190,16 @@ class ManifestError(CortexError):
     Args:
         errors: the problems, at least one.
         skill: the name of the skill for the message, if it is known.
+        place: the path of its folder for the message, if it was read from one.
 
     """
 
-    def __init__(self, errors: Iterable[Problem], skill: str = "") -> None:
+    def __init__(self, errors: Iterable[Problem], skill: str = "", place: str = "") -> None:
         self.errors = sorted(errors, key=lambda problem: problem.line or 0)
+        what = f"the manifest in {one_line(place)}" if place else "the manifest"
         super().__init__(
             "manifest_invalid",
-            summary(f"the manifest of {shown(skill)}" if skill else "the manifest", self.errors),
+            summary(f"the manifest of {shown(skill)}" if skill and not place else what, self.errors),
             hint="correct the fields above; `cortex-skills validate` checks them again",
             details={"errors": [problem.to_json() for problem in self.errors]},
         )

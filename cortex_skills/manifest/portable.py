@@ -1,24 +1,27 @@
-"""Checks for syntax that other readers of the agentskills.io format reject, although this parser accepts it.
+"""Finds syntax that other readers of the agentskills.io format reject, although this parser accepts it: warnings.
 
 Rules kept here:
 - only manifests in that format are checked: a semantic block in the frontmatter is outside the format;
-- the reference validator (skills-ref) reads a subset of YAML without flow style (`{a: b}`, `[a, b]`), and no
-  byte-order mark before the first `---`;
+- the reference validator (skills-ref) reads a subset of YAML without flow style (`{a: b}`, `[a, b]`) and without tabs
+  between a key and its value, and no byte-order mark before the first `---`;
 - in that validator the first `---` after the first line ends the frontmatter, at any position in its line.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from cortex_skills.manifest.frontmatter import FILE_NAME, Frontmatter, frontmatter_of
 from cortex_skills.safe_io.schemas import Mark, Problem
 
+_LINE_BREAK = re.compile("\r\n|[\r\n]")
+
 
 def is_agentskills(front: Frontmatter) -> bool:
     """Whether a SKILL.md is in the agentskills.io format: its frontmatter has no semantic block."""
     data = front.document.data
-    return isinstance(data, dict) and not {"type", "semantic"} & data.keys()
+    return isinstance(data, dict) and "semantic" not in data
 
 
 def unportable(text: str) -> Iterator[Problem]:
@@ -31,22 +34,29 @@ def unportable(text: str) -> Iterator[Problem]:
             message = "contains ---, which ends the frontmatter for other readers"
             yield _problem(number, message, "write a dash (–), or - - -")
             return
-    for number in _flow_lines(frontmatter):
-        message = "is written in braces or brackets, which agentskills.io does not read"
-        yield _problem(number, message, "write each entry on a line of its own: key: value, or - item")
+    yield from _unusual(frontmatter)
 
 
 def _problem(line: int, message: str, hint: str) -> Problem:
     return Problem((), message, hint, Mark(FILE_NAME, line))
 
 
-def _flow_lines(frontmatter: str) -> Iterator[int]:
-    """The lines of the file on which a value in flow style begins."""
+def _unusual(frontmatter: str) -> Iterator[Problem]:
+    """The values in flow style, and those after a tab."""
     import yaml
 
+    lines = _LINE_BREAK.split(frontmatter)
     try:
         for event in yaml.parse(frontmatter, Loader=yaml.CSafeLoader):
-            if isinstance(event, yaml.CollectionStartEvent) and event.flow_style and event.start_mark is not None:
-                yield event.start_mark.line + 2
+            mark = event.start_mark
+            if mark is None:
+                continue
+            if isinstance(event, yaml.CollectionStartEvent) and event.flow_style:
+                message = "is written in braces or brackets, which agentskills.io does not read"
+                yield _problem(mark.line + 2, message, "write each entry on a line of its own: key: value, or - item")
+            elif isinstance(event, yaml.ScalarEvent) and lines[mark.line][: mark.column].endswith("\t"):
+                yield _problem(
+                    mark.line + 2, "has a tab before a value, which agentskills.io does not read", "write a space"
+                )
     except (yaml.YAMLError, UnicodeEncodeError):
         return  # already reported by the parser

@@ -1,8 +1,14 @@
-"""The rules of a manifest that concern several fields, which a JSON Schema cannot express.
+"""The rules of a manifest that a JSON Schema cannot express.
 
-Rules kept here:
-- `name` is the name of the folder, both in normal form;
+`validate`, the loader and the registry apply them, with the schema, so that they agree on every SKILL.md. A rule has
+one of two strengths.
+
+A problem (`check_rules`) stops this product from loading the skill:
 - `type: semantic` requires a semantic block;
+- the `name` of a skill with a semantic block is the name of its folder, both in normal form; the folder of the project
+  of an artifact may be named by its id, `PUBLISHER.NAME`;
+- `allowed-tools` has at most 1,000 entries;
+- a predicate is a name, or an IRI that is well formed;
 - an assertion with `requireProof: true` needs `proofs: [request]`, queries need `graph: [read]`, assertions
   need `graph: [write]`;
 - queries of predicates of memories need `memory: [inspect]`; no skill asserts them;
@@ -11,24 +17,39 @@ Rules kept here:
 - a skill does not depend on itself;
 - the `version` of a dependency is an npm range.
 
-The data may also violate the schema: a rule ignores data of the wrong type. `warnings_of` is for data that does not.
+A warning (`warnings_of`) does not, and states what is ignored or read differently:
+- the `name` of a skill without a semantic block is not the name of its folder: it is loaded under its `name`;
+- a key is unknown, such as one for an agent host; so is `type` with another value than `semantic`;
+- a list or a mapping is where other readers expect text;
+- a version is incomplete.
+
+The data may also violate the schema: a problem ignores data of the wrong type. `warnings_of` is for data that does not.
+What only other readers reject is in `portable.py`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
+from cortex_graph import GraphError, Names
 from cortex_graph.vocabulary import MEMORY_TERMS
+from cortex_skills.manifest.model import ANY
 from cortex_skills.manifest.skill_names import normalized
 from cortex_skills.manifest.versions import completed, is_range
 from cortex_skills.safe_io.schemas import LocatedDocument, Path, Problem, did_you_mean, schema, shown
 
+MAX_TOOLS = 1_000
+
 _MEMORIES = frozenset(term.value for term in MEMORY_TERMS)
+_NAMES = Names("mayros")  # any namespace: which IRIs are well formed does not depend on it
+_TEXTS = ("license", "compatibility")
+_TOOLS = "allowed-tools"
 
 
 def check_rules(document: LocatedDocument, folder_name: str | None) -> Iterator[Problem]:
-    """The violations of the rules above.
+    """The violations of the rules above that stop the load.
 
     Args:
         document: the frontmatter, with the block of the companion file inserted at `semantic`.
@@ -39,34 +60,69 @@ def check_rules(document: LocatedDocument, folder_name: str | None) -> Iterator[
     if not isinstance(data, dict):
         return
     name = data.get("name")
-    if folder_name is not None and isinstance(name, str) and name != normalized(folder_name):
-        message = f"{shown(name)} is not the name of the folder, {shown(folder_name)}"
-        yield document.problem(("name",), message, "give both the same name")
-    if "type" in data and "semantic" not in data:
+    if "semantic" in data and not (isinstance(name, str) and _is_id(folder_name, name)):
+        yield from _other_name(document, folder_name, "give both the same name")
+    if data.get("type") == "semantic" and "semantic" not in data:
         hint = "add a `semantic` block, or remove `type`"
         yield document.problem(("semantic",), "is missing, though `type` is given", hint)
+    if len(tools_of(data.get(_TOOLS))) > MAX_TOOLS:
+        yield document.problem((_TOOLS,), f"has more than {MAX_TOOLS:,} entries", "name fewer tools")
     if isinstance(semantic := data.get("semantic"), dict):
         yield from _permission_rules(document, semantic)
         yield from _tool_rules(document, semantic)
         yield from _dependency_rules(document, semantic, name)
 
 
-def is_nested(value: object) -> bool:
-    """Whether a value of `metadata` is a list or a mapping."""
-    return isinstance(value, dict | list)
+def tools_of(given: object) -> tuple[str, ...]:
+    """The tools of an `allowed-tools`: a text with spaces or commas, or a list; each once."""
+    names = re.split(r"[\s,]+", given) if isinstance(given, str) else given if isinstance(given, list) else []
+    return tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name.strip()))
 
 
-def warnings_of(document: LocatedDocument) -> Iterator[Problem]:
-    """The unknown keys of a valid document, which are ignored, and values that are read as others."""
+def nested_values(document: LocatedDocument) -> Iterator[Path]:
+    """The paths of the lists and mappings where readers of the format expect text."""
+    data = document.data if isinstance(document.data, dict) else {}
+    metadata, tools = data.get("metadata"), data.get(_TOOLS)
+    values: dict[Path, Any] = {(key,): data.get(key) for key in _TEXTS}
+    values |= {("metadata", key): value for key, value in (metadata.items() if isinstance(metadata, dict) else ())}
+    values |= {(_TOOLS, place): value for place, value in enumerate(tools if isinstance(tools, list) else ())}
+    values |= {(_TOOLS,): tools} if isinstance(tools, dict) else {}
+    return (path for path, value in values.items() if isinstance(value, dict | list))
+
+
+def warnings_of(document: LocatedDocument, folder_name: str | None) -> Iterator[Problem]:
+    """What is ignored in a valid document, and what is read differently than it is written.
+
+    Args:
+        document: as given, before lists and mappings were read as text.
+        folder_name: the name of the skill's folder; None without a folder.
+
+    """
+    data = document.data
+    if "semantic" not in data:
+        yield from _other_name(document, folder_name, "give both the same name, which other readers expect")
     known = schema("skill")["properties"]
-    for key in (key for key in document.data if key not in known):
-        hint = did_you_mean(key, known.keys() - document.data.keys()) or "keys for agent hosts have no effect here"
+    for key in (key for key in data if key not in known):
+        hint = did_you_mean(key, known.keys() - data.keys()) or "keys for agent hosts have no effect here"
         yield document.problem((key,), "is not a field of a skill and is ignored", hint)
-    for key in (key for key, value in document.data.get("metadata", {}).items() if is_nested(value)):
-        yield document.problem(("metadata", key), "is read as JSON, a text", "other readers of the format expect text")
-    version = document.data.get("semantic", {}).get("skillVersion")
+    if "type" in data and "semantic" not in data:
+        hint = "write `semantic`, with a semantic block, or nothing; keys for agent hosts have no effect here"
+        yield document.problem(("type",), f"{shown(data['type'])} is not `semantic` and is ignored", hint)
+    for path in nested_values(document):
+        yield document.problem(path, "is read as JSON, a text", "other readers of the format expect text")
+    version = data.get("semantic", {}).get("skillVersion")
     if version is not None and (full := completed(version)) != version:
         yield document.problem(("semantic", "skillVersion"), f"is read as {full}", f'write "{full}"')
+
+
+def _is_id(folder_name: str | None, name: str) -> bool:
+    return folder_name is not None and normalized(folder_name).rpartition(".")[1:] == (".", name)
+
+
+def _other_name(document: LocatedDocument, folder_name: str | None, hint: str) -> Iterator[Problem]:
+    name = document.data.get("name")
+    if folder_name is not None and isinstance(name, str) and name != normalized(folder_name):
+        yield document.problem(("name",), f"{shown(name)} is not the name of the folder, {shown(folder_name)}", hint)
 
 
 def _permission_rules(document: LocatedDocument, semantic: dict[str, Any]) -> Iterator[Problem]:
@@ -84,10 +140,12 @@ def _permission_rules(document: LocatedDocument, semantic: dict[str, Any]) -> It
                 message = f"{shown(predicate)} is declared twice"
                 yield document.problem((*path, "predicate"), message, "keep one of the two")
             declared.add(predicate)
+            yield from _malformed(document, (*path, "predicate"), predicate)
             if _is_of_memories(predicate):
                 hint = "call memory.remember, with the permission memory: [remember]"
                 yield document.problem((*path, "predicate"), f"{shown(predicate)} is not asserted by any skill", hint)
     for path, query in _entries(semantic, "queries"):
+        yield from _malformed(document, (*path, "predicate"), query.get("predicate"))
         if _is_of_memories(query.get("predicate")) and "memory:inspect" not in granted:
             yield _needs(document, (*path, "predicate"), "memory", "inspect")
 
@@ -116,6 +174,15 @@ def _dependency_rules(document: LocatedDocument, semantic: dict[str, Any], name:
 def _needs(document: LocatedDocument, path: Path, area: str, action: str) -> Problem:
     message = f"needs the permission {area}:{action}"
     return document.problem(path, message, f"add {action} to semantic.permissions.{area}")
+
+
+def _malformed(document: LocatedDocument, path: Path, predicate: object) -> Iterator[Problem]:
+    """The problem of a predicate with which every call would fail."""
+    if isinstance(predicate, str) and predicate not in ("", ANY) and not predicate.startswith(_NAMES.prefix):
+        try:
+            _NAMES.node(predicate, "predicate")
+        except GraphError as error:
+            yield document.problem(path, error.message, error.hint)
 
 
 def _is_of_memories(predicate: object) -> bool:

@@ -57,7 +57,7 @@ def document_of(front: str, bytes_of: Mapping[str, bytes]) -> SkillDocument:
             for entry in content["resources"]
         )
         body = blobs[content[_BODY]].decode()
-        return SkillDocument.checked(**fields, steps=steps, body=body, resources=resources)
+        return SkillDocument.checked(stored=True, **fields, steps=steps, body=body, resources=resources)
     except CortexError as error:
         if error.code == "graph_corrupt":
             raise

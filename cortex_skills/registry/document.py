@@ -24,7 +24,7 @@ from cortex_graph.exceptions import GraphError
 from cortex_graph.names import check_namespace
 from cortex_skills.manifest import ManifestError
 from cortex_skills.manifest.skill_names import is_skill_name, normalized
-from cortex_skills.safe_io.schemas import Problem, shown
+from cortex_skills.safe_io.schemas import Path, Problem, schema, shown
 
 MAX_NAME = 64
 MAX_DESCRIPTION = 1024
@@ -42,6 +42,7 @@ KINDS = ("instructions", "procedure", "semantic")
 MANIFEST = "SKILL.md"
 COMPANION = "semantic.yaml"
 _RESERVED = frozenset({MANIFEST.casefold(), COMPANION.casefold()})
+_DESCRIPTION = re.compile(schema("skill")["properties"]["description"]["pattern"])
 _CODE = re.compile(r"skill\.[cm]?[jt]s")
 _FOLDERS = {"scripts": "script", "references": "reference", "assets": "asset"}
 _LISTS = ("allowed_tools", "depends_on", "conflicts_with")
@@ -142,16 +143,27 @@ class SkillDocument:
             return "semantic"
         return "procedure" if self.steps else "instructions"
 
+    @property
+    def summary(self) -> str:
+        """The description as it is shown and offered to a model: without the white space around it."""
+        return self.description.strip()
+
     @classmethod
-    def checked(cls, **fields: Any) -> SkillDocument:
+    def checked(cls, *, stored: bool = False, **fields: Any) -> SkillDocument:
         """Build a document from its fields.
+
+        Args:
+            stored: whether it was registered before; older versions accepted control characters in descriptions.
+            fields: the attributes.
 
         Raises:
             ManifestError: with all problems.
 
         """
         document = cls(**fields)
-        problems = list(_problems(document))
+        problems = list(problems_of(document))
+        if not problems and not stored and not _DESCRIPTION.search(document.description):
+            problems = [Problem(("description",), "contains control characters", "remove them")]
         if problems:
             name = document.name if isinstance(document.name, str) else ""
             raise ManifestError(problems, skill=name)
@@ -193,16 +205,17 @@ def name_problems(name: Any, path: tuple[str, ...] = ("name",)) -> Iterator[Prob
         yield Problem(path, f"{shown(name)} is not a name of a skill", "use letters, digits and hyphens only")
 
 
-def _problems(document: SkillDocument) -> Iterator[Problem]:
+def problems_of(document: SkillDocument) -> Iterator[Problem]:
+    """The rules that a document breaks, each with the name of the attribute first in its path."""
     yield from name_problems(document.name)
     try:
         check_namespace(document.namespace)
     except GraphError as error:
         yield Problem(("namespace",), error.message, error.hint)
-    yield from _text(document.description, "description", MAX_DESCRIPTION, needed=True)
-    yield from _text(document.license, "license", MAX_TEXT)
-    yield from _text(document.compatibility, "compatibility", MAX_COMPATIBILITY)
-    yield from _text(document.trigger_pattern, "trigger_pattern", MAX_TEXT)
+    yield from _text(document.description, ("description",), MAX_DESCRIPTION, needed=True)
+    yield from _text(document.license, ("license",), MAX_TEXT)
+    yield from _text(document.compatibility, ("compatibility",), MAX_COMPATIBILITY)
+    yield from _text(document.trigger_pattern, ("trigger_pattern",), MAX_TEXT)
     if not isinstance(document.body, str) or _fault(document.body):
         yield Problem(("body",), "is not text" if not isinstance(document.body, str) else _fault(document.body))
     elif len(document.body.encode()) > MAX_BODY:
@@ -215,9 +228,9 @@ def _problems(document: SkillDocument) -> Iterator[Problem]:
             if other == document.name:
                 yield Problem((name, str(place)), "is the skill itself", "remove it")
     for place, step in enumerate(document.steps):
-        yield from _text(step.action, f"steps[{place}].action", MAX_TEXT, needed=True)
-        yield from _text(step.tool, f"steps[{place}].tool", MAX_TEXT)
-        yield from _text(step.details, f"steps[{place}].details", MAX_TEXT, empty=True)
+        yield from _text(step.action, ("steps", place, "action"), MAX_TEXT, needed=True)
+        yield from _text(step.tool, ("steps", place, "tool"), MAX_TEXT)
+        yield from _text(step.details, ("steps", place, "details"), MAX_TEXT, empty=True)
     for name in ("metadata", "reflections", "semantic"):
         value = getattr(document, name)
         if value is not None:
@@ -225,8 +238,7 @@ def _problems(document: SkillDocument) -> Iterator[Problem]:
     yield from _resources(document.resources)
 
 
-def _text(value: Any, name: str, most: int, *, needed: bool = False, empty: bool = False) -> Iterator[Problem]:
-    path = (name,)
+def _text(value: Any, path: Path, most: int, *, needed: bool = False, empty: bool = False) -> Iterator[Problem]:
     if value is None and not needed:
         return
     if not isinstance(value, str):
@@ -246,7 +258,7 @@ def _texts(values: Any, name: str) -> Iterator[Problem]:
     if len(values) > MAX_LIST:
         yield Problem((name,), f"has more than {MAX_LIST:,} entries")
     for place, value in enumerate(values[:MAX_LIST]):
-        yield from _text(value, f"{name}[{place}]", MAX_TEXT)
+        yield from _text(value, (name, place), MAX_TEXT)
         if value in values[:place]:
             yield Problem((name, str(place)), f"{shown(value)} is given twice", "remove one")
 

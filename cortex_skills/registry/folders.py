@@ -1,6 +1,7 @@
 """Reads skills from folders, and exports them to folders.
 
 Rules kept here:
+- the manifest is read as the loader reads it, so that both refuse the same skills;
 - a folder is read without following symbolic links; each file that is left out, and why, is a warning;
 - a file whose owner may start it is executable in the document, and no other part of its mode is kept;
 - an exported folder has the files of the document, a `SKILL.md` that the reference validator of agentskills.io accepts,
@@ -18,17 +19,15 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from cortex_skills.errors import CortexError
-from cortex_skills.manifest import ManifestError
-from cortex_skills.manifest.skill_names import normalized
+from cortex_skills.manifest import ManifestError, read_manifest
 from cortex_skills.registry.digests import digest
 from cortex_skills.registry.document import (
-    COMPANION,
     MANIFEST,
     MAX_RESOURCE,
     MAX_RESOURCES,
@@ -46,12 +45,11 @@ from cortex_skills.skill_folder.snapshot import read_beside
 
 SIDECAR = ".cortex-registry.json"
 _FORMAT = "cortex-registry/1"
-_MAX_MANIFEST = 2 << 20  # bytes: 64 KiB of front matter, and 1 MiB of body
 _MAX_SIDECAR = 16 << 20  # bytes, with the paths of all executable files
 _MAX_ENTRIES = 20_000
 _MAX_DEPTH = 32
 _SKIPPED = frozenset({"node_modules", "__pycache__"})
-_OWN = frozenset({MANIFEST, COMPANION, SIDECAR, "SKILL.sig"})
+_OWN = frozenset({MANIFEST, SIDECAR, "SKILL.sig"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +83,18 @@ def read_skill_folder(folder: Path, namespace: str, *, accept_changed: bool = Fa
         CortexError: `export_changed`: the folder is not what its sidecar states.
 
     """
-    manifest = _text(folder / MANIFEST)
+    try:
+        manifest, texts = read_manifest(folder)
+    except ManifestError as error:
+        raise ManifestError(error.errors, folder.name) from None  # without the path, which clients may read
+    companion = next((text for name, text in texts.items() if name != MANIFEST), None)
     warnings: list[str] = []
-    resources = tuple(_resources(folder, warnings))
-    companion = _text(folder / COMPANION) if (folder / COMPANION).exists() else None
-    document = read_skill_md(manifest, namespace=namespace, resources=resources, companion=companion)
-    if normalized(folder.resolve().name) != document.name:
-        warnings.append(f"the folder is named {shown(folder.resolve().name)}, and the skill {document.name}")
-    manifests = {MANIFEST: manifest} | ({} if companion is None else {COMPANION: companion})
+    resources = tuple(_resources(folder, {*_OWN, *texts}, warnings))
+    unused: list[Problem] = []
+    document = read_skill_md(
+        texts[MANIFEST], namespace=namespace, resources=resources, companion=companion, warnings=unused
+    )
+    warnings += [str(each) for each in (*manifest.warnings, *unused) if each.path == ("name",) or each in unused]
     try:
         document, signature = _as_exported(document, read_beside(folder / SIDECAR, _MAX_SIDECAR))
     except _ChangedError as change:
@@ -105,7 +107,7 @@ def read_skill_folder(folder: Path, namespace: str, *, accept_changed: bool = Fa
             ) from None
         signature = UNSIGNED
         warnings.append(f"it was changed after its export, and is registered as another document: {change}")
-    return SkillFolder(document, signature, tuple(warnings), manifests)
+    return SkillFolder(document, signature, tuple(warnings), texts)
 
 
 def write_skill_folder(document: SkillDocument, version: SkillVersion, target: Path) -> Path:
@@ -176,10 +178,10 @@ def _has_manifest(folder: Path) -> bool:
         return False
 
 
-def _resources(folder: Path, warnings: list[str]) -> Iterator[SkillResource]:
+def _resources(folder: Path, own: Collection[str], warnings: list[str]) -> Iterator[SkillResource]:
     """Read the files of a folder, within the limits; a larger one is refused before all is read."""
     count = total = 0
-    for path, size, executable in _files(folder, warnings):
+    for path, size, executable in _files(folder, own, warnings):
         count, total = count + 1, total + size
         for is_over, problem in (
             (count > MAX_RESOURCES, f"has more than {MAX_RESOURCES:,} files"),
@@ -196,7 +198,7 @@ def _resources(folder: Path, warnings: list[str]) -> Iterator[SkillResource]:
         yield SkillResource(path, data, executable)
 
 
-def _files(folder: Path, warnings: list[str]) -> Iterator[tuple[str, int, bool]]:
+def _files(folder: Path, own: Collection[str], warnings: list[str]) -> Iterator[tuple[str, int, bool]]:
     """The files that are resources: path, size, and whether the owner may start it; a warning for each other one."""
     pending = [("", folder, 0)]
     entries = 0
@@ -212,7 +214,7 @@ def _files(folder: Path, warnings: list[str]) -> Iterator[tuple[str, int, bool]]
             raise _refused(folder, f"has more than {_MAX_ENTRIES:,} entries")
         for entry in here:
             name = f"{prefix}{entry.name}"
-            if name in _OWN:
+            if name in own:
                 continue
             about = entry.stat(follow_symlinks=False)
             if stat.S_ISDIR(about.st_mode) and not entry.name.startswith(".") and entry.name not in _SKIPPED:
@@ -298,17 +300,6 @@ def _as_exported(document: SkillDocument, sidecar: bytes | None) -> tuple[SkillD
         if then != is_now:
             raise _ChangedError(f"its {member} is {shown(is_now)}, and {SIDECAR} states {shown(then)}")
     return exported, signature
-
-
-def _text(path: Path) -> str:
-    data = read_beside(path, _MAX_MANIFEST)
-    if not data or len(data) > _MAX_MANIFEST:
-        problem = "does not exist" if data is None else "cannot be read, is empty or is too large"
-        raise ManifestError([Problem((path.name,), problem, "a skill is a folder with a SKILL.md")], skill="")
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        raise ManifestError([Problem((path.name,), f"is not UTF-8: byte {error.start + 1}")], skill="") from None
 
 
 def _refused(folder: Path, problem: str) -> ManifestError:

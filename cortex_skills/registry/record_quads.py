@@ -195,7 +195,7 @@ class RegistryTerms:
             digest=found.text(terms.DIGEST),
             compat_digest=found.text(terms.COMPAT_DIGEST),
             kind=found.text(terms.SKILL_KIND),
-            description=found.text(COMMENT),
+            description=found.text(COMMENT).strip(),
             front=found.text(terms.FRONT_MATTER),
             previous=self.id_of(previous[0]) if previous else None,
             public_key=found.text(terms.PUBLIC_KEY, ""),

@@ -115,7 +115,7 @@ class Registrations(StandingChanges):
             digest=digest(document),
             compat_digest=compat_digest(document),
             kind=document.kind,
-            description=document.description,
+            description=document.summary,
             front=front_of(document),
             learned_in=learned_in,
         )

@@ -90,7 +90,7 @@ class SkillRegistry(Registrations):
                     digest=digest(document),
                     compat_digest=compat_digest(document),
                     kind=document.kind,
-                    description=document.description,
+                    description=document.summary,
                     front=front_of(document),
                     previous=before.id,
                     public_key="",

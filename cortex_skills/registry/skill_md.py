@@ -10,7 +10,9 @@ Rules kept here:
   YAML reader would not read back as it is, and `---`, which ends the front matter for the reference validator, is
   written as an escape;
 - what agentskills.io has no key for is one JSON text below `metadata`, under the key `cortex`; it holds nothing else;
-- an unknown key at the top level is kept in the metadata, with its JSON type; a key of both is an error;
+- the rules of the manifest (`manifest/rules.py`) decide whether a skill is refused; every other finding is a warning;
+- an unknown key at the top level is kept in the metadata, with its JSON type, and so is a value that the registry has
+  no use for, such as `steps` in another form; of a key in both places, the value in the metadata is kept;
 - numbered steps of the body (`1. **Title** — use tool_name`) are the steps of a document without steps;
 - a semantic block is written as the companion file `semantic.yaml`, which `metadata.semantic` names.
 """
@@ -19,23 +21,36 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from cortex_skills.manifest import ManifestError
-from cortex_skills.manifest.frontmatter import MAX_FRONTMATTER_BYTES, Frontmatter, read_companion, read_frontmatter
-from cortex_skills.registry.document import COMPANION, SkillDocument, SkillResource, Step
+from cortex_skills.manifest.frontmatter import (
+    MAX_FRONTMATTER_BYTES,
+    Frontmatter,
+    build,
+    read_companion,
+    read_frontmatter,
+)
+from cortex_skills.manifest.rules import tools_of
+from cortex_skills.registry.document import COMPANION, SkillDocument, SkillResource, Step, problems_of
 from cortex_skills.safe_io.schemas import Problem
 from cortex_skills.safe_io.strict_json import read_json
 
 EXTENSION = "cortex"  # the key below `metadata` for what agentskills.io has no key for
 
-_TOP = ("name", "description", "license", "compatibility")
-_OLD = ("trigger_pattern", "depends_on", "conflicts_with", "composes_with_reflections")
-_KNOWN = frozenset(
-    {*_TOP, *_OLD, "namespace", "allowed-tools", "allowed_tools", "metadata", "semantic", "type", "steps"}
-)
-_EXTRAS = frozenset({"namespace", "steps", "metadata", "allowed_tools", *_OLD})
+_TOP = ("name", "description", "license", "compatibility", "allowed-tools", "metadata", "semantic", "type")
+_SETTINGS = {  # the keys of the older dialect, and the attributes of a document
+    "namespace": "namespace",
+    "trigger_pattern": "trigger_pattern",
+    "depends_on": "depends_on",
+    "conflicts_with": "conflicts_with",
+    "composes_with_reflections": "reflections",
+    "steps": "steps",
+    "allowed_tools": "allowed_tools",
+}
+_KNOWN = frozenset({*_TOP, *_SETTINGS})
+_EXTRAS = frozenset({"metadata", *_SETTINGS})
 _STEP = re.compile(
     r"^ {0,3}[0-9]{1,4}[.)] +\*\*(?P<title>[^*\n]{1,500})\*\*"
     r"(?:[ \t]*(?:—|–|-|:)?[ \t]*use `?(?P<tool>[A-Za-z0-9_.:/-]{1,128}[A-Za-z0-9_])`?)?(?P<rest>[^\n]*)$",
@@ -50,6 +65,7 @@ def read_skill_md(
     namespace: str,
     resources: tuple[SkillResource, ...] = (),
     companion: str | None = None,
+    warnings: list[Problem] | None = None,
 ) -> SkillDocument:
     """Read a SKILL.md of either dialect.
 
@@ -58,17 +74,36 @@ def read_skill_md(
         namespace: the namespace of a document that names none.
         resources: the files beside it.
         companion: the text of the file that `metadata.semantic` names, if any.
+        warnings: receives what the registry has no use for.
 
     Raises:
         ManifestError: with all problems.
 
     """
     front = read_frontmatter(text)
-    data = front.document.data
-    if front.document.problems or not isinstance(data, dict):
-        problems = front.document.problems or (Problem((), "has front matter that is not a mapping"),)
-        raise ManifestError(problems, skill="")
-    return SkillDocument.checked(**_fields(front, namespace, companion), resources=resources)
+    named = front.companion_name
+    block = read_companion(companion, named) if named is not None and companion is not None else None
+    manifest = build(front, block, None)
+    reading = _Reading(front)
+    fields = {
+        "name": manifest.name,
+        "description": front.document.data["description"],
+        "license": _filled(manifest.license),
+        "compatibility": _filled(manifest.compatibility),
+        "metadata": reading.metadata,
+        "body": front.body,
+        "semantic": front.document.data.get("semantic") if block is None else block.data,
+        "resources": resources,
+    }
+    settings = {"namespace": namespace, "steps": steps_of(front.body)} | reading.settings()
+    found = problems_of(SkillDocument(**fields, **settings))
+    for problem in [problem for problem in found if problem.path[0] in reading.sources]:
+        reading.refuse(problem)
+    fields["metadata"] = reading.metadata
+    settings = {"namespace": namespace, "steps": steps_of(front.body)} | reading.settings()
+    if warnings is not None:
+        warnings.extend(reading.warnings)
+    return SkillDocument.checked(**fields, **settings)
 
 
 def write_skill_md(document: SkillDocument) -> dict[str, str]:
@@ -116,116 +151,134 @@ def steps_of(body: str) -> tuple[Step, ...]:
     )
 
 
-def _fields(front: Frontmatter, namespace: str, companion: str | None) -> dict[str, Any]:
-    data: dict[str, Any] = front.document.data
-    problems: list[Problem] = []
-    given = data.get("metadata")
-    metadata: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
-    if given is not None and not isinstance(given, dict):
-        problems.append(front.document.problem(("metadata",), "must be a mapping"))
-    semantic = data.get("semantic")
-    if semantic is None and front.companion_name is not None:
-        del metadata["semantic"]
-        semantic = _companion(companion, front.companion_name, problems)
-    extras = _extension(metadata, problems)
-    for key, value in extras.pop("metadata", {}).items():
-        _keep(metadata, key, value, problems)
-    for key in data.keys() - _KNOWN:
-        _keep(metadata, key, data[key], problems)
-    body = front.body
-    settings = {key: data.get(key, extras.get(key)) for key in (*_OLD, "namespace", "steps")}
-    if settings["namespace"] is None:
-        settings["namespace"] = namespace
-    tools = extras.get("allowed_tools", data.get("allowed_tools", data.get("allowed-tools")))
-    fields = {key: data.get(key) for key in _TOP}
-    fields |= {
-        "namespace": settings["namespace"],
-        "allowed_tools": _tools(tools, problems),
-        "metadata": metadata,
-        "body": body,
-        "steps": steps_of(body) if settings["steps"] is None else _steps(settings["steps"], problems),
-        "trigger_pattern": settings["trigger_pattern"],
-        "depends_on": _names(settings["depends_on"], "depends_on", problems),
-        "conflicts_with": _names(settings["conflicts_with"], "conflicts_with", problems),
-        "reflections": settings["composes_with_reflections"],
-        "semantic": semantic,
-    }
-    if not isinstance(semantic, Mapping | None):
-        problems.append(Problem(("semantic",), "must be a mapping"))
-    if not isinstance(fields["reflections"], Mapping | list | None):
-        problems.append(Problem(("composes_with_reflections",), "must be a list or a mapping"))
-    if problems:
-        name = fields["name"]
-        raise ManifestError(problems, skill=name if isinstance(name, str) else "")
-    return fields
+class _Reading:
+    """What the registry reads of a frontmatter beyond the manifest: the metadata, and the settings of either dialect.
 
+    Attributes:
+        metadata: everything that is no setting.
+        sources: the attributes of a document that are given, each with its key and the value there.
+        warnings: what was not read.
 
-def _extension(metadata: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
-    """What a document of this registry has below `metadata`; taken out of the metadata."""
-    text = metadata.get(EXTENSION)
-    if text is None:
+    """
+
+    def __init__(self, front: Frontmatter) -> None:
+        self._front = front
+        data = front.document.data
+        self.metadata: dict[str, Any] = dict(data.get("metadata", {}))
+        self.sources: dict[str, tuple[str, Any]] = {}
+        self.warnings: list[Problem] = []
+        if "semantic" not in data and front.companion_name is not None:
+            del self.metadata["semantic"]
+        self._extension: Any = self.metadata.get(EXTENSION)
+        extras = self._extras()
+        for key, value in extras.pop("metadata", {}).items():
+            self._keep(key, value)
+        for key in data.keys() - _KNOWN:
+            self._keep(key, data[key])
+        if "type" in data and data["type"] != "semantic":
+            self._keep("type", data["type"])
+        for key, attribute in _SETTINGS.items():
+            given, value = (key, data[key]) if data.get(key) is not None else (EXTENSION, extras.get(key))
+            if value is not None:
+                self.sources[attribute] = (given, value)
+        tools = data.get("allowed-tools")
+        if "allowed_tools" not in self.sources and tools is not None:
+            self.sources["allowed_tools"] = ("allowed-tools", tools)
+        self._values: dict[str, Any] = {}
+        for attribute, (_, value) in list(self.sources.items()):
+            try:
+                self._values[attribute] = _READ.get(attribute, _as_given)(value)
+            except ValueError as error:
+                self.refuse(Problem((attribute,), str(error)))
+
+    def settings(self) -> dict[str, Any]:
+        """The attributes that are given and can be used."""
+        return {attribute: self._values[attribute] for attribute in self.sources}
+
+    def refuse(self, problem: Problem) -> None:
+        """Keep a setting that cannot be used in the metadata, with a warning."""
+        key, value = self.sources.pop(str(problem.path[0]), ("", None))
+        if not key:
+            return  # it has several problems
+        self.metadata[key] = self._extension if key == EXTENSION else value
+        path = ("metadata", key) if key == EXTENSION else (key,)
+        self._warn(path, f"cannot be used and is kept as metadata: {problem.message}", problem.hint)
+
+    def _extras(self) -> dict[str, Any]:
+        """What a document of this registry has below `metadata`; taken out of the metadata."""
+        if self._extension is None:
+            return {}
+        try:
+            extras = read_json(self._extension) if isinstance(self._extension, str) else None
+        except ValueError:
+            extras = None
+        known = isinstance(extras, dict) and "namespace" in extras and extras.keys() <= _EXTRAS
+        if isinstance(extras, dict) and known and isinstance(extras.get("metadata", {}), dict):
+            del self.metadata[EXTENSION]
+            return extras
+        self._warn(("metadata", EXTENSION), "is not what this registry writes there, and is kept as metadata")
         return {}
-    path = ("metadata", EXTENSION)
-    try:
-        extras = read_json(text) if isinstance(text, str) else None
-    except ValueError:
-        extras = None
-    if not isinstance(extras, dict) or not extras.keys() <= _EXTRAS or "namespace" not in extras:
-        problems.append(Problem(path, "is not what this registry writes there", "rename the key"))
-        return {}
-    if not isinstance(extras.get("metadata", {}), dict):
-        problems.append(Problem((*path, "metadata"), "must be a mapping"))
-        return {}
-    del metadata[EXTENSION]
-    return extras
+
+    def _keep(self, key: str, value: Any) -> None:
+        if key not in self.metadata:
+            self.metadata[key] = value
+        elif self.metadata[key] != value:
+            self._warn((key,), "is given in `metadata` too, whose value is kept", "keep one of the two")
+
+    def _warn(self, path: tuple[str, ...], message: str, hint: str = "") -> None:
+        self.warnings.append(self._front.document.problem(path, message, hint))
 
 
-def _keep(metadata: dict[str, Any], key: str, value: Any, problems: list[Problem]) -> None:
-    if key in metadata:
-        problems.append(Problem(("metadata", key), "is given twice: here and at the top level", "keep one of the two"))
-    metadata[key] = value
+def _filled(text: str | None) -> str | None:
+    return text if text and text.strip() else None
 
 
-def _companion(text: str | None, name: str, problems: list[Problem]) -> Any:
-    if text is None:
-        problems.append(Problem(("metadata", "semantic"), f"names the file {name}, which is missing"))
-        return None
-    document = read_companion(text, name)
-    problems.extend(document.problems)
-    return document.data
+def _as_given(value: Any) -> Any:
+    return value
 
 
-def _tools(given: Any, problems: list[Problem]) -> tuple[str, ...]:
-    if given is None:
-        return ()
+def _tools(given: Any) -> tuple[str, ...]:
+    listed = [given] if isinstance(given, dict) else given
+    if isinstance(listed, list):
+        return tools_of([each if isinstance(each, str) else json.dumps(each, ensure_ascii=False) for each in listed])
     if isinstance(given, str):
-        return tuple(dict.fromkeys(filter(None, re.split(r"[\s,]+", given))))
-    return _names(given, "allowed_tools", problems)
+        return tools_of(given)
+    raise ValueError("must be a list of texts")
 
 
-def _names(given: Any, name: str, problems: list[Problem]) -> tuple[str, ...]:
-    if given is None:
-        return ()
+def _names(given: Any) -> tuple[str, ...]:
     if isinstance(given, str):
         return (given,)
     if isinstance(given, list) and all(isinstance(each, str) for each in given):
         return tuple(given)
-    problems.append(Problem((name,), "must be a list of texts"))
-    return ()
+    raise ValueError("must be a list of texts")
 
 
-def _steps(given: Any, problems: list[Problem]) -> tuple[Step, ...]:
+def _reflections(given: Any) -> Any:
+    if not isinstance(given, dict | list):
+        raise ValueError("must be a list or a mapping")
+    return given
+
+
+def _steps(given: Any) -> tuple[Step, ...]:
     if not isinstance(given, list):
-        problems.append(Problem(("steps",), "must be a list"))
-        return ()
+        raise ValueError("must be a list")
     steps = []
-    for place, entry in enumerate(given):
+    for entry in given:
         step = {"action": entry} if isinstance(entry, str) else entry
         if not isinstance(step, dict) or not step.keys() <= {"action", "tool", "details"} or "action" not in step:
-            problems.append(Problem(("steps", str(place)), "must be a text, or have `action`, `tool` and `details`"))
-            continue
+            raise ValueError("each must be a text, or have `action`, `tool` and `details`")
         steps.append(Step(step["action"], step.get("tool"), step.get("details") or ""))
     return tuple(steps)
+
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    "allowed_tools": _tools,
+    "depends_on": _names,
+    "conflicts_with": _names,
+    "reflections": _reflections,
+    "steps": _steps,
+}
 
 
 def _check_sizes(files: Mapping[str, str], document: SkillDocument) -> None:

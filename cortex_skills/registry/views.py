@@ -122,7 +122,7 @@ def document_view(document: SkillDocument) -> dict[str, Any]:
     return {
         "namespace": document.namespace,
         "name": document.name,
-        "description": document.description,
+        "description": document.summary,
         "license": document.license,
         "compatibility": document.compatibility,
         "allowedTools": list(document.allowed_tools),

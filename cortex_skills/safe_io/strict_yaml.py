@@ -6,8 +6,9 @@ Rules kept here:
 - a key occurs once in its mapping, at any depth;
 - at most `MAX_DEPTH` levels; the caller limits the size;
 - an unquoted word that YAML 1.1 and YAML 1.2 read differently (`no`, `010`, `1:30`, `2024-01-01`, `1e3`) is an error:
-  it must be quoted, or written as `true`, `false` or a decimal number; at a path where the caller allows only text, an
-  unquoted word is that text;
+  it must be quoted, or written as `true`, `false` or a decimal number; so is a number that has no exact value. At a
+  path where the caller allows only text, an unquoted word is that text, and so is such a word at a path that the
+  caller does not interpret;
 - U+0085, U+2028 and U+2029 are errors, because they end a line only in YAML 1.1;
 - nothing is raised: every problem has its path and line, and the rest of the text is still read.
 
@@ -51,7 +52,13 @@ _MAX_EXACT_LENGTH = len(str(-_MAX_EXACT))
 
 
 def read(
-    text: str, *, file: str = "", first_line: int = 1, at: Path = (), is_text: Callable[[Path], bool] = lambda _: False
+    text: str,
+    *,
+    file: str = "",
+    first_line: int = 1,
+    at: Path = (),
+    is_text: Callable[[Path], bool] = lambda _: False,
+    is_foreign: Callable[[Path], bool] = lambda _: False,
 ) -> LocatedDocument:
     """Read one YAML document; never raises.
 
@@ -61,9 +68,10 @@ def read(
         first_line: the line of that file on which `text` begins.
         at: the path of the document inside a larger one.
         is_text: whether only text is allowed at a path.
+        is_foreign: whether the value at a path is only kept, so that a word with several readings is text.
 
     """
-    reader = _Reader(yaml.parse(text, Loader=yaml.CSafeLoader), file, first_line, is_text)
+    reader = _Reader(yaml.parse(text, Loader=yaml.CSafeLoader), file, first_line, is_text, is_foreign)
     for match in _LINE_BREAK_OF_YAML_1_1.finditer(text):
         line = first_line + len(_LINE_BREAK.findall(text, 0, match.start()))
         reader.fail(at, line, f"contains U+{ord(match[0]):04X}, which ends a line in some YAML readers only", _ESCAPE)
@@ -97,9 +105,15 @@ class _Reader:
     """Builds data from YAML events, with the location of each part and the problems."""
 
     def __init__(
-        self, events: Iterator[yaml.Event], file: str, first_line: int, is_text: Callable[[Path], bool]
+        self,
+        events: Iterator[yaml.Event],
+        file: str,
+        first_line: int,
+        is_text: Callable[[Path], bool],
+        is_foreign: Callable[[Path], bool],
     ) -> None:
         self.is_text = is_text
+        self.is_foreign = is_foreign
         self.events = events
         self.file = file
         self.first_line = first_line
@@ -197,7 +211,7 @@ class _Reader:
             self.texts[path] = text
             return self.number(text, path, self.line(event))
         tag = self.resolver.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
-        if tag == _TEXT_TAG and not _NUMBER_OF_YAML_1_2.fullmatch(text):
+        if self.is_foreign(path) or (tag == _TEXT_TAG and not _NUMBER_OF_YAML_1_2.fullmatch(text)):
             return text
         self.fail(
             path,
@@ -207,13 +221,15 @@ class _Reader:
         )
         return None
 
-    def number(self, text: str, path: Path, line: int) -> int | float | None:
+    def number(self, text: str, path: Path, line: int) -> int | float | str | None:
         if _FLOAT.fullmatch(text):
             number: int | float = float(text)
         else:
             number = int(text) if len(text) <= _MAX_EXACT_LENGTH else math.inf
         if math.isfinite(number) and (isinstance(number, float) or abs(number) <= _MAX_EXACT):
             return number
+        if self.is_foreign(path):
+            return text
         self.fail(path, line, "is too large to be represented exactly", "put it in quotes if it is text")
         return None
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from cortex_skills.errors import CortexError
 from cortex_skills.manifest import Manifest, name_of, read_manifest
 from cortex_skills.scanner import Finding, read_sources
+from cortex_skills.skill_folder.skipped import skipped_skills
 
 MANIFEST = "SKILL.md"
 SIGNATURE = "SKILL.sig"
@@ -49,6 +50,7 @@ class SkillSnapshot:
         manifest_texts: the text of each file of the manifest.
         signature: the content of the signature file, unchecked; None without one.
         shapes: the text of `shapes.ttl`, unchecked; None without one.
+        known_name: the name that the skill in this folder had before, if it is known.
 
     """
 
@@ -62,11 +64,12 @@ class SkillSnapshot:
     manifest_texts: Mapping[str, str] = field(default_factory=dict)
     signature: bytes | None = None
     shapes: str | None = None
+    known_name: str = ""
 
     @property
     def name(self) -> str:
-        """The name of the skill; that of the folder when the manifest is invalid."""
-        return self.manifest.name if self.manifest is not None else name_of(self.folder)
+        """The name of the skill; when the manifest is invalid, the one that it had, or that of the folder."""
+        return self.manifest.name if self.manifest is not None else self.known_name or name_of(self.folder)
 
     def texts(self) -> dict[str, str]:
         """The text of every file of the snapshot, by relative path."""
@@ -93,8 +96,8 @@ def is_test_file(path: str) -> bool:
     return _TEST_FILE.search(path) is not None
 
 
-def read_skill(folder: Path) -> SkillSnapshot:
-    """Read a skill's folder."""
+def read_skill(folder: Path, known_name: str = "") -> SkillSnapshot:
+    """Read a skill's folder; `known_name` is the name of the skill that was read from it before."""
     manifest, error = None, None
     manifest_texts: dict[str, str] = {}
     try:
@@ -113,7 +116,9 @@ def read_skill(folder: Path) -> SkillSnapshot:
     shapes = None if data is None else data.decode("utf-8", "replace")
     if shapes is not None:
         digests[SHAPES] = digest_of(shapes)
-    return SkillSnapshot(folder, manifest, error, sources, findings, digests, tests, manifest_texts, signature, shapes)
+    return SkillSnapshot(
+        folder, manifest, error, sources, findings, digests, tests, manifest_texts, signature, shapes, known_name
+    )
 
 
 def read_beside(path: Path, most: int) -> bytes | None:
@@ -139,7 +144,7 @@ def skill_folders(path: Path) -> list[Path]:
         if is_skill(path):
             return [path]
         inside = sorted(child for child in path.iterdir() if not child.name.startswith("."))
-        folders = [child for child in inside if (child / MANIFEST).is_file()]
+        folders = [child for child in inside if _has_manifest(child)]
     except (OSError, ValueError) as error:  # ValueError: the path contains a NUL
         reason = getattr(error, "strerror", None) or error
         raise CortexError(
@@ -148,12 +153,21 @@ def skill_folders(path: Path) -> list[Path]:
             hint="give the folder of a skill",
         ) from None
     if not folders:
+        skipped = skipped_skills(path)
         raise CortexError(
             "manifest_invalid",
-            f"{path} contains no {MANIFEST}, and neither does a folder in it",
+            "\n".join([f"{path} contains no {MANIFEST}, and neither does a folder in it", *map(str, skipped)]),
             hint="give the folder of a skill, or a folder of skills",
+            details={"skipped": [each.to_json() for each in skipped]} if skipped else {},
         )
     return folders
+
+
+def _has_manifest(folder: Path) -> bool:
+    try:
+        return (folder / MANIFEST).is_file()
+    except PermissionError:
+        return folder.is_dir()  # reading it reports why it cannot be read
 
 
 def is_skill(folder: Path) -> bool:

@@ -2,6 +2,8 @@
 
 import json
 
+from cortex_skills.lifecycle import loader
+
 BROKEN = """\
 ---
 name: broken
@@ -56,8 +58,10 @@ def test_every_problem_of_every_skill_is_reported_with_file_line_field_and_hint(
         "  8 |   assertions: [{predicate: greets}]",
         "    |   ^",
         "    hint: add write to semantic.permissions.graph",
+        f"not valid {broken}: does not load here",
         f"{empty}/SKILL.md: error[manifest_invalid]: document: does not begin with frontmatter",
         "    hint: make --- the first line",
+        f"not valid {empty}: does not load here",
         f"ok {good}: greeter 1.2.0",
     ]
     assert answer.stderr == (
@@ -204,3 +208,43 @@ def test_json_output_is_ascii_for_any_source(run, write_skill):
         "dynamic-code",
         "hidden-characters",
     ]
+
+
+def test_skills_that_are_not_read_are_named_by_validate_and_list(run, write_skill, monkeypatch):
+    loader._warn_once.cache_clear()
+    root = write_skill().parent
+    write_skill("pack/deep", "---\nname: deep\ndescription: d\n---\n", None)
+    lower = write_skill("lower", None, None, **{"skill.md": "---\nname: lower\ndescription: d\n---\n"})
+    answer = run("validate", "--no-types", root)
+    assert answer.exit_code == 0
+    assert answer.stdout.splitlines() == [
+        f"warning: {lower}/skill.md is skipped: it is not called SKILL.md (rename it)",
+        f"warning: {root}/pack/deep/SKILL.md is skipped: it is more than one folder below {root} "
+        f"(name {root}/pack/deep, or the folder around it)",
+        f"ok {root}/greeter: greeter 1.2.0",
+    ]
+    assert run("validate", "--no-types", "--strict", root).exit_code == 3
+    skipped = run("validate", "--no-types", "--json", root).json["skills"][0]["skipped"]
+    assert skipped[0]["reason"] == "is not called SKILL.md"
+    listed = run("list", "--skills", root, env={"CORTEX_VERIFICATION__REQUIRE_SIGNATURE": "false"})
+    assert f"{lower}/skill.md is skipped" in listed.stderr
+
+
+def test_each_finding_states_whether_the_skill_loads(run, write_skill):
+    plain = write_skill("plain", "---\nname: plain\ndescription: d\nargument-hint: [file]\n---\n", None)
+    bad = write_skill("bad", "---\nname: Bad\ndescription: d\n---\n", None)
+    answer = run("validate", "--no-types", "--json", plain.parent)
+    assert [(report["name"], report["loads"], report["valid"]) for report in answer.json["skills"]] == [
+        (None, False, False),
+        ("plain", True, True),
+    ]
+    shown = run("validate", "--no-types", "--strict", plain.parent)
+    assert shown.exit_code == 1
+    assert f"not valid {bad}: does not load here" in shown.stdout
+    assert f"ok {plain}: plain, without a semantic block; loads here, with 2 warnings" in shown.stdout
+
+
+def test_shapes_of_a_skill_without_a_semantic_block_are_a_file_like_others(run, write_skill):
+    folder = write_skill("plain", "---\nname: plain\ndescription: d\n---\n", None, **{"shapes.ttl": "no shapes"})
+    assert run("validate", "--no-types", folder).exit_code == 0
+    assert run("list", "--skills", folder).exit_code == 0

@@ -29,9 +29,16 @@ def test_the_folder_may_be_the_current_one(skill, monkeypatch):
 
 
 def test_the_name_is_compared_with_the_folder(skill):
-    assert messages(skill({"SKILL.md": PLAIN}, name="b")) == [
-        ("SKILL.md", "name", "'a' is not the name of the folder, 'b'")
-    ]
+    (warning,) = load_manifest(skill({"SKILL.md": PLAIN}, name="b")).warnings
+    assert (warning.file, warning.line, warning.field) == ("SKILL.md", 2, "name")
+    assert warning.message == "'a' is not the name of the folder, 'b'"
+
+
+def test_an_error_names_the_folder(skill):
+    folder = skill({"SKILL.md": "---\nname: A\n---\n"})
+    with pytest.raises(ManifestError) as caught:
+        load_manifest(folder)
+    assert caught.value.message.startswith(f"the manifest in {folder} has 2 problems:\n  SKILL.md:2:")
 
 
 def test_a_companion_is_read(skill):
@@ -57,7 +64,11 @@ def test_a_file_that_is_not_utf_8_is_rejected(skill):
 
 
 def test_a_huge_file_is_rejected(skill):
-    assert messages(skill({"SKILL.md": PLAIN + "x" * (1 << 20)}))[0][2] == "has more than 1024 KiB"
+    head = PLAIN[: PLAIN.index("---\n", 4) + 4]
+    whole = skill({"SKILL.md": head + "x" * (1 << 20)}, "whole")
+    assert len(load_manifest(whole).body) == 1 << 20
+    assert messages(skill({"SKILL.md": head + "x" * ((1 << 20) + 1)}))[0][1:] == ("body", "has more than 1 MiB")
+    assert messages(skill({"SKILL.md": head + "x" * (1200 << 10)}, "b"))[0][2] == "has more than 1089 KiB"
     big = {"SKILL.md": WITH_COMPANION.replace("name: a", "name: c"), "semantic.yaml": "#" * 65537}
     assert messages(skill(big, "c")) == [("semantic.yaml", "semantic", "has more than 64 KiB")]
 

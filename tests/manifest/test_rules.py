@@ -48,10 +48,58 @@ def test_a_name_of_64_characters_is_valid():
     assert parse_manifest(f"---\nname: {'a' * 64}\ndescription: b\n---\n").name == "a" * 64
 
 
-def test_the_name_is_the_name_of_the_folder():
-    field, said = only(plain(""), "b")
-    assert field == "name"
-    assert said == "'a' is not the name of the folder, 'b' (give both the same name)"
+def test_another_name_than_that_of_the_folder_is_a_warning_without_a_semantic_block():
+    manifest = parse_manifest(plain(""), "b")
+    assert manifest.name == "a"
+    said = "'a' is not the name of the folder, 'b' (give both the same name"
+    assert [str(warning) for warning in manifest.warnings] == [f"SKILL.md:2:name: {said}, which other readers expect)"]
+
+
+def test_the_name_of_a_semantic_skill_is_the_name_of_the_folder(semantic):
+    for text, companion in ((semantic("version: 1"), None), (plain("metadata: {semantic: s.yaml}"), "version: 1")):
+        field, said = only(text, "b", companion)
+        assert field == "name"
+        assert said == "'a' is not the name of the folder, 'b' (give both the same name)"
+
+
+def test_type_is_a_key_for_other_hosts_without_a_semantic_block():
+    for value in ("technique", "[a]", "", "{a: b}"):
+        manifest = parse_manifest(plain(f"type: {value}"))
+        assert [warning.field for warning in manifest.warnings] == ["type"]
+        assert manifest.semantic is None
+    assert only(plain("type: semantic"))[0] == "semantic"
+    assert only(plain("type: technique\nsemantic: {version: 1}")) == (
+        "type",
+        "'technique' is not one of semantic (known: semantic)",
+    )
+
+
+def test_lists_and_mappings_where_text_is_expected_are_read_as_json():
+    manifest = parse_manifest(
+        plain("license: {name: MIT}\ncompatibility: [a, 1.0]\nallowed-tools: [Read, {Bash: git}]\nmetadata: {a: [1.0]}")
+    )
+    assert (manifest.license, manifest.compatibility) == ('{"name": "MIT"}', '["a", "1.0"]')
+    assert manifest.allowed_tools_text == 'Read {"Bash": "git"}'
+    assert manifest.metadata == {"a": '["1.0"]'}
+    fields = [warning.field for warning in manifest.warnings]
+    assert fields == ["license", "compatibility", "metadata.a", "allowed-tools[1]"]
+    assert parse_manifest(plain("allowed-tools: {a: b}")).allowed_tools_text == '{"a": "b"}'
+
+
+def test_a_thousand_tools_are_enough():
+    many = [f"t{number}" for number in range(1001)]
+    for value in (" ".join(many), f"[{', '.join(many)}]"):
+        assert only(plain(f"allowed-tools: {value}"))[0] == "allowed-tools"
+    assert parse_manifest(plain(f"allowed-tools: {','.join(many[1:])}")).allowed_tools_text
+
+
+@pytest.mark.parametrize("predicate", ["http://a b", "<http://a^>", "urn:a b"])
+@pytest.mark.parametrize("key", ["queries", "assertions"])
+def test_a_predicate_is_a_well_formed_iri(semantic, key, predicate):
+    access = "read" if key == "queries" else "write"
+    field, said = only(semantic(f"permissions: {{graph: [{access}]}}\n{key}: [{{predicate: {predicate!r}}}]"))
+    assert field == f"semantic.{key}[0].predicate"
+    assert "IRI" in said
 
 
 @pytest.mark.parametrize("description", ['""', '"  "', '"' + "a" * 1025 + '"', '"a\\0b"', '"\\e[31m"'])

@@ -160,3 +160,71 @@ def test_scripts_of_skills_without_code_are_not_scanned_and_need_no_signature(tm
         assert sorted(plugin.load(tmp_path)) == ["art", "deck", "makes-skills", "web"]
         assert [skill.runtime for skill in plugin.skills.values()] == [None] * 4
         assert len(plugin.skills["deck"].resources()) == 4
+
+
+def write(folder, name=None, description="Fills PDF forms.", file="SKILL.md"):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / file).write_text(f"---\nname: {name or folder.name}\ndescription: {description}\n---\nText.\n")
+    return folder
+
+
+def test_a_skill_in_a_folder_of_another_name_is_loaded_reloaded_and_not_taken_for_another(plugin, tmp_path):
+    folder = write(tmp_path / "forms", "pdf-forms")
+    other = write(tmp_path / "pdf-forms", "web-forms")
+    plugin.load(tmp_path)
+    assert sorted(plugin.skills) == ["pdf-forms", "web-forms"]
+    write(folder, "pdf-forms", "Fills many.")
+    assert [change.name for change in plugin.reload().reloaded] == ["pdf-forms"]
+    assert plugin.skills["pdf-forms"].manifest.description == "Fills many."
+    write(folder, "--")
+    (rejected,) = plugin.reload().rejected
+    assert (rejected.name, rejected.folder, rejected.answering) == ("pdf-forms", folder, "0.0.0")
+    write(folder, "pdf-forms", "Fills many.")
+    assert list(plugin.reload().restored) == ["pdf-forms"]
+    assert plugin.skills["web-forms"].folder == other
+
+
+def test_a_skill_that_is_renamed_in_its_folder_keeps_answering_until_it_is_unloaded(plugin, tmp_path):
+    folder = write(tmp_path / "forms", "pdf-forms")
+    plugin.load(tmp_path)
+    write(folder, "new-forms")
+    (rejected,) = plugin.reload().rejected
+    assert (rejected.name, rejected.error.code, rejected.answering) == ("pdf-forms", "manifest_invalid", "0.0.0")
+    assert "is now named new-forms" in rejected.error.message
+    plugin.unload("pdf-forms")
+    plugin.load(folder)
+    assert list(plugin.skills) == ["new-forms"]
+
+
+def test_of_two_folders_with_one_name_the_first_is_loaded_and_the_other_is_refused_with_both_folders(plugin, tmp_path):
+    first, second = write(tmp_path / "a", "pdf-forms"), write(tmp_path / "b", "pdf-forms")
+    with pytest.raises(CortexError, match="the name of two skills"):
+        plugin.load(tmp_path)
+    assert plugin.expected(tmp_path)["pdf-forms"].folder == first
+    assert plugin.load(tmp_path, strict=False) == ["pdf-forms"]
+    (rejected,) = plugin.rejected
+    assert (rejected.folder, plugin.skills["pdf-forms"].folder) == (second, first)
+    assert rejected.error.message == f"the skill pdf-forms is loaded already, from {first}"
+    (rejected,) = plugin.reload().rejected
+    assert rejected.folder == second
+    assert str(first) in rejected.error.message
+
+
+def test_the_error_of_a_skill_among_others_names_its_folder(plugin, tmp_path, caplog):
+    write(tmp_path / "good")
+    bad = tmp_path / "bad"
+    bad.mkdir()
+    (bad / "SKILL.md").write_text(SEMANTIC.replace("greeter", "bad"))
+    (bad / "skill.ts").write_text("export default { name: = 'bad' };")
+    with pytest.raises(CortexError) as caught:
+        plugin.load(tmp_path)
+    assert caught.value.code == "transpile_error"
+    assert caught.value.message.endswith(f"(in {bad})")
+    plugin.load(tmp_path, strict=False)
+    assert f"bad in {bad} is rejected, it is not loaded: [transpile_error]" in caplog.text
+
+
+def test_a_description_has_no_white_space_around_it(plugin, tmp_path):
+    write(tmp_path / "folded", description=">\n  First line\n  and second.\n\n")
+    plugin.load(tmp_path)
+    assert plugin.skills["folded"].manifest.description == "First line and second."

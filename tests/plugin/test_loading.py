@@ -44,7 +44,7 @@ def refused(plugin: Plugin) -> Refused:
 
 MANIFESTS: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "---"),
-    "huge": (b"---\nname: probe\n---\n" + b"x" * (2 << 20), "1024 KiB"),
+    "huge": (b"---\nname: probe\n---\n" + b"x" * (2 << 20), "1089 KiB"),
     "huge frontmatter": (f"{HEAD}license: {'x' * (65 << 10)}\n---\n".encode(), "64 KiB"),
     "binary": (bytes(range(256)) * 16, "UTF-8"),
     "with a NUL": (b"---\nname: probe\ndescription: \x00\n---\n", "NUL"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import strategies as st
 
 from cortex_skills.registry.document import SkillDocument, SkillResource, Step
@@ -15,6 +17,7 @@ TRAPS = [
 
 texts = st.one_of(st.sampled_from(TRAPS), st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
 filled = texts.filter(lambda text: text.strip())
+descriptions = filled.filter(lambda text: not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", text))
 names = st.from_regex(r"[a-z0-9]{1,8}(-[a-z0-9]{1,6}){0,3}", fullmatch=True)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts,
@@ -43,7 +46,7 @@ def documents(draw: st.DrawFn) -> SkillDocument:
     return SkillDocument.checked(
         namespace=draw(st.sampled_from(["mayros", "skills", "test-ns"])),
         name=name,
-        description=draw(filled),
+        description=draw(descriptions),
         license=draw(st.none() | filled),
         compatibility=draw(st.none() | filled),
         allowed_tools=draw(st.lists(filled, max_size=3, unique=True).map(tuple)),

@@ -67,23 +67,69 @@ def test_numbered_steps_of_the_body_are_steps():
 @pytest.mark.parametrize(
     ("front", "field"),
     [
-        ("name: a\ndescription: b\nx: 1\nmetadata:\n  x: y", "metadata.x"),
         ("name: a\ndescription: b\nmetadata: 3", "metadata"),
-        ("name: a\ndescription: b\nmetadata:\n  cortex: nonsense", "metadata.cortex"),
-        ("name: a\ndescription: b\nsteps: 3", "steps"),
-        ("name: a\ndescription: b\ndepends_on: {a: b}", "depends_on"),
-        ("name: a\ndescription: b\ndepends_on: [a]", "depends_on.0"),
         ("name: a\ndescription: b\nsemantic: text", "semantic"),
-        ("name: a\ndescription: b\nmetadata:\n  semantic: semantic.yaml", "metadata.semantic"),
+        ("name: a\ndescription: b\nmetadata:\n  semantic: semantic.yaml", "semantic"),
         ("name: a", "description"),
         ("name: a--B-\ndescription: b", "name"),
-        ("name: a\ndescription: b\nnamespace: a b", "namespace"),
     ],
 )
 def test_each_problem_names_its_field(front, field):
     with pytest.raises(ManifestError) as caught:
         read_skill_md(f"---\n{front}\n---\n", namespace="mayros")
     assert field in [problem["field"] for problem in caught.value.details["errors"]]
+
+
+NO_STEPS = '{"namespace": "n", "steps": 3}'
+
+
+@pytest.mark.parametrize(
+    ("front", "field", "kept"),
+    [
+        ("x: 1\nmetadata:\n  x: y", "x", {"x": "y"}),
+        ("metadata:\n  cortex: nonsense", "metadata.cortex", {"cortex": "nonsense"}),
+        (f"metadata:\n  cortex: '{NO_STEPS}'", "metadata.cortex", {"cortex": NO_STEPS}),
+        ("steps: 3", "steps", {"steps": 3}),
+        ("steps: [{run: echo}]", "steps", {"steps": [{"run": "echo"}]}),
+        ("steps: ['']", "steps", {"steps": [""]}),
+        ("depends_on: {a: b}", "depends_on", {"depends_on": {"a": "b"}}),
+        ("depends_on: [a]", "depends_on", {"depends_on": ["a"]}),
+        ("depends_on: [An Other]", "depends_on", {"depends_on": ["An Other"]}),
+        ("conflicts_with: 5", "conflicts_with", {"conflicts_with": 5}),
+        ("trigger_pattern: [a]", "trigger_pattern", {"trigger_pattern": ["a"]}),
+        ("composes_with_reflections: 5", "composes_with_reflections", {"composes_with_reflections": 5}),
+        ("allowed_tools: 5", "allowed_tools", {"allowed_tools": 5}),
+        ("namespace: a b", "namespace", {"namespace": "a b"}),
+        ("type: technique", None, {"type": "technique"}),
+    ],
+)
+def test_a_value_that_the_registry_cannot_use_is_kept_as_metadata_with_a_warning(front, field, kept):
+    warnings = []
+    text = f"---\nname: a\ndescription: b\n{front}\n---\n"
+    document = read_skill_md(text, namespace="mayros", warnings=warnings)
+    assert document.metadata == kept
+    assert (document.depends_on, document.conflicts_with, document.steps) == ((), (), ())
+    assert [warning.field for warning in warnings][:1] == ([] if field is None else [field])
+    assert reread(document) == document
+
+
+def test_tools_are_read_in_each_form_once():
+    def tools(value):
+        return read_skill_md(
+            f"---\nname: a\ndescription: b\nallowed-tools: {value}\n---\n", namespace="n"
+        ).allowed_tools
+
+    assert tools("Read, Read Grep") == ("Read", "Grep")
+    assert tools("[Read, '', Read, Bash(git add *)]") == ("Read", "Bash(git add *)")
+    assert tools("['Bash(git: *)', {a: b}]") == ("Bash(git: *)", '{"a": "b"}')
+    assert tools("{a: b}") == ('{"a": "b"}',)
+
+
+def test_a_description_with_control_characters_is_refused_in_a_new_document_only():
+    with pytest.raises(ManifestError, match="control characters"):
+        SkillDocument.checked(namespace="n", name="a", description="a\x1b[31m")
+    old = SkillDocument.checked(stored=True, namespace="n", name="a", description="a\x1b[31m")
+    assert old.description == "a\x1b[31m"
 
 
 def test_all_rules_of_a_name_are_reported():

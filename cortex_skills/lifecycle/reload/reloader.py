@@ -5,6 +5,7 @@ Rules kept here:
 - a group (see `groups`) is replaced together or not at all; groups do not wait for one another;
 - a skill whose folder was removed stays active and is reported; when the folder is back, it is checked like any other.
   The same holds for removed code: an editor may be about to write the new file;
+- a skill is known by its folder; a manifest that gives it another name is refused until the skill is unloaded;
 - a skill that a host unloaded stays unloaded, though its folder is still there;
 - a skill that is disabled by its faults is restarted, also when it did not change;
 - a permission that is not approved is written down, so that the user can grant it while the host runs;
@@ -27,8 +28,9 @@ from cortex_skills.lifecycle.reload.differences import differences
 from cortex_skills.lifecycle.reload.granted_permissions import GrantedPermissions
 from cortex_skills.lifecycle.reload.groups import Links, connected, groups, links
 from cortex_skills.lifecycle.reload.report import Rejected, Reloaded, ReloadReport
-from cortex_skills.manifest import Manifest, load_order, name_of
+from cortex_skills.manifest import Manifest, load_order
 from cortex_skills.runtime.skill import PLAIN, Skill
+from cortex_skills.safe_io.display import one_line
 from cortex_skills.skill_folder.snapshot import SkillSnapshot, is_skill, read_skill, skill_folders
 
 log = logging.getLogger("cortex_skills.reload")
@@ -166,16 +168,19 @@ class Reloader:
 
     def _differing(self, folder: Path, active: Skills, check: _Check) -> SkillSnapshot | None:
         """The skill in a folder, if it differs from the active version."""
-        old = active.get(name_of(folder))
-        if old is not None and old.folder != folder:
-            self._reject(read_skill(folder), _twice(old.name, old.folder), active, check)
-            return None
+        old = next((skill for skill in active.values() if skill.folder == folder), None)
         if old is not None and not folder.is_dir():
             known = self._refused.get(folder)
             if check.retry or known is None or known[1] is not None:
                 self._reject(None, _gone(old), active, check, old)
             return None
-        snapshot = read_skill(folder)
+        snapshot = read_skill(folder, old.name if old is not None else "")
+        if old is not None and snapshot.name != old.name:
+            self._reject(replace(snapshot, manifest=None), _renamed(old, snapshot.name), active, check)
+            return None
+        if old is None and (other := active.get(snapshot.name)) is not None:
+            self._reject(snapshot, _twice(other.name, other.folder), active, check)
+            return None
         is_disabled = old is not None and old.runtime is not None and old.runtime.fault is not None
         if old is not None and old.is_from(snapshot.manifest, snapshot.digests) and not (is_disabled and check.retry):
             (check.unchanged if self._refused.pop(folder, None) is None else check.restored).append(old.name)
@@ -283,7 +288,7 @@ class Reloader:
         rejected = Rejected(name, folder, plain, answering, now)
         self._refused[folder] = (rejected, snapshot and replace(snapshot, sources={}))
         kept = f"version {answering} keeps answering" if answering is not None else "it is not loaded"
-        log.warning("%s is rejected, %s: [%s] %s", name, kept, error.code, error)
+        log.warning("%s in %s is rejected, %s: [%s] %s", name, one_line(str(folder)), kept, error.code, error)
         return rejected
 
 
@@ -322,6 +327,11 @@ def _gone(skill: Skill) -> CortexError:
 def _twice(name: str, folder: Path) -> CortexError:
     hint = "unload that one first, or remove this one"
     return CortexError("invalid_arguments", f"the skill {name} is loaded already, from {folder}", hint=hint)
+
+
+def _renamed(old: Skill, name: str) -> CortexError:
+    hint = f"unload {old.name} and load the folder again, or give it back its name"
+    return CortexError("manifest_invalid", f"the skill {old.name} in {old.folder} is now named {name}", hint=hint)
 
 
 def _held_back(name: str, culprit: str, errors: Mapping[str, CortexError]) -> CortexError:

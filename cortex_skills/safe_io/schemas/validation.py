@@ -154,6 +154,9 @@ def _explained(error: ValidationError, root: dict[str, Any], document: LocatedDo
         case "enum":
             hint = _closest(value, rule["enum"]) if isinstance(value, str) else description
             yield document.problem(path, f"{value_shown} is not one of {', '.join(rule['enum'])}", hint)
+        case "maxLength" if isinstance(value, str) and not secret:
+            message = f"has {len(value):,} characters, and at most {rule[keyword]:,} are allowed"
+            yield document.problem(path, message, description)
         case "minLength" | "maxLength":
             bound = "shorter" if keyword == "minLength" else "longer"
             yield document.problem(path, f"is {bound} than {rule[keyword]} characters", description)
