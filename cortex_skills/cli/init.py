@@ -10,6 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -107,7 +108,7 @@ def _show(common: Common, folder: Path, files: list[str]) -> None:
         out.line("Next:")
         has_tests = any(file.endswith(".test.ts") for file in files)
         for command in ("test", "dev") if has_tests else ("dev",):
-            out.line(f"  cortex-skills {command} {folder}")
+            out.line(f"  {shlex.join(['cortex-skills', command, str(folder)])}")
 
     out.answer({"folder": str(folder), "name": folder.name, "files": files}, show)
 

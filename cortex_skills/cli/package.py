@@ -53,10 +53,7 @@ def init(common: Common, folder: Path, publisher: str | None, wasm: bool) -> Non
 
     folder = folder.absolute()
     check_free(folder)
-    first, _, name = folder.name.rpartition(".")
-    if publisher is not None and first != publisher:
-        name = folder.name
-    files = (wasm_project if wasm else package_project)(name, publisher or first or "example")
+    files = (wasm_project if wasm else package_project)(*_name_and_publisher(folder, publisher))
     read_skill_toml(files["skill.toml"].encode())
     write_folder(folder, files)
     document = {"folder": str(folder), "files": sorted(files)}
@@ -73,9 +70,9 @@ def init(common: Common, folder: Path, publisher: str | None, wasm: bool) -> Non
 @click.argument("folder", metavar="NAME", type=_PATH)
 @click.option("--from-skill", metavar="SKILL", help="A registered skill whose instructions it starts from.")
 @click.option("--prompt", metavar="TEXT", help="What the skill is to do.")
-@click.option("--publisher", default="example", show_default=True, metavar="NAME", help="Who publishes it.")
+@click.option("--publisher", metavar="NAME", help="Who publishes it [the beginning of NAME, or example].")
 @click.pass_obj
-def scaffold(common: Common, folder: Path, from_skill: str | None, prompt: str | None, publisher: str) -> None:
+def scaffold(common: Common, folder: Path, from_skill: str | None, prompt: str | None, publisher: str | None) -> None:
     """Create an experimental project from a learned skill or a prompt, where `artifacts.builder` is on.
 
     It has a skill.toml with [builder], tests, and a declaration of capabilities that a person reviews. Installed, it is
@@ -98,7 +95,7 @@ def scaffold(common: Common, folder: Path, from_skill: str | None, prompt: str |
         if not text:
             raise click.UsageError("the prompt is empty")
         source = BuiltFrom("prompt", text[:_MAX_REFERENCE], text[:_MAX_REFERENCE], str(prompt))
-    files = built_project(folder.name, publisher, source)
+    files = built_project(*_name_and_publisher(folder, publisher), source)
     read_skill_toml(files["skill.toml"].encode())
     write_folder(folder, files)
     document = {"folder": str(folder), "files": sorted(files), "source": {"kind": source.kind, "ref": source.reference}}
@@ -109,6 +106,14 @@ def scaffold(common: Common, folder: Path, from_skill: str | None, prompt: str |
         common.out.line(f"Next: see {folder / 'README.md'}")
 
     common.out.answer(document, show)
+
+
+def _name_and_publisher(folder: Path, publisher: str | None) -> tuple[str, str]:
+    """The name of the skill and its publisher, from the name of the folder: NAME, or PUBLISHER.NAME."""
+    first, _, name = folder.name.rpartition(".")
+    if publisher is not None and first != publisher:
+        name = folder.name
+    return name, publisher or first or "example"
 
 
 def _learned(common: Common, name: str) -> BuiltFrom:
@@ -126,7 +131,7 @@ def _learned(common: Common, name: str) -> BuiltFrom:
     )
     reference = f"{record.key.namespace}/{record.key.name}@{record.version_id}"
     text = "\n\n".join(part for part in (document.body.strip(), steps) if part)
-    return BuiltFrom("learned_skill", reference, document.description, text)
+    return BuiltFrom("learned_skill", reference, document.summary, text)
 
 
 @click.command(cls=Command)

@@ -21,6 +21,7 @@ from cortex_skills.cli.output import Output, style_of, write_whole
 from cortex_skills.cli.path_types import GivenPath
 from cortex_skills.cli.types import TYPES, TypeOption
 from cortex_skills.errors import CortexError
+from cortex_skills.manifest import name_of
 
 if TYPE_CHECKING:
     from cortex_skills.config.settings import Config
@@ -106,7 +107,7 @@ class OutcomePrinter:
         word, style = _WORDS[outcome.status]
         name = f": {outcome.name}" if outcome.name else ""
         took = "" if outcome.status == "skipped" else f" ({outcome.seconds * 1000:.0f} ms)"
-        self._out.line((word, style), f"  {folder.name}/{outcome.file}{name}{took}")
+        self._out.line((word, style), f"  {name_of(folder)}/{outcome.file}{name}{took}")
         if outcome.error is None:
             return
         for fault in faults_of(outcome.error, folder):

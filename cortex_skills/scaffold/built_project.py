@@ -71,7 +71,7 @@ def built_project(name: str, publisher: str, source: BuiltFrom) -> dict[str, str
     return {
         "skill.toml": tomli_w.dumps(document),
         CAPABILITIES: json.dumps(declared, indent=2) + "\n",
-        "README.md": _README.format(id=document["skill_id"]),
+        "README.md": _README.format(id=document["skill_id"], file=f"{name}.palyra-skill", version=document["version"]),
         **skill,
     }
 
@@ -84,9 +84,15 @@ A scaffold that a builder made. Before you publish it: read the text that it was
 
 ```sh
 cortex-skills test .
-cortex-skills package build . --key NAME
+cortex-skills key create publishing
+cortex-skills package build . -o {file} --key publishing
+cortex-skills install {file} --allow-tofu --grant graph=read   # trusts the key that signed it, your own
 ```
 
-`package build` writes the bill of materials and the provenance. Installed, it is quarantined until a person has looked:
-`cortex-skills enable {id} --version V --override --reason TEXT`.
+`package build` writes the bill of materials and the provenance. `install` quarantines the artifact, and its exit code
+is 1. Enable it after you have looked at it:
+
+```sh
+cortex-skills enable {id} --version {version} --override --reason "I have read and tested it."
+```
 """

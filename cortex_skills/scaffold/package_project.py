@@ -47,7 +47,7 @@ cortex-skills test .
 cortex-skills key create publishing
 cortex-skills package build . -o {file} --key publishing
 cortex-skills package inspect {file}
-cortex-skills install {file} --allow-tofu   # trusts the key that signed it, your own
+cortex-skills install {file} --allow-tofu --grant graph=read   # trusts the key that signed it, your own
 ```
 
 Packages that the skill contains are listed in `dependencies.txt`, one package URL a line (`pkg:npm/left-pad@1.3.0`), or

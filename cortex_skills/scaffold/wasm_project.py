@@ -57,6 +57,8 @@ cortex-skills package build . -o {file}
 ```sh
 cortex-skills install {file} --allow-tofu --grant write=greeted   # trusts the key that signed it, your own
 cortex-skills call {id}.greet '{{"name": "Ada"}}'   # waits for a person: the answer has the id of the request
-cortex-skills approvals approve ID
+cortex-skills approvals list
 ```
+
+`cortex-skills approvals approve ID` runs the request with that id.
 """
