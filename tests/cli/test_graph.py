@@ -125,3 +125,14 @@ def test_a_moment_that_is_none_and_an_update_are_refused(run, turtle):
     update = run("graph", "sparql", "--update", "CLEAR ALL", "--as-of", "2026-01-01")
     assert (update.exit_code, "nothing was written" in update.stderr) == (1, True)
     assert len(run("graph", "export", "--format", "n-triples").stdout.splitlines()) == 2
+
+
+def test_what_of_a_file_has_no_meaning_is_named(run, tmp_path):
+    path = tmp_path / "a.jsonld"
+    path.write_text('{"@id": "urn:a", "urn:p": 1, "name": "x"}')
+    done = run("graph", "import", path)
+    assert "1 statement of" in done.stdout
+    assert done.stderr == "omitted: members without a meaning in their context: name (1)\n"
+    assert run("graph", "import", path, "--json").json["ignoredMembers"] == {"name": 1}
+    path.write_text('["x"]')
+    assert run("graph", "import", path).stderr == "the file has no statements\n"

@@ -60,6 +60,8 @@ def import_(common: Common, file: Path, form: str | None, with_provenance: bool)
     document: dict[str, Any] = {"file": str(file), "namespace": namespace, "statements": done.statements}
     if with_provenance:
         document["records"] = done.records
+    if done.members:
+        document["ignoredMembers"] = dict(done.members)
     text = f"{counted(done.statements, 'statement')} of {file} {are(done.statements)} in {namespace}"
     if with_provenance:
         text += f", with {counted(done.records, 'record')}"
@@ -74,6 +76,10 @@ def _note_omissions(common: Common, done: ImportResult, with_provenance: bool) -
     if done.ignored:
         hint = "of other namespaces" if with_provenance else "(--with-provenance imports it)"
         common.out.note(f"{counted(done.ignored, 'statement')} of provenance {hint} omitted")
+    if done.members:
+        common.out.note(f"omitted: {done.shown_members()}")
+    if not done.statements and not done.records:
+        common.out.note("the file has no statements")
 
 
 @click.command("export", cls=Command)

@@ -17,9 +17,11 @@ Rules kept here:
 
 from __future__ import annotations
 
+import logging
 import shutil
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -40,6 +42,10 @@ from cortex_graph.transfer.read_process import full, read_file
 from cortex_graph.transfer.record_check import grouped, parsed
 from cortex_graph.triple_index import TripleIndex
 
+log = logging.getLogger(__name__)
+
+_SHOWN = 5  # names of members in a message
+
 
 @dataclass(frozen=True)
 class ImportResult:
@@ -50,6 +56,8 @@ class ImportResult:
         records: the provenance records that were added, or existed unchanged.
         left_out: the records that were not imported: their triple does not exist, or the store has another record.
         ignored: the statements of the file in provenance or index graphs that were not requested.
+        members: the members of JSON-LD without a meaning in their context, with the number of their values; the first
+            100 names.
 
     """
 
@@ -57,6 +65,15 @@ class ImportResult:
     records: int = 0
     left_out: int = 0
     ignored: int = 0
+    members: Mapping[str, int] = field(default_factory=dict)
+
+    def shown_members(self) -> str:
+        """Return the first of the members without a meaning, with their counts; empty without any."""
+        if not self.members:
+            return ""
+        some = [f"{ascii(name)[1:-1][:80]} ({count})" for name, count in islice(self.members.items(), _SHOWN)]
+        rest = ", …" if len(self.members) > _SHOWN else ""
+        return f"members without a meaning in their context: {', '.join(some)}{rest}"
 
 
 def import_rdf(
@@ -66,8 +83,14 @@ def import_rdf(
     *,
     base_iri: str | None = None,
 ) -> int:
-    """Add the triples of a file to a namespace, and return their number. See `import_file`."""
-    return import_file(graph, source, format, base_iri=base_iri).statements
+    """Add the triples of a file to a namespace, and return their number. See `import_file`.
+
+    Members of JSON-LD that have no meaning in their context are named in the log.
+    """
+    done = import_file(graph, source, format, base_iri=base_iri)
+    if done.members:
+        log.warning("left out of %s: %s", shown(source), done.shown_members())
+    return done.statements
 
 
 def import_file(
@@ -83,7 +106,7 @@ def import_file(
 
     Args:
         graph: the namespace.
-        source: a path, or a binary stream.
+        source: a path, or a binary stream; may be compressed by gzip.
         format: one of `FORMATS`; None for the format of the path's extension.
         base_iri: the base of relative IRIs in the file; without it they are an error.
         with_provenance: whether to import the provenance of the namespace, which `export_rdf` wrote.
@@ -94,7 +117,7 @@ def import_file(
         GraphUnavailable: the store cannot write, or there is no space for temporary files.
 
     """
-    form = format_of(source, format)
+    form = format_of(source, format, compressed=True)
     if base_iri is not None:
         absolute(base_iri, "base_iri")
     if with_provenance and not FORMATS[form].supports_datasets:
@@ -106,6 +129,7 @@ def import_file(
             graph.names,
             folder,
             shown=shown(source),
+            guessed=format is None,
             base_iri=base_iri,
             with_provenance=with_provenance,
             progress=progress,
@@ -124,7 +148,7 @@ def import_file(
                     TripleIndex(graph.store, names.of_memories(names.remembering(memories) or "")).forget_completeness()
             load(graph.store, folder / "data.nt", names.graph, names.index_graph, folder, progress)
             left_out = _load_records(graph, folder, absent, progress) if has_provenance else 0
-    return ImportResult(read.statements, read.records - left_out, left_out, read.ignored)
+    return ImportResult(read.statements, read.records - left_out, left_out, read.ignored, read.members)
 
 
 def _absent(graph: NamespacedGraph, folder: Path) -> set[str]:

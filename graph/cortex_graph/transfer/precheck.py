@@ -4,6 +4,7 @@ Rules kept here:
 - XML is parsed with expat first. It stops entities that grow without end (which would fill the memory), and reports
   line and column of errors (Oxigraph does not). It also limits what would take Oxigraph quadratic time: nesting beyond
   `MAX_DEPTH`, elements with more than `MAX_NAMES` attributes or prefixes in scope;
+- what RDF/XML does not define any more, or not together, is refused: Oxigraph leaves its statements out;
 - triple terms nested beyond `MAX_DEPTH` are refused: about ten thousand of them overflow the stack of the process;
 - memory use is constant, and the time is linear in the size of the file.
 """
@@ -14,15 +15,19 @@ import mmap
 import re
 from collections.abc import Callable
 from pathlib import Path
-from xml.parsers.expat import ExpatError, ParserCreate
+from xml.parsers.expat import ErrorString, ExpatError, ParserCreate
 
 from pyoxigraph import RdfFormat
 
 from cortex_graph.exceptions import InvalidArguments
+from cortex_graph.vocabulary import RDF
 
 MAX_DEPTH = 1000
 MAX_NAMES = 1000
 _CHUNK = 1 << 20
+_REMOVED = tuple(f"{RDF} {name}" for name in ("bagID", "aboutEach", "aboutEachPrefix"))  # RDF/XML §5.1
+_PARSE_TYPE = f"{RDF} parseType"
+_RESOURCE, _DATATYPE = f"{RDF} resource", f"{RDF} datatype"
 
 _CLOSED = b")>>"
 _BLANKS = re.compile(rb"\s*+")
@@ -57,36 +62,44 @@ def check_terms(content: bytes | mmap.mmap, before: int = 0) -> None:
     if found is not None:
         line = before + content[:found].count(b"\n") + 1
         column = found - content.rfind(b"\n", 0, found)
-        raise _broken(f"triple terms are nested more than {MAX_DEPTH} deep", line, column)
+        raise _refused(f"has triple terms that are nested more than {MAX_DEPTH} deep", line, column, "use reification")
 
 
 def _check_xml(file: Path, step: Callable[[], None]) -> None:
     depth = prefixes = 0
+    literal = MAX_DEPTH + 1  # the depth of the XML literal that is read
     parser = ParserCreate(namespace_separator=" ")
 
-    def refuse(problem: str) -> None:
-        raise _broken(problem, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
+    def refuse(problem: str, hint: str = "import it as N-Triples") -> None:
+        raise _refused(problem, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1, hint)
 
     def start(name: str, attributes: dict[str, str]) -> None:  # noqa: ARG001 - expat's signature
-        nonlocal depth
+        nonlocal depth, literal
         depth += 1
         if depth > MAX_DEPTH:
-            refuse(f"elements are nested more than {MAX_DEPTH} deep")
+            refuse(f"has elements that are nested more than {MAX_DEPTH} deep")
         if len(attributes) > MAX_NAMES:
-            refuse(f"an element has more than {MAX_NAMES} attributes")
+            refuse(f"has an element with more than {MAX_NAMES} attributes")
+        if attributes and depth < literal:
+            if problem := _undefined(attributes):
+                refuse(problem, "write it as RDF/XML 1.1 defines it")
+            if attributes.get(_PARSE_TYPE) == "Literal":
+                literal = depth
 
     def declare(prefix: str | None, iri: str | None) -> None:  # noqa: ARG001 - expat's signature
         nonlocal prefixes
         prefixes += 1
         if prefixes > MAX_NAMES:
-            refuse(f"more than {MAX_NAMES} prefixes are declared at once")
+            refuse(f"declares more than {MAX_NAMES} prefixes at once")
 
     def forget(prefix: str | None) -> None:  # noqa: ARG001 - expat's signature
         nonlocal prefixes
         prefixes -= 1
 
     def end(name: str) -> None:  # noqa: ARG001 - expat's signature
-        nonlocal depth
+        nonlocal depth, literal
+        if depth == literal:
+            literal = MAX_DEPTH + 1
         depth -= 1
 
     parser.StartElementHandler = start
@@ -100,7 +113,21 @@ def _check_xml(file: Path, step: Callable[[], None]) -> None:
                 step()
             parser.Parse(b"", True)
     except ExpatError as error:
-        raise _broken(f"not well-formed XML: {error}", error.lineno, error.offset + 1) from error
+        problem = f"is not well-formed XML: {ErrorString(error.code)}"
+        raise _refused(problem, error.lineno, error.offset + 1, "correct it and import it again") from error
+
+
+def _undefined(attributes: dict[str, str]) -> str:
+    """Return what of the attributes of an element RDF/XML does not define; empty when it defines all."""
+    for name in _REMOVED:
+        if name in attributes:
+            return f"has rdf:{name.removeprefix(f'{RDF} ')}, which is no part of RDF/XML any more"
+    kind = attributes.get(_PARSE_TYPE)
+    if kind not in (None, "Resource", "Literal", "Collection"):
+        return f"has the unknown rdf:parseType {kind[:80]!a}"
+    if _RESOURCE in attributes and (_DATATYPE in attributes or kind):
+        return f"has an element with rdf:resource and rdf:{'parseType' if kind else 'datatype'}"
+    return ""
 
 
 def _deep_terms(content: bytes | mmap.mmap) -> int | None:
@@ -132,9 +159,9 @@ def _end(pattern: re.Pattern[bytes], content: bytes | mmap.mmap, start: int) -> 
     return found.end() if found else start
 
 
-def _broken(problem: str, line: int, column: int) -> InvalidArguments:
+def _refused(problem: str, line: int, column: int, hint: str) -> InvalidArguments:
     return InvalidArguments(
-        f"the file is broken at line {line}, column {column}: {problem}",
-        hint="nothing was imported; correct the file and import it again",
+        f"the file {problem}, at line {line}, column {column}",
+        hint=f"nothing was imported; {hint}",
         details={"field": "source", "line": line, "column": column},
     )

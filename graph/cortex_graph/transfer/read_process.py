@@ -37,6 +37,8 @@ MAX_MEMORY = 4 << 30
 _GROWTH = 200  # a prefix of a Turtle file may be long, and used often
 _ROOM = 1 << 30
 _HINT = "nothing was imported; correct the file and import it again"
+_PARTS = "nothing was imported; import it in parts, as N-Triples if it is in another format"
+_READABLE = "nothing was imported; check that the file exists and that this user may read it"
 _NOT_REGULAR = "nothing was imported; pass a file or a stream, on the command line - with --format for standard input"
 _REFERENCES = {kind.code: kind for kind in (RelativeIri, RemoteContext)}
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -44,11 +46,20 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 @dataclass(frozen=True)
 class FileContent:
-    """Counts of what a file contains: its triples, its records, and the statements of graphs that are not imported."""
+    """Counts of what a file contains.
+
+    Attributes:
+        statements: its triples.
+        records: its provenance records.
+        ignored: the statements of graphs that are not imported.
+        members: the members of JSON-LD that have no meaning in their context, with the number of their values.
+
+    """
 
     statements: int
     records: int
     ignored: int
+    members: dict[str, int]
 
 
 def read_file(
@@ -58,6 +69,7 @@ def read_file(
     folder: Path,
     *,
     shown: str,
+    guessed: bool,
     base_iri: str | None,
     with_provenance: bool,
     progress: Progress,
@@ -66,13 +78,15 @@ def read_file(
     try:
         status = file.stat()
     except OSError as error:
-        raise _unreadable(shown, str(error)) from error
+        raise _unreadable(shown, str(error), _READABLE) from error
     if not S_ISREG(status.st_mode):
         raise invalid("source", f"{shown} is not a regular file", hint=_NOT_REGULAR)
     size = status.st_size
     job = {
         "file": str(file.absolute()),
         "format": form,
+        "guessed": guessed,
+        "most": _ROOM + _GROWTH * size,
         "base_iri": base_iri,
         "folder": str(folder),
         "namespace": names.namespace,
@@ -100,7 +114,7 @@ def read_file(
                 last = message
             progress("checking", min(int(message["read"]), size), size)
             if int(message["written"]) > _ROOM + _GROWTH * size:
-                raise _unreadable(shown, f"it grows to more than {_GROWTH} times its size")
+                raise _unreadable(shown, f"it grows to more than {_GROWTH} times its size", _PARTS)
 
 
 @contextmanager
@@ -113,7 +127,7 @@ def _reader(errors: IO[bytes]) -> Iterator[WorkerProcess]:
 
 
 def _stalled(shown: str) -> InvalidArguments:
-    return _unreadable(shown, f"its reader made no progress for {STALLED_S:.0f} s")
+    return _unreadable(shown, f"its reader made no progress for {STALLED_S:.0f} s", _PARTS)
 
 
 def _error(error: dict[str, Any], shown: str) -> GraphError:
@@ -124,10 +138,10 @@ def _error(error: dict[str, Any], shown: str) -> GraphError:
         return InvalidArguments(error["message"], hint=hint, details=error["details"])
     if "problem" in error:
         details = {"field": "source"} | {part: error[part] for part in ("line", "column") if error.get(part)}
-        return InvalidArguments(f"{shown} {error['problem']}", hint=_HINT, details=details)
+        return InvalidArguments(f"{shown} {error['problem']}", hint=error.get("hint") or _HINT, details=details)
     if error["errno"] in _FULL or "os error 28" in error["os"]:
         return full(error["os"])
-    return _unreadable(shown, error["os"])
+    return _unreadable(shown, error["os"], _READABLE)
 
 
 def full(problem: object) -> GraphUnavailable:
@@ -144,14 +158,15 @@ def _ended(code: int, log: Path, shown: str) -> GraphError:
             name = signal.Signals(-code).name
         except ValueError:
             name = f"signal {-code}"
-        return _unreadable(shown, f"its reader was ended by {name}: the file is made to break it, or changed meanwhile")
+        causes = "it needs more memory than there is, is made to break its reader, or was changed meanwhile"
+        return _unreadable(shown, f"its reader was ended by {name}: {causes}", _PARTS)
     last = log.read_text(errors="replace").strip().splitlines()[-1:]
     if any("MemoryError" in line for line in last):
-        return _unreadable(shown, "it needs more memory than the reader of a file may have")
+        return _unreadable(shown, "it needs more memory than the reader of a file may have", _PARTS)
     return GraphUnavailable(f"the reader of {shown} failed: {' '.join(last) or f'exit {code}'}", hint="try again")
 
 
-def _unreadable(shown: str, problem: str) -> InvalidArguments:
+def _unreadable(shown: str, problem: str, hint: str) -> InvalidArguments:
     return InvalidArguments(
-        f"`source` {shown} cannot be read and checked: {problem}", hint=_HINT, details={"field": "source"}
+        f"`source` {shown} cannot be read and checked: {problem}", hint=hint, details={"field": "source"}
     )

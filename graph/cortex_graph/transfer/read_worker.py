@@ -30,12 +30,15 @@ from cortex_graph.exceptions import GraphError, InvalidArguments, invalid
 from cortex_graph.names import Names, kept_beside
 from cortex_graph.size_limits import MOST_BYTES, long_line, too_long
 from cortex_graph.transfer import lines
-from cortex_graph.transfer.formats import FORMATS
+from cortex_graph.transfer.encodings import NOT_UTF8, first_bytes, plain_file
+from cortex_graph.transfer.formats import FORMATS, format_in
+from cortex_graph.transfer.json_ld import ignored_members
 from cortex_graph.transfer.precheck import check_file, check_terms
 from cortex_graph.transfer.references import check_iris, explained, relative_iri
 from cortex_graph.worker_channel import WorkerChannel
 
 _PROGRESS_S = 0.2
+_PARTS = "nothing was imported; import it in parts, as N-Triples if it is in another format"
 _NOWHERE_SCHEME = "cortex-nowhere:"
 _NOWHERE = f"{_NOWHERE_SCHEME}///"
 
@@ -44,16 +47,19 @@ class FileReader:
     """Reads one file.
 
     Args:
-        job: `{file, format, base_iri, folder, namespace, base, with_provenance}`.
+        job: `{file, format, guessed, most, base_iri, folder, namespace, base, with_provenance}`: `guessed` is whether
+            the format is that of the file's name, and `most` how many bytes the file may have without compression.
 
     """
 
     def __init__(self, job: dict[str, Any]) -> None:
         self.statements = 0
         self.ignored = 0
+        self.members: dict[str, int] = {}
         self.steps = 0
-        self._file = Path(job["file"])
-        self._form = FORMATS[job["format"]]
+        self.file = Path(job["file"])
+        self.form = FORMATS[job["format"]]
+        self._job = job
         self._base_iri: str | None = job["base_iri"]
         self._folder = Path(job["folder"])
         self._names = Names(job["namespace"], job["base"])
@@ -64,28 +70,44 @@ class FileReader:
 
     def run(self) -> dict[str, Any]:
         """Read the file and return the counts of its content."""
-        before = _state(self._file)
+        source = self.file
+        before = _state(source)
+        self._recognise()
         found = self._folder / "found.nt"
-        with self._file.open("rb") as self._input, found.open("wb", buffering=1 << 20) as records:
+        with self.file.open("rb") as self._input, found.open("wb", buffering=1 << 20) as records:
             if self._input.read(len(BOM_UTF8)) != BOM_UTF8:
                 self._input.seek(0)
-            if self._form in lines.FORMATS:
+            if self.form in lines.FORMATS:
                 self._read_lines(self._input, records)
             else:
-                check_file(self._file, self._form, self._step)
+                check_file(self.file, self.form, self._step)
+                if self.form == RdfFormat.JSON_LD:
+                    self.members = ignored_members(self.file, self._base_iri or _NOWHERE, self._step)
                 triples = self._triples(self._parsed(self._input), records)
                 serialize(triples, self._folder / "data.nt", RdfFormat.N_TRIPLES)
-        if _state(self._file) != before:
+        if _state(source) != before:
             raise invalid("source", "was changed while it was read", hint="nothing was imported; try again")
         for written in ("data.nt", "found.nt"):
             _check_lengths(self._folder / written)
-            check_iris(self._folder / written, self._file)
+            check_iris(self._folder / written, self.file)
         records_found = 0
         if self._wants_records:
             from cortex_graph.transfer.record_check import check_records
 
             records_found = check_records(found, self._folder, self._names, self._step)
-        return {"statements": self.statements, "ignored": self.ignored, "records": records_found}
+        return {
+            "statements": self.statements,
+            "ignored": self.ignored,
+            "records": records_found,
+            "members": self.members,
+        }
+
+    def _recognise(self) -> None:
+        """Replace the file by one in UTF-8 without compression, and the format by the one that it has."""
+        name = self._job["format"]
+        self.file = plain_file(self.file, name, self._folder, self._job["most"], self._step)
+        head = first_bytes(self.file).removeprefix(BOM_UTF8)
+        self.form = FORMATS[format_in(head, name, guessed=self._job["guessed"])]
 
     def progress(self) -> dict[str, int]:
         """Return how many bytes were read and written, and how many statements."""
@@ -98,10 +120,10 @@ class FileReader:
         self.steps += 1
 
     def _parsed(self, file: IO[bytes]) -> Iterator[Quad]:
-        if self._form != RdfFormat.JSON_LD or self._base_iri is not None:
-            return parse(file, self._form, base_iri=self._base_iri)
+        if self.form != RdfFormat.JSON_LD or self._base_iri is not None:
+            return parse(file, self.form, base_iri=self._base_iri)
         # Without a base, statements with relative IRIs are dropped (JSON-LD 1.1 API §8.2).
-        return map(self._absolute, parse(file, self._form, base_iri=_NOWHERE))
+        return map(self._absolute, parse(file, self.form, base_iri=_NOWHERE))
 
     def _absolute(self, quad: Quad) -> Quad:
         if _NOWHERE_SCHEME in str(quad):
@@ -109,7 +131,7 @@ class FileReader:
             for term in (quad.subject, quad.predicate, quad.object, quad.graph_name, *kind):
                 if isinstance(term, NamedNode) and term.value.startswith(_NOWHERE_SCHEME):
                     relative = term.value.removeprefix(_NOWHERE).removeprefix(_NOWHERE_SCHEME)
-                    raise relative_iri(relative, self._file, self._form)
+                    raise relative_iri(relative, self.file, self.form)
         return quad
 
     def _read_lines(self, file: IO[bytes], records: IO[bytes]) -> None:
@@ -117,7 +139,7 @@ class FileReader:
         with (self._folder / "data.nt").open("wb") as data:
             for block in lines.blocks(file):
                 # With records, triples are compared line by line, in the form of the serialiser.
-                found = None if self._wants_records else lines.plain(block, self._form, self._is_data)
+                found = None if self._wants_records else lines.plain(block, self.form, self._is_data)
                 if found is not None:
                     triples, count = found
                     self.statements += count
@@ -130,7 +152,7 @@ class FileReader:
     def _block(self, block: bytes, before: int, records: IO[bytes]) -> bytes:
         check_terms(block, before)
         try:
-            return serialize(self._triples(parse(block, self._form), records), format=RdfFormat.N_TRIPLES) or b""
+            return serialize(self._triples(parse(block, self.form), records), format=RdfFormat.N_TRIPLES) or b""
         except SyntaxError as error:
             raise lines.moved(error, before) from None
 
@@ -173,7 +195,7 @@ class FileReader:
         if not self._digest:
             import hashlib
 
-            with self._file.open("rb") as file:
+            with self.file.open("rb") as file:
                 self._digest = hashlib.file_digest(file, "sha256").hexdigest()[:32]
         return self._names.node(f"{self._names.prefix}genid:{self._digest}-{number}")
 
@@ -187,22 +209,22 @@ def main() -> None:
     ended = threading.Event()
     progress = threading.Thread(target=_send_progress, args=(channel, reader, ended), daemon=True)
     progress.start()
-    kind, result = _result(reader, job)
+    kind, result = _result(reader)
     ended.set()
     progress.join()
     channel.send(kind, json.dumps(result).encode())
     os._exit(0)  # ending the interpreter takes a tenth of the time of a small file
 
 
-def _result(reader: FileReader, job: dict[str, Any]) -> tuple[bytes, dict[str, Any]]:
+def _result(reader: FileReader) -> tuple[bytes, dict[str, Any]]:
     try:
         return b"D", reader.run()
     except SyntaxError as error:
-        form = FORMATS[job["format"]]
-        if (known := explained(error, Path(job["file"]), form)) is not None:
+        if (known := explained(error, reader.file, reader.form)) is not None:
             return b"E", _as_document(known)
-        problem = f"is not valid {form.name}: {error.msg}"
-        return b"E", {"problem": problem, "line": error.lineno, "column": error.offset}
+        problem = f"is not valid {reader.form.name}: {error.msg}"
+        found = {"problem": problem, "line": error.lineno, "column": error.offset}
+        return b"E", found | ({"hint": NOT_UTF8} if "Invalid UTF-8" in error.msg else {})
     except InvalidArguments as error:
         return b"E", _as_document(error)
     except GraphError as error:
@@ -210,10 +232,9 @@ def _result(reader: FileReader, job: dict[str, Any]) -> tuple[bytes, dict[str, A
     except OSError as error:
         return b"E", {"os": str(error), "errno": error.errno}
     except MemoryError as error:
-        problem = "needs more memory than the reader of a file may have"
         if "buffer" in str(error):
-            problem = f"has a term of more than {MOST_BYTES >> 20} MiB, or one that does not end"
-        return b"E", {"problem": problem}
+            return b"E", {"problem": f"has a term of more than {MOST_BYTES >> 20} MiB, or one that does not end"}
+        return b"E", {"problem": "needs more memory than the reader of a file may have", "hint": _PARTS}
 
 
 def _as_document(error: InvalidArguments) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def explained(error: SyntaxError, file: Path, form: RdfFormat) -> InvalidArgumen
 
 def relative_iri(iri: str, file: Path, form: RdfFormat) -> RelativeIri:
     """Return the error for a relative IRI, which the file is searched for."""
-    return _relative(f"<{iri}>", (_in_xml if form == RdfFormat.RDF_XML else _in_json)(file, iri), form)
+    return _relative(f"<{iri}>", (_in_xml if form == RdfFormat.RDF_XML else json_place)(file, iri), form)
 
 
 def check_iris(triples: Path, file: Path) -> None:
@@ -96,14 +96,16 @@ def check_iris(triples: Path, file: Path) -> None:
 def _invalid_iri(triple: str, file: Path) -> InvalidArguments:
     iri = next((iri for iri in re.findall(r"<([^<>\s]*)>", triple) if _forbidden(iri)), "")
     after = next((iri[at:] for at, character in enumerate(iri) if _forbidden(f"urn:{character}")), "")
-    text = _text(file)
+    text = text_of(file)
     found = re.search(rf":[^\s<>]*?({re.escape(after)})", text) if after else None
     place = _place(text, found.start(1)) if found else None
-    return InvalidArguments(
-        f"`source` has the IRI {ascii(iri)[1:-1][:_LONGEST]}{_shown(place)}, with a character that IRIs cannot contain",
-        hint="percent-encode it",
-        details=_details(place),
-    )
+    problem = f"has the IRI {ascii(iri)[1:-1][:_LONGEST]}"
+    return with_place(problem, place, "percent-encode it", ", with a character that IRIs cannot contain")
+
+
+def with_place(problem: str, place: Place, hint: str, after: str = "") -> InvalidArguments:
+    """Return the error for a part of a file, with its line and column where they are known."""
+    return InvalidArguments(f"`source` {problem}{_shown(place)}{after}", hint=hint, details=_details(place))
 
 
 def _forbidden(iri: str) -> bool:
@@ -121,7 +123,7 @@ def _relative(iri: str, place: Place, form: RdfFormat) -> RelativeIri:
 
 
 def _remote_context(file: Path) -> RemoteContext:
-    text = _text(file)
+    text = text_of(file)
     value, place = next(((value, _place(text, at)) for value, at in _contexts(text)), (None, None))
     named = "a context" if value is None else f"the context {json.dumps(value[:_LONGEST], ensure_ascii=False)}"
     hint = "nothing is fetched: replace the address with the content of that context, `{…}`"
@@ -147,14 +149,15 @@ def _contexts(text: str) -> Iterator[tuple[str, int]]:
             continue
 
 
-def _in_json(file: Path, iri: str) -> Place:
-    """Find an IRI as the value of a keyword, otherwise as any value."""
-    text = _text(file)
+def json_place(file: Path, iri: str) -> Place:
+    """Find an IRI in JSON: as the value of a keyword, otherwise as any value, otherwise as a name."""
+    text = text_of(file)
     value = "|".join(re.escape(json.dumps(iri, ensure_ascii=ascii_)) for ascii_ in (False, True))
     for before in (r'"@(?:id|type)"\s*:\s*', r"[:\[,]\s*"):
         if found := re.search(rf"{before}({value})(?!\s*:)", text):
             return _place(text, found.start(1))
-    return None
+    found = re.search(rf"({value})\s*:", text)
+    return _place(text, found.start(1)) if found else None
 
 
 def _in_xml(file: Path, iri: str) -> Place:
@@ -184,7 +187,8 @@ def _text_at(file: Path, line: int | None, start: int | None, end: int | None) -
     return ""
 
 
-def _text(file: Path) -> str:
+def text_of(file: Path) -> str:
+    """Return the text of a file, up to 64 MiB of it."""
     with file.open("rb") as opened:
         return opened.read(_MOST).decode("utf-8", "replace")
 

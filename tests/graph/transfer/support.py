@@ -9,11 +9,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from pyoxigraph import NamedNode, Quad
+from pyoxigraph import NamedNode, Quad, RdfFormat, Triple, parse
 
 from cortex_graph import GraphUnavailable, NamespacedGraph, Provenance, export_rdf
 from cortex_graph.stores.embedded import OxigraphStore
+from cortex_graph.transfer.read_worker import FileReader
 
 GRAPH = NamedNode("urn:cortex:mayros")
 RECORDS = NamedNode("urn:cortex:mayros/provenance")
@@ -28,6 +30,16 @@ def exported(graph: NamespacedGraph, form: str = "n-quads", *, with_provenance: 
 def lines(graph: NamespacedGraph) -> list[bytes]:
     """Everything that a namespace holds, its provenance included, in order."""
     return sorted(exported(graph, with_provenance=True).splitlines())
+
+
+def read_here(content: bytes, form: str, folder: Path, *, guessed: bool = False) -> tuple[dict[str, Any], set[Triple]]:
+    """What the reader of files finds, in this process: its counts, and the triples."""
+    file = folder / "source"
+    file.write_bytes(content)
+    job = {"file": str(file), "format": form, "guessed": guessed, "most": 1 << 20, "base_iri": None}
+    job |= {"folder": str(folder), "namespace": "mayros", "base": "urn:cortex:", "with_provenance": False}
+    found = FileReader(job).run()
+    return found, {quad.triple for quad in parse((folder / "data.nt").read_bytes(), RdfFormat.N_TRIPLES)}
 
 
 def assert_some(graph: NamespacedGraph, count: int = 3) -> list[str]:

@@ -52,7 +52,8 @@ def read(folder: Path, content: bytes) -> tuple[FileReader, dict[str, Any], byte
     file = folder / "file.nq"
     file.write_bytes(content)
     job: dict[str, Any] = {"file": str(file), "format": "n-quads", "base_iri": None, "folder": str(folder)}
-    reading = FileReader(job | {"namespace": "mayros", "base": "urn:cortex:", "with_provenance": False})
+    job |= {"namespace": "mayros", "base": "urn:cortex:", "with_provenance": False, "guessed": False, "most": 1 << 20}
+    reading = FileReader(job)
     return reading, reading.run(), (folder / "data.nt").read_bytes()
 
 

@@ -123,7 +123,7 @@ def read(content: bytes, form: str, folder: Path) -> set[Any] | None:
     file.write_bytes(content)
     job = {"file": str(file), "format": form, "base_iri": None, "folder": str(folder), "namespace": "mayros"}
     try:
-        FileReader(job | {"base": "urn:cortex:", "with_provenance": False}).run()
+        FileReader(job | {"base": "urn:cortex:", "with_provenance": False, "guessed": False, "most": 1 << 20}).run()
     except (SyntaxError, GraphError):
         return None
     return {quad.triple for quad in parse((folder / "data.nt").read_bytes(), RdfFormat.N_TRIPLES)}

@@ -48,6 +48,8 @@ def _read(file: Path, suite: str, folder: Path) -> list[Quad]:
         "namespace": "w3c",
         "base": "urn:x:",
         "with_provenance": False,
+        "guessed": False,
+        "most": 1 << 20,
     }
     FileReader(job).run()
     return list(parse(path=folder / "data.nt", format=RdfFormat.N_TRIPLES, lenient=True))  # as it is loaded
