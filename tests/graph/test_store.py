@@ -268,3 +268,16 @@ def test_a_page_is_the_same_whether_it_is_read_by_a_query_or_quad_by_quad(tmp_pa
                 break
         assert found == list(store.quads(pattern))
     store.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no limit of the address space")
+def test_a_store_is_not_opened_with_so_little_address_space_that_the_engine_aborts(tmp_path: Path) -> None:
+    code = (
+        "import resource, sys; from cortex_graph import GraphUnavailable, open_store\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (600 << 20, 600 << 20))\n"
+        "try: open_store(sys.argv[1]).graph_names()\n"
+        "except GraphUnavailable as error: print(error.message, error.hint)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "s")], capture_output=True, text=True, check=True)
+    assert "the process may use 600 MiB of address space" in done.stdout
+    assert "ulimit -v" in done.stdout

@@ -3,6 +3,7 @@
 Rules kept here:
 - a folder with other files is refused and not changed, and so is one with a part of a store: RocksDB would make an
   empty store in it and delete the rest;
+- a store is not opened with so little address space that the engine would abort the process;
 - what killed operations have left is removed when the folder is opened, and not before.
 """
 
@@ -24,10 +25,13 @@ from cortex_graph.stores.change_counter import ChangeCounter, check_before_openi
 
 try:
     import fcntl
+    import resource
 except ImportError:  # pragma: no cover - Windows
-    fcntl = None  # type: ignore[assignment]
+    fcntl = resource = None  # type: ignore[assignment]
 
 _open_here: WeakValueDictionary[tuple[int, int], ChangeCounter] = WeakValueDictionary()  # by device and inode
+_SIZE = Path("/proc/self/statm")
+_ADDRESS_SPACE = 768 << 20  # opening takes 560 MiB for a moment, and one import 200 MiB beside an open store
 _OLD_LOGS = 3  # of RocksDB, that are not deleted
 _ROCKSDB_FILES = ("CURRENT", "LOCK", "LOG*", "IDENTITY", "MANIFEST-*", "OPTIONS-*", "*.log", "*.sst", "*.dbtmp")
 
@@ -60,6 +64,7 @@ def open_folder(folder: Path) -> tuple[Store, ChangeCounter]:
 
     """
     prepare(folder)
+    _check_address_space(folder)
     with _errors_reported(folder):
         status = folder.stat()
         key = (status.st_dev, status.st_ino)
@@ -69,6 +74,28 @@ def open_folder(folder: Path) -> tuple[Store, ChangeCounter]:
             check_before_opening(folder)
         _open_here[key] = counter = _counted(folder)
         return counter.store, counter
+
+
+def _check_address_space(folder: Path) -> None:
+    """Refuse to open a store where the engine would abort the process: it cannot report that it gets no memory.
+
+    Raises:
+        GraphUnavailable: a limit of the address space (RLIMIT_AS) leaves less than opening and one import take.
+
+    """
+    if resource is None or not _SIZE.exists():
+        return
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if most == resource.RLIM_INFINITY:
+        return
+    left = most - int(_SIZE.read_text().split()[0]) * resource.getpagesize()
+    if left < _ADDRESS_SPACE:
+        raise GraphUnavailable(
+            f"the folder {folder} cannot be opened: the process may use {most >> 20} MiB of address space, "
+            f"{max(0, left) >> 20} MiB of that are left, and the store needs {_ADDRESS_SPACE >> 20} MiB",
+            hint=f"raise the limit, for instance `ulimit -v {(most - left + 2 * _ADDRESS_SPACE) >> 10}`, or remove it",
+            details={"folder": str(folder)},
+        )
 
 
 def _counted(folder: Path) -> ChangeCounter:
