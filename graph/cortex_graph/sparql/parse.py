@@ -43,6 +43,11 @@ class ParsedQuery:
     named_graphs: tuple[str, ...] | None
 
 
+def without_mark(text: str) -> str:
+    """Return a text without a byte order mark at its beginning, which editors write to files (RFC 3629 §6)."""
+    return text.removeprefix("\ufeff") if isinstance(text, str) else text
+
+
 def read_text(text: object, most: int, depth: int, deadline: float | None = None) -> list[SparqlToken]:
     """Return the tokens of a request.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
 
 from pyoxigraph import NamedNode, QueryResultsFormat, RdfFormat
 
@@ -17,7 +18,7 @@ from cortex_graph.cancellation import Cancellation
 from cortex_graph.exceptions import InvalidArguments, QueryLimit, invalid
 from cortex_graph.names import WELL_KNOWN_VOCABULARIES
 from cortex_graph.sparql.dataset import NamespaceView, dataset_of
-from cortex_graph.sparql.parse import DEFAULT_LIMITS, TIMEOUT_S, QueryLimits, read_query, read_text
+from cortex_graph.sparql.parse import DEFAULT_LIMITS, TIMEOUT_S, QueryLimits, read_query, read_text, without_mark
 from cortex_graph.sparql.prologue import Prologue
 from cortex_graph.sparql.serialize import SerializedText
 from cortex_graph.store import Dataset, GraphStore, QueryAnswer
@@ -68,13 +69,14 @@ def query_graphs(
         QueryLimit: the result is too long, or takes too much memory.
 
     """
+    text = without_mark(text)
     tokens = read_text(text, limits.query_bytes, limits.depth)
     query = read_query(text, tokens, Prologue(text, offered_prefixes(graphs)))
     if default_graphs is None and named_graphs is None:
         default_graphs, named_graphs = query.default_graphs, query.named_graphs
     dataset = dataset_of(graphs, default_graphs, named_graphs, beside)
     answer = run_text(store, query.written, dataset, results, graphs_format, timeout_s, cancel)
-    return answer if max_bytes is None else QueryAnswer(answer.form, bounded(answer.chunks, max_bytes))
+    return answer if max_bytes is None else replace(answer, chunks=bounded(answer.chunks, max_bytes))
 
 
 def run_text(

@@ -24,7 +24,7 @@ from cortex_graph.size_limits import long_line, too_long
 from cortex_graph.sparql.changes import Change, Skolem, check_size, effect_of, too_large, too_many
 from cortex_graph.sparql.dataset import NamespaceView, dataset_of
 from cortex_graph.sparql.operations import Block, Clear, Create, Data, Modify, Operation, read_update
-from cortex_graph.sparql.parse import DEFAULT_LIMITS, TIMEOUT_S, QueryLimits, read_text
+from cortex_graph.sparql.parse import DEFAULT_LIMITS, TIMEOUT_S, QueryLimits, read_text, without_mark
 from cortex_graph.sparql.queries import offered_prefixes, run_text
 from cortex_graph.sparql.query_run import too_slow
 from cortex_graph.sparql.serialize import SparqlWriter
@@ -84,6 +84,7 @@ def update_graphs(
 
     """
     deadline = time.monotonic() + timeout_s
+    text = without_mark(text)
     tokens = read_text(text, limits.update_bytes, limits.depth, deadline)
     operations = read_update(text, tokens, offered_prefixes(graphs))
     using = using_graphs, using_named_graphs

@@ -245,3 +245,13 @@ def test_a_closed_store_answers_no_query() -> None:
     store.close()
     with pytest.raises(GraphUnavailable):
         graph.query("ASK {}")
+
+
+def test_a_byte_order_mark_before_a_text_is_no_part_of_it(shop: NamespacedGraph) -> None:
+    """Editors write one to files; it is neither data nor syntax."""
+    assert rows_of(shop.query("\ufeffSELECT (1 AS ?x) {}")) == [{"x": "1"}]
+    with pytest.raises(InvalidArguments, match="line 1, column 1: '\\\\ufeff'"):
+        shop.query("\ufeff\ufeffSELECT (1 AS ?x) {}")
+    own = NamespacedGraph(open_store("memory:"), "own")
+    assert own.update("\ufeffINSERT DATA { own:a own:p '\ufeff' }").inserted == 1
+    assert own.list_triples()["triples"][0]["object"] == "\ufeff"
