@@ -87,11 +87,13 @@ class QueryAnswer:
     Attributes:
         form: the format of `chunks`, which distinguishes rows and booleans from graphs.
         chunks: the bytes. Closing it ends the query; it raises `QueryTimeout` when the time limit is exceeded.
+        warnings: what of the result may be wrong, and why.
 
     """
 
     form: QueryResultsFormat | RdfFormat
     chunks: Generator[bytes, None, None]
+    warnings: tuple[str, ...] = ()
 
 
 class Maintenance(AbstractContextManager[Any], Protocol):

@@ -74,3 +74,18 @@ def test_an_error_has_its_code_and_place(filled):
     assert filled("SELECT * {\n ?s ?p }", "--json").error["details"]["line"] == 2
     assert filled("SELECT * { SERVICE <http://x> {} }", "--json").error["code"] == "permission_denied"
     assert filled("SELECT * FROM <urn:cortex:may> {}", "--json").error["code"] == "namespace_violation"
+
+
+def test_a_file_with_a_byte_order_mark_is_read(filled, tmp_path):
+    path = tmp_path / "q.rq"
+    path.write_bytes(b"\xef\xbb\xbfSELECT (1 AS ?x) {}")
+    assert filled("--file", path).stdout == "x\n1\n"
+    assert filled("--file", "-", stdin=path.read_bytes()).stdout == "x\n1\n"
+
+
+def test_what_of_a_result_may_be_wrong_is_a_note(filled):
+    deep = "?n"
+    for _ in range(8):
+        deep = f"STRLEN(STR({deep} + 1))"
+    answer = filled(f"SELECT ({deep} AS ?x) {{ ?s ?p ?n FILTER(?n > 12345678901234567890123) }}")
+    assert "the result may be wrong: operations nest too deeply" in answer.stderr

@@ -90,6 +90,8 @@ def _query(common: Common, graph: NamespacedGraph, text: str, form: str | None, 
     answer = query_graphs(
         graph.store, [graph], text, results=rows, graphs_format=graphs, timeout_s=timeout, beside=beside
     )
+    for warning in answer.warnings:
+        common.out.note(f"the result may be wrong: {warning}")
     with contextlib.closing(answer.chunks):
         is_graph = isinstance(answer.form, RdfFormat)
         if form in _GRAPHS and not is_graph:

@@ -244,7 +244,7 @@ async def _query(
                     kind = _kind(answer, results, triples)
                     following = partial(pool.run, partial(next, answer.chunks, None))
                     chunk: bytes | None = await following()
-                    await send(_start(kind, past[0] if past else None))
+                    await send(_start(kind, past[0] if past else None, answer.warnings))
                     while chunk is not None and not bodiless:
                         await send({"type": "http.response.body", "body": chunk, "more_body": True})
                         chunk = await following()
@@ -297,11 +297,12 @@ class _Reader:
             self.gone = message["type"] == "http.disconnect"
 
 
-def _start(kind: str, past: PastGraph | None) -> dict[str, Any]:
+def _start(kind: str, past: PastGraph | None, warnings: Sequence[str]) -> dict[str, Any]:
     headers = [(name.encode(), value.encode()) for name, value in _content(kind).items()]
     if past is not None:
         undated = "included" if past.past.records[0].undated else "excluded"
         headers.append((b"cortex-as-of", f"{date_time(past.moment)}; undated={undated}".encode()))
+    headers += [(b"cortex-warning", warning.encode()) for warning in warnings]
     return {"type": "http.response.start", "status": 200, "headers": headers}
 
 

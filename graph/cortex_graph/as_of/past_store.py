@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from threading import Lock
@@ -166,7 +167,7 @@ class PastStore:
             answer = copy.query(text, dataset, results=results, graphs=graphs, timeout_s=timeout_s, cancel=cancel)
             chunks = _until_end(answer.chunks, stack.pop_all())
         next(chunks)
-        return QueryAnswer(answer.form, chunks)
+        return replace(answer, chunks=chunks)
 
     def read_as(self, graph: NamedNode, nodes: Sequence[NamedNode]) -> list[NamedNode | None]:
         """Return as what some nodes of a provenance graph are read; None for those that were not there."""

@@ -2,6 +2,7 @@
 
 Rules kept here:
 - every text is tokenised once more, so that no query that reaches the store can query another server;
+- a query that the engine would answer wrongly is rewritten (`careful.py`);
 - the time limit begins with the call, and includes waiting for a process and making a snapshot;
 - processes and the folder of snapshots are made with the first query; what a killed process leaves is removed by the
   next one that makes such a folder.
@@ -14,6 +15,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 from pyoxigraph import NamedNode, QueryResultsFormat, RdfFormat
@@ -21,6 +23,7 @@ from pyoxigraph import NamedNode, QueryResultsFormat, RdfFormat
 from cortex_graph.cancellation import Cancellation
 from cortex_graph.exceptions import GraphUnavailable, invalid
 from cortex_graph.processes import ProcessPool
+from cortex_graph.sparql.careful import careful_query
 from cortex_graph.sparql.query_run import QuerySyntax, query_pool, run_query
 from cortex_graph.sparql.snapshots import Revisions, SnapshotCache
 from cortex_graph.sparql.tokens import read_tokens
@@ -38,6 +41,7 @@ class QueryEvaluator:
         folder: the folder of the store; None for a store in memory.
         take: writes a copy of some graphs, or of all, to a path.
         workers: the processes, which stay when the store is closed; None for processes of its own.
+        has_long_numbers: whether the store may have numbers that the engine does not calculate with.
 
     """
 
@@ -47,7 +51,10 @@ class QueryEvaluator:
         folder: Path | None,
         take: Callable[[Path, frozenset[NamedNode]], None],
         workers: ProcessPool | None = None,
+        *,
+        has_long_numbers: Callable[[], bool] = lambda: True,
     ) -> None:
+        self._has_long_numbers = has_long_numbers
         self._folder = self._named = None if folder is None else folder.absolute()
         self._snapshots = SnapshotCache(revisions, self._snapshot_folder, take, per_graphs=folder is None)
         self._lock = threading.Lock()
@@ -74,7 +81,7 @@ class QueryEvaluator:
     ) -> QueryAnswer:
         """Evaluate a query; see `GraphStore.query`."""
         deadline = time.monotonic() + timeout_s
-        read_tokens(text, _DEPTH)
+        tokens = read_tokens(text, _DEPTH)
         try:
             snapshot = self._snapshots.lease(frozenset((*dataset.default, *dataset.named)))
         except OSError as error:
@@ -82,7 +89,10 @@ class QueryEvaluator:
                 f"the store cannot be copied for a query: {error.strerror or error}",
                 hint="see whether the disk, or the folder for temporary files, is full",
             ) from error
+        # After the snapshot was taken, which has no number that was not announced.
+        careful = careful_query(text, tokens, dataset, has_long_numbers=self._has_long_numbers())
         request = {
+            "careful": None if careful is None else asdict(careful),
             "snapshot": str(snapshot.path),
             "text": text,
             "default": [graph.value for graph in dataset.default],
@@ -96,7 +106,7 @@ class QueryEvaluator:
             )
         except QuerySyntax as error:
             raise invalid("query", f"is not SPARQL 1.1: {error}") from error
-        return QueryAnswer(graphs if is_graph else results, chunks)
+        return QueryAnswer(graphs if is_graph else results, chunks, () if careful is None else careful.warnings)
 
     def use(self, copy: Path) -> None:
         """Read this copy of the store, to which no process writes, instead of making copies."""

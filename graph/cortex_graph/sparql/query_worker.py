@@ -22,6 +22,7 @@ from pyoxigraph import NamedNode, QueryResultsFormat, QueryTriples, RdfFormat, S
 from cortex_graph.worker_channel import WorkerChannel
 
 PIECE = 1 << 16
+_EXACT = "urn:cortex-graph:exact/"  # `exact_numbers.FUNCTIONS`, which is not imported for most queries
 _MAX_PIECE = 1 << 24
 NOTHING = NamedNode("urn:cortex-graph:nothing")  # an empty list would mean the store's own default graph
 
@@ -81,11 +82,7 @@ def answer(request: dict[str, Any], snapshot: OpenSnapshot, channel: WorkerChann
     bound_time(request["timeout"])
     try:
         store = snapshot.open(request["snapshot"])
-        found = store.query(
-            request["text"],
-            default_graph=[NamedNode(graph) for graph in request["default"]] or [NOTHING],
-            named_graphs=[NamedNode(graph) for graph in request["named"]],
-        )
+        found = evaluated(store, request)
         is_graph = isinstance(found, QueryTriples)
         channel.send(b"H", json.dumps({"graph": is_graph}).encode())
         if is_graph:
@@ -97,6 +94,32 @@ def answer(request: dict[str, Any], snapshot: OpenSnapshot, channel: WorkerChann
         channel.send(b"F")
     except (SyntaxError, RuntimeError, ValueError, OSError, MemoryError) as error:
         channel.send(b"E", json.dumps({"kind": type(error).__name__, "message": str(error)}).encode())
+
+
+def evaluated(store: Store, request: dict[str, Any]) -> Any:
+    """Return the result of a query; of the rewritten query where the engine would answer wrongly (`careful.py`)."""
+    dataset: dict[str, Any] = {
+        "default_graph": [NamedNode(graph) for graph in request["default"]] or [NOTHING],
+        "named_graphs": [NamedNode(graph) for graph in request["named"]],
+    }
+    careful = request["careful"]
+    if careful is not None and (
+        careful["is_needed"] or not all(store.query(probe, **dataset) for probe in careful["probes"])
+    ):
+        Store().query(request["text"])  # an invalid text is refused, with the position of its error
+        return store.query(careful["text"], **dataset, **_functions(careful))
+    return store.query(request["text"], **dataset)
+
+
+def _functions(careful: dict[str, Any]) -> dict[str, Any]:
+    if _EXACT not in careful["text"]:
+        return {}
+    from cortex_graph.sparql.exact_numbers import aggregates, functions
+
+    return {
+        "custom_functions": functions(careful["programs"]),
+        "custom_aggregate_functions": aggregates(),
+    }
 
 
 def bound_time(seconds: float) -> None:

@@ -58,9 +58,18 @@ class SerializedText:
 
 
 class SparqlWriter:
-    """Serialises tokens of one text."""
+    """Serialises tokens of one text.
 
-    def __init__(self, original: str, prologue: Prologue) -> None:
+    Args:
+        original: the text.
+        prologue: its declarations.
+        functions: the beginning of the names of this package's own functions, which may be called; no text of a user
+            is written with it.
+
+    """
+
+    def __init__(self, original: str, prologue: Prologue, functions: str | None = None) -> None:
+        self._functions = functions
         self._original = original
         self._prologue = prologue
         self._used: dict[str, str] = {}
@@ -145,7 +154,9 @@ class SparqlWriter:
         token = tokens[index]
         if token.kind not in ("iri", "pname") or not _calls(tokens, index):
             return False
-        return not self._prologue.iri(token).startswith(WELL_KNOWN_VOCABULARIES["xsd"])
+        iri = self._prologue.iri(token)
+        is_own = self._functions is not None and iri.startswith(self._functions)
+        return not is_own and not iri.startswith(WELL_KNOWN_VOCABULARIES["xsd"])
 
     def _own_name(self, iri: str) -> str:
         return self._own.setdefault(iri, f"{self._stem}{len(self._own)}") + ":"

@@ -42,6 +42,7 @@ from cortex_graph.sparql.snapshots import Revisions
 from cortex_graph.store import PAGE_BYTES, Dataset, Page, Pattern, QueryAnswer, Triple, triple_of
 from cortex_graph.stores.change_counter import ChangeCounter
 from cortex_graph.stores.engine_folder import open_folder, remove_leftovers
+from cortex_graph.stores.long_numbers import LongNumbers
 
 _NEARBY = 10_000  # how far from its old offset the last quad of a page is searched
 _WORTH_A_QUERY = 15  # triples on a disk, from which a query is faster
@@ -92,9 +93,13 @@ class OxigraphStore:
         self._revisions = Revisions()
         self._changes: ChangeCounter | None = None
         self._store: Store = Store()
+        is_new = folder is None or not (folder / "CURRENT").exists()
         if folder is not None:
             self._store, self._changes = open_folder(folder)
-        self._evaluation = QueryEvaluator(self._revisions, folder, self._copy, workers)
+        self._numbers = LongNumbers(folder, is_new=is_new)
+        self._evaluation = QueryEvaluator(
+            self._revisions, folder, self._copy, workers, has_long_numbers=lambda: self._numbers.may_exist
+        )
         self._counted = lru_cache(_COUNTS)(self._count)
 
     @classmethod
@@ -102,6 +107,7 @@ class OxigraphStore:
         """Open the store of a folder to which no process writes, such as a snapshot; the folder is not changed."""
         opened = cls(workers=workers)
         opened._where, opened._folder = f"the snapshot in {folder}", folder
+        opened._numbers = LongNumbers(folder, is_new=False)
         try:
             opened._store = Store.read_only(str(folder))
         except (OSError, RuntimeError, ValueError) as error:
@@ -203,10 +209,11 @@ class OxigraphStore:
     @_reported
     def bulk_insert(self, quads: Iterable[Quad]) -> None:
         with self._bulk_files():
-            self._change(None, self._store.bulk_extend, quads)
+            self._change(None, self._store.bulk_extend, self._numbers.checked(quads))
 
     @_reported
     def bulk_load(self, path: Path, graph: NamedNode) -> None:
+        self._numbers.check_file(path)
         with self._bulk_files():
             self._change([graph], self._store.bulk_load, path=path, format=RdfFormat.N_TRIPLES, to_graph=graph)
 
@@ -248,11 +255,13 @@ class OxigraphStore:
         self._counted.cache_clear()
 
     def _apply(self, insert: list[Quad], remove: list[Quad]) -> None:
+        self._numbers.check(insert)
         operations = [_data("DELETE", remove), _data("INSERT", insert)]
         self._update(_graphs([*insert, *remove]), operations, len(insert) + len(remove))
 
     def _extend(self, quads: Sequence[Quad], changes: int) -> None:
         """Write quads in one transaction, with the number of the change."""
+        self._numbers.check(quads)
         if self._changes is None:
             self._change(_graphs(quads), self._store.extend, quads)
             return

@@ -218,3 +218,19 @@ def test_the_record_of_a_triple_names_the_token(filled: httpx.Client, namespace:
     """
     found = rows(filled.get("/sparql", params={"query": text}))
     assert found == [{"who": f"urn:cortex:{namespace}:agent:of-{namespace}"}]
+
+
+def test_a_byte_order_mark_before_a_text_is_no_part_of_it(client: httpx.Client, namespace: str) -> None:
+    assert update(client, f"\ufeffINSERT DATA {{ {namespace}:a {namespace}:p 1 }}").json()["inserted"] == 1
+    for sent in ({"content": f"\ufeff{ALL}", "headers": QUERY}, {"data": {"query": f"\ufeff{ALL}"}}):
+        assert [row["o"] for row in rows(client.post("/sparql", **sent))] == ["1"]
+
+
+def test_what_of_a_result_may_be_wrong_is_in_a_header(client: httpx.Client) -> None:
+    deep = "?n"
+    for _ in range(8):
+        deep = f"STRLEN(STR({deep} + 1))"
+    text = f"SELECT ({deep} AS ?x) {{ ?s ?p ?n FILTER(?n > 12345678901234567890123) }}"
+    answer = client.get("/sparql", params={"query": text})
+    assert "nest too deeply" in answer.headers["cortex-warning"]
+    assert "cortex-warning" not in client.get("/sparql", params={"query": ALL}).headers

@@ -99,7 +99,8 @@ class ServerQueries:
             raise self._api.strange(f"returns {kind} for a query")
         chunks = self._chunks(reply, ends, timeout_s)
         next(chunks)  # so that closing it runs to its end
-        return QueryAnswer(forms[reply.media_type], chunks)
+        warnings = tuple(excerpt(warning) for warning in reply.headers.get_list("cortex-warning"))
+        return QueryAnswer(forms[reply.media_type], chunks, warnings)
 
     def _chunks(self, reply: Reply, ends: float, timeout_s: float) -> Generator[bytes, None, None]:
         body: Iterator[bytes] = reply.chunks()

@@ -127,7 +127,7 @@ class RemoteOwner(Connections):
             if found["rows"]
             else wire.format_named(RdfFormat.from_media_type, found["form"])
         )
-        return QueryAnswer(form, Stream(self, channel, None, cancel))
+        return QueryAnswer(form, Stream(self, channel, None, cancel), tuple(found.get("warnings", ())))
 
     def snapshot(self, folder: Path) -> bool:
         return bool(self._ask({"op": "snapshot", "folder": wire.path_to_wire(folder)}).header["ok"])

@@ -179,7 +179,7 @@ def _query(request: OwnerRequest) -> None:
     )
     with contextlib.closing(answer.chunks) as chunks:
         rows = isinstance(answer.form, QueryResultsFormat)
-        request.answer({"rows": rows, "form": answer.form.media_type})
+        request.answer({"rows": rows, "form": answer.form.media_type, "warnings": answer.warnings})
         _stream(request, chunks, asked=False)
 
 

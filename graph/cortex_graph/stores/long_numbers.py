@@ -1,0 +1,79 @@
+"""Whether a store may have numbers that Oxigraph does not calculate with.
+
+Rules kept here:
+- a new store has none, and its folder gets a file that states so. The file is removed before the first such number is
+  written: a store without it, of an earlier version or restored from a backup, may have some;
+- a store that may have some answers the same, and takes somewhat longer for queries that calculate or sort.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from pyoxigraph import Literal, Quad
+
+from cortex_graph.scratch import sync_folder
+from cortex_graph.sparql.exact_numbers import is_long, number_of
+
+NAME = ".short-numbers"
+_SHORT = 18  # characters of a number that is never too long
+# In N-Triples: that many digits and points, and a datatype of XML Schema.
+_LONG = re.compile(rb'"[^"\\\n]{0,2}[0-9.]{18,}[^"\\\n]*"\^\^<http://www\.w3\.org/2001/XMLSchema#')
+_CHUNK = 1 << 20
+
+
+class LongNumbers:
+    """The state of one store.
+
+    Args:
+        folder: of the store; None for one in memory.
+        is_new: whether the store has no data.
+
+    """
+
+    def __init__(self, folder: Path | None, *, is_new: bool) -> None:
+        self._file = None if folder is None else folder / NAME
+        if self._file is not None and is_new:
+            self._file.touch(mode=0o600)
+        self.may_exist = not (is_new if self._file is None else self._file.exists())
+
+    def check(self, quads: Iterable[Quad]) -> None:
+        """Check quads before they are written."""
+        if not self.may_exist and any(_is_long(quad) for quad in quads):
+            self._found()
+
+    def checked(self, quads: Iterable[Quad]) -> Iterator[Quad]:
+        """Check quads while they are written."""
+        for quad in quads:
+            if not self.may_exist and _is_long(quad):
+                self._found()
+            yield quad
+
+    def check_file(self, file: Path) -> None:
+        """Check a file of N-Triples before it is loaded."""
+        if self.may_exist:
+            return
+        rest = b""
+        with file.open("rb") as opened:
+            while chunk := opened.read(_CHUNK):
+                content = rest + chunk
+                if _LONG.search(content):
+                    self._found()
+                    return
+                rest = content[content.rfind(b"\n") + 1 :]
+
+    def _found(self) -> None:
+        if self._file is not None:
+            self._file.unlink(missing_ok=True)
+            sync_folder(self._file.parent)
+        self.may_exist = True
+
+
+def _is_long(quad: Quad) -> bool:
+    term = quad.object
+    if type(term) is not Literal or len(term.value) <= _SHORT:
+        return False
+    number = number_of(term)
+    return number is not None and is_long(number)
