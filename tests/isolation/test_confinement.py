@@ -147,6 +147,30 @@ def test_a_confined_process_has_no_environment(whole):
     assert whole[2] == {}
 
 
+@pytest.mark.parametrize("caught", ["Exception", "BaseException"])
+def test_a_confined_process_names_the_module_that_it_has_not_loaded(run_host, caught):
+    written = run_host(
+        "import os\n"
+        "from cortex_sandbox.isolation.confined_imports import ModuleNotLoaded, refused_imports\n"
+        "from cortex_sandbox.isolation.confinement import confine\n"
+        "def late():\n"
+        "    try:\n"
+        "        import colorsys\n"
+        f"    except {caught}:\n"
+        "        return 'it looks like a fault of the data'\n"
+        "confine(os.getppid())\n"
+        "try:\n"
+        "    late()\n"
+        "except ModuleNotLoaded as error:\n"
+        "    print(error)\n"
+        "import _symtable, zipimport, json\n"  # a part of the interpreter, and what is loaded
+        "print(refused_imports(), refused_imports(), flush=True)\n"
+        "os._exit(0)\n"
+    )
+    named = "the module colorsys was not loaded before the process was confined\n" if caught == "Exception" else ""
+    assert written == f"{named}['colorsys'] []\n"
+
+
 def test_a_confined_process_has_no_capabilities(run_host):
     reported = run_host(
         "import os, sys\n"

@@ -7,7 +7,8 @@ Rules kept here:
 - it has no graph: it requests each pattern that the rules read from the parent, so the cost of an evaluation is that of
   its reads, and the parent knows the reads. The statement is added to the matches of the parent;
 - shapes are evaluated on the statement's own nodes, its subject and its object, if these are targets of the shapes;
-- pySHACL's advanced features, JavaScript, inference and imports are disabled; rdflib cannot load graphs.
+- pySHACL's advanced features, JavaScript, inference and imports are disabled; rdflib cannot load graphs;
+- an evaluation that a lack of this process prevented has no result (`shacl_libraries`).
 
 The content of a frame is JSON, in both directions.
 """
@@ -35,13 +36,16 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse, serializ
 from pyoxigraph import Triple as OxTriple  # noqa: E402
 from pyshacl import validate  # noqa: E402
 from pyshacl.graph_abstraction import DataGraph  # noqa: E402
+from pyshacl.monkey import rdflib_bool_patch, rdflib_bool_unpatch  # noqa: E402
 from rdflib import BNode, Graph, URIRef  # noqa: E402
 from rdflib import Literal as RdfLiteral  # noqa: E402
 from rdflib.namespace import RDF, RDFS, SH  # noqa: E402
 from rdflib.store import Store  # noqa: E402
 
 from cortex_graph.worker_channel import WorkerChannel  # noqa: E402
+from cortex_sandbox.isolation.confined_imports import ModuleNotLoaded  # noqa: E402
 from cortex_sandbox.isolation.confinement import confine  # noqa: E402
+from cortex_skills.proofs.logic import shacl_libraries as libraries  # noqa: E402
 
 _TARGETS = (SH.targetNode, SH.targetClass, SH.targetSubjectsOf, SH.targetObjectsOf)
 
@@ -137,8 +141,10 @@ class ShapesCache:
             while len(self._parsed) >= _CACHED:
                 del self._parsed[next(iter(self._parsed))]
             graph = Graph(bind_namespaces="none")
+            rdflib_bool_patch()  # type: ignore[no-untyped-call]  # only `true` switches on (SHACL §4.4.5)
             for quad in parse(text.encode(), RdfFormat.TURTLE):
                 graph.add(from_ox_triple(quad.triple))
+            rdflib_bool_unpatch()  # type: ignore[no-untyped-call]
             self._parsed[text] = graph
         return self._parsed[text]
 
@@ -244,53 +250,21 @@ def result_of(report: Graph, node: Any) -> dict[str, str]:
 def answer(request: dict[str, Any], cache: ShapesCache, channel: WorkerChannel) -> dict[str, Any]:
     """Evaluate the rule sets of a request on its statement."""
     (quad,) = parse(request["statement"], RdfFormat.N_TRIPLES)
-    statement = from_ox_triple(quad.triple)
-    data = Graph(store=ParentStore(channel, statement), bind_namespaces="none")
-    nodes = list(dict.fromkeys((statement[0], statement[2])))
-    sets = []
-    for text in request["shapes"]:
-        try:
-            sets.append(evaluate(text, cache, data, nodes))
-        except RecursionError:
-            return {"failed": "the shapes nest too deeply"}
-        except MemoryError:
-            return {"failed": "the shapes need more memory than they may have"}
-        except Exception as error:
-            return {"failed": f"{type(error).__name__}: {error}"[:2000]}
+    try:
+        statement = from_ox_triple(quad.triple)
+        data = Graph(store=ParentStore(channel, statement), bind_namespaces="none")
+        nodes = list(dict.fromkeys((statement[0], statement[2])))
+        sets = [evaluate(text, cache, data, nodes) for text in request["shapes"]]
+        libraries.check_all_was_evaluated()
+    except RecursionError:
+        return {"failed": "the shapes nest too deeply"}
+    except MemoryError:
+        return {"failed": "the shapes need more memory than they may have"}
+    except (libraries.NotChecked, ModuleNotLoaded) as error:
+        return {"failed": f"the statement was not checked: {error}"}
+    except Exception as error:
+        return {"failed": f"{type(error).__name__}: {error}"[:2000]}
     return {"sets": sets}
-
-
-def load_modules() -> None:
-    """Evaluate all features of shapes once: a confined process cannot load the modules that they import."""
-    shapes = f"""
-        @prefix sh: <{SH}> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-        <urn:x:s> a sh:NodeShape ; sh:targetNode <urn:x:a> ; sh:closed true ; sh:ignoredProperties ( <urn:x:q> ) ;
-          sh:not [ sh:class <urn:x:c> ] ; sh:or ( [ sh:nodeKind sh:IRI ] [ sh:in ( 1 2 ) ] ) ;
-          sh:xone ( [ sh:nodeKind sh:IRI ] [ sh:nodeKind sh:Literal ] ) ; sh:and ( [ sh:nodeKind sh:IRI ] ) ;
-          sh:property [ sh:path <urn:x:p> ; sh:minCount 1 ; sh:maxCount 1 ; sh:datatype xsd:dateTime ;
-            sh:pattern "^2" ; sh:minLength 1 ; sh:maxLength 9 ; sh:minInclusive 1 ; sh:maxExclusive 3 ;
-            sh:languageIn ( "en" ) ; sh:uniqueLang true ; sh:hasValue 1 ; sh:equals <urn:x:q> ;
-            sh:disjoint <urn:x:r> ; sh:lessThan <urn:x:r> ; sh:lessThanOrEquals <urn:x:r> ;
-            sh:qualifiedValueShape [ sh:nodeKind sh:IRI ] ; sh:qualifiedMinCount 1 ] ;
-          sh:property [ sh:path ( [ sh:zeroOrMorePath <urn:x:p> ] [ sh:inversePath <urn:x:p> ]
-            [ sh:alternativePath ( <urn:x:p> <urn:x:q> ) ] [ sh:zeroOrOnePath <urn:x:p> ]
-            [ sh:oneOrMorePath <urn:x:p> ] ) ; sh:minCount 1 ] ;
-          sh:sparql [ sh:prefixes <urn:x:d> ; sh:message "no {{?value}}" ; sh:select \"\"\"
-            SELECT $this ?value (COUNT(*) AS ?n) WHERE {{ $this x:p ?value . OPTIONAL {{ ?value x:p+ ?o }}
-            FILTER(REGEX(STR(?value), "2") && xsd:integer(?value) < 3 && NOT EXISTS {{ $this x:q ?z }}
-            && ?value != NOW() && SHA256("x") != MD5("y") && STRUUID() != UUID())
-            FILTER(LANG(?value) = "" && YEAR(xsd:dateTime("2026-01-01T00:00:00Z")) > 1) }}
-            GROUP BY $this ?value ORDER BY ?value LIMIT 5 \"\"\" ] .
-        <urn:x:d> sh:declare [ sh:prefix "x" ; sh:namespace "urn:x:"^^xsd:anyURI ] ,
-          [ sh:prefix "xsd" ; sh:namespace "http://www.w3.org/2001/XMLSchema#"^^xsd:anyURI ] .
-    """
-    data = Graph(bind_namespaces="none")
-    data.add((URIRef("urn:x:a"), URIRef("urn:x:p"), RdfLiteral("2020-01-01T00:00:00Z", datatype=rdflib.XSD.dateTime)))
-    data.add((URIRef("urn:x:a"), URIRef("urn:x:p"), RdfLiteral(2)))
-    for datatype in ("date", "time", "gYear", "duration", "decimal", "double", "boolean", "hexBinary", "anyURI"):
-        data.add((URIRef("urn:x:a"), URIRef("urn:x:q"), RdfLiteral("1", datatype=rdflib.XSD[datatype])))
-    evaluate(shapes, ShapesCache(), data, [URIRef("urn:x:a")])
-    serialize([], format=RdfFormat.N_TRIPLES)
 
 
 def main() -> None:
@@ -298,7 +272,8 @@ def main() -> None:
     channel = WorkerChannel()
     rdflib.plugins.sparql.SPARQL_LOAD_GRAPHS = False
     sys.setrecursionlimit(2_000)
-    load_modules()
+    evaluate(libraries.SHAPES, ShapesCache(), libraries.prepare(), [libraries.NODE])
+    serialize([], format=RdfFormat.N_TRIPLES)
     if sys.platform == "linux":
         confine(channel.parent_pid)
     cache = ShapesCache()

@@ -3,7 +3,9 @@
 Rules kept here:
 - called once, while the process has one thread, before any untrusted data is read; nothing reverses it;
 - protections are independent: one that the kernel does not support is reported, and the others are applied;
-- open descriptors stay open: the pipe to the host, /dev/null, and read-only handles of the compiled guest.
+- open descriptors stay open: the pipe to the host, /dev/null, and read-only handles of the compiled guest;
+- a module that was not loaded before is refused with an error of its own (`confined_imports`), which no library takes
+  for a fault of its data.
 
 The system calls are made with ctypes: PyPI's `pyseccomp` needs the system library libseccomp, which slim images lack,
 and landlock needs only three calls and no rules here.
@@ -22,6 +24,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from cortex_sandbox.isolation.confined_imports import refuse_imports
 from cortex_sandbox.isolation.protection import Protection
 from cortex_sandbox.isolation.syscalls import ARCHITECTURES, Architecture, worker_filter
 
@@ -65,7 +68,7 @@ def confine(parent: int) -> list[Protection]:
 
     """
     os.environ.clear()
-    return [
+    applied = [
         tried("capabilities", _drop_capabilities),
         tried("privileges", refuse_new_privileges),
         tried("parent", lambda: _end_with(parent)),
@@ -74,6 +77,8 @@ def confine(parent: int) -> list[Protection]:
         tried("limits", _limit_resources),
         tried("seccomp", _filter_system_calls),
     ]
+    refuse_imports()
+    return applied
 
 
 def limit_memory(held_bytes: int, memory_bytes: int) -> None:

@@ -1,7 +1,7 @@
 """Fetches the test suites of the W3C: `python -m tests.graph.w3c.fetch`.
 
-They are part of the source distribution of rdflib, which pip downloads and checks by its hash (`requirements.txt`).
-Only the suites are unpacked, beside this file; git ignores them.
+They are parts of the source distributions of rdflib and of pySHACL, which pip downloads and checks by their hashes
+(`requirements.txt`). Only the suites are unpacked, beside this file; git ignores them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 TARGET = HERE / ".suites"
-_INSIDE = "test/data/suites/w3c/"
+# Where the suites are in an archive, and the folder that they get.
+_INSIDE = {"rdflib": ("test/data/suites/w3c/", "w3c"), "pyshacl": ("test/resources/sht_tests/", "shacl")}
 
 
 def main() -> None:
@@ -27,21 +28,25 @@ def main() -> None:
     shutil.rmtree(TARGET, ignore_errors=True)
     with tempfile.TemporaryDirectory(dir=HERE, prefix=".suites-") as folder:
         pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
-        options = ["--no-deps", "--no-binary", "rdflib", "--require-hashes", "--dest", folder]
+        options = ["--no-deps", "--no-binary", ",".join(_INSIDE), "--require-hashes", "--dest", folder]
         subprocess.run([*pip, *options, "--requirement", str(requirements)], check=True)
-        (archive,) = Path(folder).glob("rdflib-*.tar.gz")
-        found = Path(folder) / "w3c"
-        with tarfile.open(archive) as files:
-            for member in files:
-                _, _, inside = member.name.partition(_INSIDE)
-                if member.isfile() and inside:
-                    (found / inside).parent.mkdir(parents=True, exist_ok=True)
-                    content = files.extractfile(member)
-                    assert content is not None
-                    (found / inside).write_bytes(content.read())
-        TARGET.mkdir()
-        found.rename(TARGET / "w3c")
+        found = Path(folder) / "suites"
+        for package, (inside, name) in _INSIDE.items():
+            (archive,) = Path(folder).glob(f"{package}-*.tar.gz")
+            _unpack(archive, inside, found / name)
+        found.rename(TARGET)
     shutil.copyfile(requirements, mark)
+
+
+def _unpack(archive: Path, inside: str, to: Path) -> None:
+    with tarfile.open(archive) as files:
+        for member in files:
+            _, _, name = member.name.partition(inside)
+            if member.isfile() and name:
+                (to / name).parent.mkdir(parents=True, exist_ok=True)
+                content = files.extractfile(member)
+                assert content is not None
+                (to / name).write_bytes(content.read())
 
 
 if __name__ == "__main__":
