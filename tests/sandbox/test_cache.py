@@ -109,3 +109,24 @@ def test_the_oldest_files_of_a_label_are_deleted(folder: Path) -> None:
         os.utime(max(folder.glob("words-*"), key=lambda path: path.stat().st_mtime_ns), ns=(number, number))
     assert [number for number in range(7) if recall("words", f"{number}")] == [3, 4, 5, 6]
     assert recall("signs", "key") == b"of another label"
+
+
+@pytest.mark.parametrize("given", ["~/cache", "$ROOT/home/cache", "${ROOT}/home/cache"])
+def test_the_folder_of_the_variable_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("ROOT", str(tmp_path))
+    monkeypatch.setenv("CORTEX_SANDBOX_CACHE", given)
+    keep("words", "key", b"content")
+    assert kept(tmp_path / "home" / "cache").exists()
+
+
+@pytest.mark.parametrize("given", ["$NOWHERE/cache", "x/${NOWHERE}", "$EMPTY/cache", "~no-such-user/cache"])
+def test_a_folder_that_the_variable_does_not_name_is_not_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EMPTY", "")
+    monkeypatch.setenv("CORTEX_SANDBOX_CACHE", given)
+    keep("words", "key", b"content")
+    assert recall("words", "key") is None
+    assert not list(tmp_path.iterdir())

@@ -18,12 +18,14 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
 
 log = logging.getLogger(__name__)
 
+_VARIABLE = re.compile(r"\$(?:\{([^}]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
 _DIGEST_BYTES = hashlib.sha256().digest_size
 
 
@@ -31,11 +33,9 @@ def cache_folder() -> Path | None:
     """The private cache folder, created when absent; None when it cannot be made safe."""
     override = os.environ.get("CORTEX_SANDBOX_CACHE")
     if override:
-        try:
-            folder = Path(os.path.expandvars(override)).expanduser()
-        except RuntimeError:  # there is no such home folder
-            folder = Path(override)
-        if any(part.startswith(("~", "$")) for part in folder.parts[:1]):
+        names = [one or other for one, other in _VARIABLE.findall(override)]
+        folder = Path(os.path.expanduser(os.path.expandvars(override)))  # noqa: PTH111 - it raises nothing
+        if (override.startswith("~") and str(folder).startswith("~")) or not all(map(os.environ.get, names)):
             log.warning("no cache in %s, which names no folder: every start compiles again", override)
             return None
     else:
