@@ -17,6 +17,7 @@ from cortex_graph.spelling import nearest
 from cortex_skills.artifact_index.index_document import FirstPage
 from cortex_skills.artifact_index.index_entry import IndexEntry
 from cortex_skills.errors import CortexError
+from cortex_skills.finder.words import without_accents
 from cortex_skills.safe_io.schemas import shown
 
 
@@ -68,13 +69,13 @@ class FetchedIndex:
 
     def search(self, words: Iterable[str]) -> tuple[IndexEntry, ...]:
         """The newest version of each artifact in which all words occur, by id; of all artifacts without words."""
-        wanted = [word.casefold() for word in words]
+        wanted = list(map(without_accents, words))
         newest: dict[str, IndexEntry] = {}
         for entry in self.entries:
             if not entry.yanked and (entry.skill_id not in newest or _rank(entry) > _rank(newest[entry.skill_id])):
                 newest[entry.skill_id] = entry
         texts = {
-            skill_id: " ".join((skill_id, entry.summary, entry.publisher, *entry.categories)).casefold()
+            skill_id: without_accents(" ".join((skill_id, entry.summary, entry.publisher, *entry.categories)))
             for skill_id, entry in newest.items()
         }
         return tuple(newest[key] for key in sorted(newest) if all(word in texts[key] for word in wanted))

@@ -43,6 +43,15 @@ def words(text: str) -> list[str]:
     return found[:MAX_WORDS]
 
 
+def without_accents(text: str) -> str:
+    """A text in lower case without accents, to look for another one in it.
+
+    >>> without_accents("Zoë Müller")
+    'zoe muller'
+    """
+    return re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFKD", text.casefold()))
+
+
 def _folded(text: str) -> str:
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     return folded.translate(_accents())

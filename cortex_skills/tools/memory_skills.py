@@ -16,6 +16,7 @@ from typing import Any
 from uuid import UUID
 
 from cortex_skills.errors import CortexError
+from cortex_skills.finder.words import without_accents
 from cortex_skills.policy.registry_changes import check_learned_name
 from cortex_skills.registry.available import described, shown_record
 from cortex_skills.registry.folders import SkillFolder, read_skill_folder, write_skill_folder
@@ -94,7 +95,7 @@ def _list(call: Call) -> Outcome:
     given = call.arguments
     registry, policy = call.host.skills_to_use, call.host.cleaning
     limit, cursor = given.get("limit", 20), given.get("cursor")
-    words = given.get("filter", "").casefold().split()
+    words = without_accents(given.get("filter", "")).split()
     lines: list[str] = []
     views: list[dict[str, Any]] = []
     scanned = 0
@@ -105,7 +106,7 @@ def _list(call: Call) -> Outcome:
             if given.get("namespace", record.key.namespace) != record.key.namespace:
                 continue
             view = shown_record(registry, record, policy)
-            text = f"{view['name']} {view['description']}".casefold()
+            text = without_accents(f"{view['name']} {view['description']}")
             if all(word in text for word in words):
                 views.append(view)
                 lines.append(f"{described(registry, record, policy)} ({record.standing.lifecycle})")

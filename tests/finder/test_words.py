@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cortex_skills.finder.word_index import MAX_QUERY_WORDS, WordIndex
-from cortex_skills.finder.words import LONGEST, MAX_WORDS, words
+from cortex_skills.finder.words import LONGEST, MAX_WORDS, without_accents, words
 
 
 @pytest.mark.parametrize(
@@ -109,3 +109,7 @@ def test_words_with_and_without_accents_find_each_other(text: str, query: str) -
     index = WordIndex()
     index.change([(1, text, 1.0), (2, "something else", 1.0)])
     assert [number for number, _ in index.search(index.words_of(query), 0.0, 5)] == [1]
+
+
+def test_a_text_is_looked_for_without_case_and_accents() -> None:
+    assert without_accents("ZOË Müller Ελλάδα") == "zoe muller ελλαδα"

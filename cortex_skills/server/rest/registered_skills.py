@@ -13,6 +13,7 @@ from base64 import b64encode
 from datetime import UTC, datetime
 from typing import Any
 
+from cortex_skills.finder.words import without_accents
 from cortex_skills.registry.content import front_matter
 from cortex_skills.registry.document import SkillDocument
 from cortex_skills.registry.folders import SkillFolder, read_skill_folder
@@ -122,13 +123,13 @@ def list_registered_skills(call: ApiCall) -> ApiAnswer:
     registry, query = registry_of(call), call.query
     records, cursor = registry.records(query.get("cursor"), query.get("limit", _PAGE))
     level = registry.levels()
-    words = query.get("filter", "").casefold().split()
+    words = without_accents(query.get("filter", "")).split()
     found = [
         view
         for record in records
         if query.get("skillNamespace") in (None, record.key.namespace)
         if (view := skill_view(registry, record, level))
-        if all(word in f"{view['name']} {view['description']}".casefold() for word in words)
+        if all(word in without_accents(f"{view['name']} {view['description']}") for word in words)
     ]
     return ApiAnswer(200, {"skills": found, "count": len(found), "nextCursor": cursor})
 
