@@ -144,10 +144,7 @@ class Tool:
         input_schema: JSON Schema of its arguments, with `properties`.
         permissions: what the acting skill must have been granted.
         budget: which budget a call takes a slot from; None when it takes none.
-        one_of: groups of arguments of which a call gives exactly one, and that whole. A model's host takes no choice at
-            the top of a schema, so the schema does not say it.
         run: performs a call.
-        units: how many units of its budget a call takes.
         repeated: the outcome of a call that would change nothing, because what it asks for was done before; else None.
             It writes nothing, and uses no slot.
         rate_limited: whether a call counts in the rate window.
@@ -158,6 +155,9 @@ class Tool:
         open_world: whether it reaches programs or servers beyond this one.
         profile: with which profile of the configuration a model is offered it.
         action: the action that it is; None for a tool of the plugin.
+        one_of: groups of arguments of which a call gives exactly one, and that whole. A model's host takes no choice at
+            the top of a schema, so the schema does not say it.
+        units: how many units of its budget a call takes.
 
     """
 
@@ -167,8 +167,6 @@ class Tool:
     permissions: tuple[str, ...]
     budget: Literal["query", "assertion"] | None
     run: Callable[[Call], Outcome]
-    one_of: tuple[tuple[str, ...], ...] = ()
-    units: Callable[[Call], int] = lambda _: 1
     repeated: Callable[[Call], Outcome | None] | None = None
     rate_limited: bool = True
     read_only: bool = True
@@ -178,6 +176,8 @@ class Tool:
     open_world: bool = False
     profile: Profile = "core"
     action: AgentAction | None = None
+    one_of: tuple[tuple[str, ...], ...] = ()
+    units: Callable[[Call], int] = lambda _: 1
     _validators: list[Draft202012Validator] = field(default_factory=list, repr=False, compare=False)
 
     def definition(self) -> dict[str, Any]:

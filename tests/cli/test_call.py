@@ -39,6 +39,13 @@ def test_an_argument_value_is_json_or_else_text(run, skill):
         assert answer.json["details"]["object"] == expected
 
 
+def test_several_statements_are_asserted_in_one_call(run, skill):
+    statements = [{**ASSERTED, "object": value} for value in (1, {"value": "2026-12-01", "datatype": "xsd:date"})]
+    answer = run("call", "skill_assert", json.dumps({"statements": statements}), "--skills", skill, "--json")
+    assert (answer.exit_code, answer.json["details"]["createdCount"]) == (0, 2)
+    assert answer.json["details"]["statements"][1]["object"]["datatype"] == "http://www.w3.org/2001/XMLSchema#date"
+
+
 @given(st.text())
 def test_read_value_accepts_any_text_and_any_json(text):
     assert read_value(json.dumps(text)) == text

@@ -36,6 +36,20 @@ def test_structured_content_omits_what_the_text_withholds(in_session: InSession)
     in_session(test)
 
 
+def test_several_statements_are_asserted_in_one_call(in_session: InSession) -> None:
+    async def test(client: Client) -> None:
+        statements = [{**STATUS, "subject": f"several-{number}", "requireProof": None} for number in range(3)]
+        written = await client.call_tool("skill_assert", {"statements": statements, "proofType": None})
+        assert written.structured_content["createdCount"] == 3
+        (first, *_) = written.structured_content["statements"]
+        assert (first["subject"], first["created"]) == ("mayros:several-0", True)
+        refused = await client.call_tool("skill_assert", {"statements": [statements[0], {**STATUS, "predicate": "p"}]})
+        assert refused.structured_content["code"] == "undeclared_predicate"
+        assert [each["statement"] for each in refused.structured_content["details"]["problems"]] == [2]
+
+    in_session(test)
+
+
 THROWS = """\
 export default {{
   name: "{name}",

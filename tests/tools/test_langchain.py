@@ -60,6 +60,13 @@ def test_a_call_returns_the_text_and_the_details_of_the_plugin(langchain: Module
     assert asked.artifact["matches"] == direct.details["matches"]
 
 
+def test_several_statements_are_asserted_in_one_call(langchain: ModuleType, plugin: Plugin) -> None:
+    tools = {tool.name: tool for tool in langchain.tools(plugin)}
+    statements = [STATEMENT, {**STATEMENT, "subject": "b", "requireProof": None}]
+    answer = tools["skill_assert"].invoke(message("skill_assert", {"statements": statements, "proofType": None}))
+    assert (answer.status, answer.artifact["createdCount"]) == ("success", 2)
+
+
 def test_a_call_may_be_awaited(langchain: ModuleType, plugin: Plugin) -> None:
     tools = {tool.name: tool for tool in langchain.tools(plugin)}
     answer = asyncio.run(tools["skill_assert"].ainvoke(message("skill_assert", STATEMENT)))
