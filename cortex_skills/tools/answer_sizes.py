@@ -22,6 +22,7 @@ LENGTH: dict[str, Any] = {
     "type": "integer",
     "description": "The characters of the whole object, where `object` is only its beginning.",
 }
+OF_PROOF = 1_300  # bytes of a proof without premises
 _FRAME = 150  # bytes of the id, the names of the members and the punctuation of a triple
 
 
@@ -54,11 +55,11 @@ def size_of(triple: Mapping[str, Any]) -> int:
     return 2 * (names + len(json_text(triple["object"]).encode())) + _FRAME
 
 
-def how_many_fit(triples: Sequence[Mapping[str, Any]], most: int) -> int:
-    """How many triples fit into so many bytes, at least one."""
+def how_many_fit(triples: Sequence[Mapping[str, Any]], most: int, beside: int = 0) -> int:
+    """How many triples, with `beside` bytes for each, fit into so many bytes; at least one."""
     used = 0
     for place, triple in enumerate(triples):
-        used += size_of(triple)
+        used += size_of(triple) + beside
         if used > most:
             return max(1, place)
     return len(triples)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 MOST = 100
 _PARTS = ("subject", "predicate", "object")
 _MOST_NAMED = 5  # problems in the text of an error; the details have all
+_MOST_OF_PROBLEM = 200  # characters
 
 _STATEMENT: dict[str, Any] = {
     "subject": {**NAME, "description": "The thing that the statement is about."},
@@ -150,14 +151,23 @@ def _for_all(call: Call) -> dict[str, Any]:
 def _refused(problems: Mapping[int, CortexError], count: int) -> CortexError:
     """The error for several statements of which some are refused."""
     first = next(iter(problems.values()))
-    named = [f"statement {place + 1}: {error.message}" for place, error in list(problems.items())[:_MOST_NAMED]]
+    named = [
+        f"statement {place + 1}: {error.message[:_MOST_OF_PROBLEM]}"
+        for place, error in list(problems.items())[:_MOST_NAMED]
+    ]
     more = f"; and {len(problems) - len(named)} more" if len(problems) > len(named) else ""
     return CortexError(
         first.code,
         f"{len(problems)} of {count} statements cannot be asserted, and nothing was written: {'; '.join(named)}{more}",
         hint=first.hint,
-        details={"problems": [{"statement": place + 1, **error.to_json()} for place, error in problems.items()]},
+        details={"problems": [_problem(place, error) for place, error in problems.items()]},
     )
+
+
+def _problem(place: int, error: CortexError) -> dict[str, Any]:
+    """One of up to a hundred, so it is short."""
+    message, hint = error.message[:_MOST_OF_PROBLEM], error.hint[:_MOST_OF_PROBLEM]
+    return {"statement": place + 1, "code": error.code, "message": message, "hint": hint}
 
 
 def _units(call: Call) -> int:

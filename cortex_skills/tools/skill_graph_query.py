@@ -28,7 +28,7 @@ from cortex_graph import NamespacedGraph
 from cortex_skills.errors import CortexError
 from cortex_skills.policy.permissions import check_permissions, is_of_memories
 from cortex_skills.safe_io.display import one_line
-from cortex_skills.tools.answer_sizes import LENGTH, LONGEST_PAGE, PAGE, fitting, how_many_fit
+from cortex_skills.tools.answer_sizes import LENGTH, LONGEST_PAGE, OF_PROOF, PAGE, fitting, how_many_fit
 from cortex_skills.tools.base import BUDGET, ENRICHMENT_S, MATCH, NAME, TRIPLE, VALUE, Call, Outcome, Tool
 from cortex_skills.tools.triple_text import lines_shown
 
@@ -112,8 +112,9 @@ def _run(call: Call) -> Outcome:
         graph = call.host.memories.graph_of(call.agent)
     elif scope == "agent":
         pattern["subject"] = f"{graph.namespace}:agent:{call.agent}"
-    most = LONGEST_PAGE if "limit" in arguments or "cursor" in arguments else PAGE
-    page = _page(graph, pattern, most)
+    proves = arguments.get("prove", "none") != "none"
+    most = LONGEST_PAGE if proves or "limit" in arguments or "cursor" in arguments else PAGE
+    page = _page(graph, pattern, most, OF_PROOF if proves else 0)
     enriched = _enrich(call, scope, page["matches"]) if call.enrich else _Enriched(page["matches"], {"status": "none"})
     matches = [fitting(match, most) for match in enriched.matches]
     shown = lines_shown(matches, call.host.cleaning)
@@ -137,15 +138,15 @@ def _run(call: Call) -> Outcome:
         "proofRequests": [],
         "nextCursor": page["nextCursor"],
     }
-    if enriched.requests or arguments.get("prove", "none") != "none":
+    if enriched.requests or proves:
         text += _add_proofs(call, enriched, details)
     return Outcome(text, details, enriched.context, proposed=enriched.proposed)
 
 
-def _page(graph: NamespacedGraph, pattern: dict[str, Any], most: int) -> dict[str, Any]:
-    """A page of at most so many bytes, or with one triple."""
+def _page(graph: NamespacedGraph, pattern: dict[str, Any], most: int, beside: int) -> dict[str, Any]:
+    """A page of at most so many bytes, with `beside` bytes for each triple, or with one triple."""
     page = graph.pattern_query(pattern)
-    while (fit := how_many_fit(page["matches"], most)) < len(page["matches"]):
+    while (fit := how_many_fit(page["matches"], most, beside)) < len(page["matches"]):
         page = graph.pattern_query({**pattern, "limit": fit})
     return page
 

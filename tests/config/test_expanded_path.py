@@ -83,6 +83,14 @@ def test_of_addresses_only_those_of_files_are_expanded(given: str, address: str)
     assert expanded_path(given, {**ENV, "NAME": "ada"}, may_be_address=True) == address
 
 
+@on_posix
+def test_on_windows_its_variables_are_expanded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cortex_skills.safe_io.expanded_path.os.name", "nt")
+    assert expanded_path(r"%DATA%\graph 100%", {"DATA": r"C:\data"}) == r"C:\data\graph 100%"
+    with pytest.raises(ValueError, match="NOWHERE is not set"):
+        expanded_path(r"%NOWHERE%\graph", {})
+
+
 def placed(setting: Setting, path: str) -> tuple[dict[str, Any], str]:
     """The settings with a path at a setting, and the name of the value in `path_settings`."""
     section, name = setting if len(setting) == 2 else (None, setting[0])

@@ -123,6 +123,16 @@ def test_the_skill_gets_objects_whole_and_a_narrowed_page_keeps_its_triples(
     assert "ignoredResults" not in result.details["enrichment"]
 
 
+def test_a_page_with_proofs_is_short(opened: Callable[..., Plugin], skill: Callable[..., Path]) -> None:
+    plugin = opened(sandbox={"maxAssertions": 1000})
+    plugin.load(skill("probe"))
+    statements = [{"subject": f"s{number}", "predicate": "sealed", "object": number} for number in range(100)]
+    plugin.call("skill_assert", {"statements": statements})
+    found = pages(plugin, prove="pol", limit=1000)
+    assert all(size(page) < HOSTS_TAKE for page in found)
+    assert sum(len(page.details["proofs"]) for page in found) == 100
+
+
 def test_a_verification_names_a_long_object_by_its_beginning(notebook: Plugin) -> None:
     asserted(notebook, LONG)
     result = notebook.call("skill_verify_assertion", {"subject": "s", "predicate": "text"})

@@ -198,3 +198,12 @@ def test_the_answer_to_a_hundred_long_statements_is_short(asserting: Plugin) -> 
     assert "without the triples, which are too long for an answer" in result.text
     short = several(asserting, long[:1])
     assert short.details["statements"][0]["objectLength"] == 25_000
+
+
+def test_the_answer_to_a_hundred_refused_statements_is_short(opened: Opened, skill: Written) -> None:
+    plugin = opened(sandbox={"maxAssertions": 100})
+    declared = [{"predicate": f"predicate-{number}"} for number in range(300)]
+    plugin.load(skill("probe", assertions=declared))
+    result = several(plugin, [note(number, "x" * 4000) for number in range(100)])
+    assert (result.code, len(result.details["details"]["problems"])) == ("undeclared_predicate", 100)
+    assert size(result) < HOSTS_TAKE
