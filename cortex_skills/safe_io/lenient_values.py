@@ -34,6 +34,10 @@ def by_schema(value: Any, schema: Schema, definitions: Schema = _NONE) -> Any:
     """
     schema = _resolved(schema, definitions)
     if isinstance(value, dict):
+        forms = [each for each in _forms(schema, definitions) if "properties" in each]
+        if len(forms) > 1:
+            return _without_nulls(value, forms, definitions)
+        schema = forms[0] if forms else schema
         known, required = schema.get("properties", _NONE), schema.get("required", ())
         return {
             name: by_schema(part, known[name], definitions) if name in known else part
@@ -46,6 +50,25 @@ def by_schema(value: Any, schema: Schema, definitions: Schema = _NONE) -> Any:
         types = _types(schema, definitions)
         return int(value) if "integer" in types and "number" not in types else value
     return value
+
+
+def _without_nulls(value: dict[str, Any], forms: list[Schema], definitions: Schema) -> dict[str, Any]:
+    """An object of one of several forms without the members that are null and may be null in none of them."""
+    known: dict[str, list[Schema]] = {}
+    for form in forms:
+        for name, part in form["properties"].items():
+            known.setdefault(name, []).append(part)
+    return {
+        name: part
+        for name, part in value.items()
+        if part is not None or name not in known or any("null" in _types(each, definitions) for each in known[name])
+    }
+
+
+def _forms(schema: Schema, definitions: Schema) -> list[Schema]:
+    """The alternatives of a schema."""
+    alternatives = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+    return [_resolved(each, definitions) for each in alternatives] or [schema]
 
 
 def _resolved(schema: Schema, definitions: Schema) -> Schema:

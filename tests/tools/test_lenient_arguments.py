@@ -13,7 +13,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.lenient_values import by_schema
 from cortex_skills.server.app import API
 from cortex_skills.server.rest.schemas import _described, check, parse_query
-from cortex_skills.server.rest.triple_models import ListQuery, NewTriples, TriplePattern
+from cortex_skills.server.rest.triple_models import ListQuery, NewTriple, NewTriples, TriplePattern
 from cortex_skills.tools import Tool, all_tools
 
 TOOLS = [pytest.param(tool, id=name) for name, tool in all_tools().items()]
@@ -70,6 +70,16 @@ def test_null_is_no_value_for_each_optional_member_of_a_body() -> None:
             assert all(by_schema({name: None}, each, definitions) for name in kept)
 
 
+def test_null_is_no_value_in_the_parts_of_an_object_of_a_statement(plugin: Plugin, skill: Callable[..., Path]) -> None:
+    plugin.load(skill("probe"))
+    value = {"node": None, "value": "Ada", "datatype": None, "language": "en"}
+    asserted = plugin.call("skill_assert", {"subject": "s", "predicate": "note", "object": value})
+    assert asserted.details["object"] == {"value": "Ada", "language": "en"}
+    assert check(NewTriple, {"subject": "s", "predicate": "p", "object": value})["object"] == asserted.details["object"]
+    refused = plugin.call("skill_assert", {"subject": "s", "predicate": "note", "object": {"node": None}})
+    assert refused.code == "invalid_arguments"
+
+
 def test_a_body_and_a_query_string_take_null_and_whole_floats() -> None:
     kept = {"triples": [], "provenance": None}  # which its schema allows
     assert check(NewTriples, kept) == kept
@@ -94,6 +104,13 @@ def test_a_body_and_a_query_string_take_null_and_whole_floats() -> None:
         ({"properties": {"a": {"enum": ["x"]}}}, {"a": None, "b": None}, "{'b': None}"),
         ({"properties": {"a": {"$ref": "#/$defs/x"}}}, {"a": {"b": None}}, "{'a': {}}"),
         ({"properties": {"a": {"type": "string"}}, "required": ["a"]}, {"a": None}, "{'a': None}"),
+        ({"anyOf": [{"type": "string"}, {"$ref": "#/$defs/x"}]}, {"b": None, "c": None}, "{'c': None}"),
+        (
+            {"anyOf": [{"$ref": "#/$defs/x"}, {"properties": {"c": {"type": "string"}}}]},
+            {"b": "1", "c": None},
+            "{'b': '1'}",
+        ),
+        ({"anyOf": [{"$ref": "#/$defs/x"}, {"properties": {"b": {"type": "null"}}}]}, {"b": None}, "{'b': None}"),
     ],
 )
 def test_a_value_is_read_as_its_schema_means_it(schema: dict[str, Any], value: Any, expected: str) -> None:
