@@ -3,8 +3,8 @@
 Rules kept here:
 - a session has budgets and a rate window that no other session uses up; the plugin's own is one of them;
 - they are kept by the session's key, outside the skills, so that they survive a reload;
-- a built-in skill, the memory of an agent, has no budget that a session uses up, and a rate of its own; settings that
-  the owner gave hold for it too;
+- a built-in skill, the memory of an agent, has no budget that a session uses up, and another rate; settings that the
+  owner gave hold for it too;
 - at most `most` sessions are kept beside the plugin's own; the one that has not been used for the longest time is
   forgotten for another, and begins again if it returns.
 

@@ -24,7 +24,7 @@ _ANY = frozenset({"null", "number"})
 
 
 def by_schema(value: Any, schema: Schema, definitions: Schema = _NONE) -> Any:
-    """A value with what its schema says about `null` and integers.
+    """A value with `null` and integers as its schema means them.
 
     Args:
         value: JSON.

@@ -156,7 +156,7 @@ class Tool:
         profile: with which profile of the configuration a model is offered it.
         action: the action that it is; None for a tool of the plugin.
         one_of: groups of arguments of which a call gives exactly one, and that whole. A model's host takes no choice at
-            the top of a schema, so the schema does not say it.
+            the top of a schema, so the schema does not have it.
         units: how many units of its budget a call takes.
 
     """

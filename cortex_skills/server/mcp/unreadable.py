@@ -31,7 +31,7 @@ _MAX_DEPTH = 100
 _MAX_BATCH = 1000
 _NO_MESSAGE = "this is not a JSON-RPC 2.0 message, or holds text that is not valid Unicode"
 _NO_ID = "the id of a request is a string or an integer"
-_NO_BATCH = "batches are not supported: send each message of its own"
+_NO_BATCH = "batches are not supported: send each message separately"
 
 
 class Refusal(types.JSONRPCError):
