@@ -85,10 +85,18 @@ SECRETS: dict[str, list[tuple[str, str]]] = {
     ],
     "Go": [(f'password := "{WORD}"', WORD)],
     "call of a function": [(f'setPassword("{WORD}")', WORD)],
-    "element of XML": [(f"<password>{WORD}</password>", WORD), (f'<ns:ApiKey type="x">{WORD}</ns:ApiKey>', WORD)],
+    "element of XML": [
+        (f"<password>{WORD}</password>", WORD),
+        (f'<password value="{WORD}"/>', WORD),
+        (f'<ns:ApiKey type="x">{WORD}</ns:ApiKey>', WORD),
+    ],
     "attributes of XML": [(f'<add key="Password" value="{WORD}"/>', WORD), (f'<user password="{WORD}"/>', WORD)],
     "entities of HTML": [(f"&quot;password&quot;:&quot;{WORD}&quot;", WORD)],
     "form": [(f"user=ada&password={WORD}&x=1", WORD), (f"a%3D1%26password%3D{WORD}", WORD)],
+    "form of parts": [(f'--x\r\nContent-Disposition: form-data; name="password"\r\n\r\n{WORD}\r\n--x', WORD)],
+    "storage of a browser": [(f"localStorage.setItem('token', '{WORD}')", WORD)],
+    "key of a network": [(f"psk={WORD}", WORD), (f"wpa_passphrase={WORD}", WORD)],
+    "line of a router": [("username ada password 7 08" + "314D5D1A", "08" + "314D5D1A")],
     "JSON in a URL": [(f"%22password%22%3A%22{WORD}%22%7D", WORD)],
     "JSON within JSON": [(json.dumps(json.dumps({"t": json.dumps({"token": WORD})})), WORD)],
     "connection string": [(f"Server=a;Uid=b;Pwd={WORD};Timeout=3", WORD), (f"host=a password={WORD} dbname=c", WORD)],
@@ -97,7 +105,13 @@ SECRETS: dict[str, list[tuple[str, str]]] = {
         (f"ALTER ROLE a WITH PASSWORD '{WORD}'", WORD),
     ],
     "Turtle": [(f':ada ex:password "{WORD}" .', WORD)],
-    "sentence": [(f"my password is {WORD}, thanks", WORD), (f'The password is "{WORD}".', WORD)],
+    "sentence": [
+        (f"the password for the db is {WORD}", WORD),
+        (f"Password (temporary): {WORD}", WORD),
+        (f"passwd\t{WORD}", WORD),
+        (f"my password is {WORD}, thanks", WORD),
+        (f'The password is "{WORD}".', WORD),
+    ],
     # headers
     "Authorization": [(f"Authorization: {LETTERS}", LETTERS), (f'"Authorization": "{LETTERS}"', LETTERS)],
     "Authorization in a command": [(f"curl -H 'Authorization: token {LETTERS}' https://x.example/a", LETTERS)],
@@ -143,6 +157,8 @@ SECRETS: dict[str, list[tuple[str, str]]] = {
         ("https://" + "TOKEN" + "1@host/x", "TOKEN1"),
     ],
     "address of MySQL": [(f"ada:{WORD}@tcp(db:3306)/shop", WORD), (f"ada:{WORD}@db.example:3306", WORD)],
+    "address without a scheme": [(f"ada:{WORD}@db.example.org", WORD), (f"thin:ada/{WORD}@//db/x", WORD)],
+    "signature of a share": [(f"SharedAccessSignature sr=a&sig={made(44)}&se=1", made(44))],
     "query of an address": [(f"https://x/y?api_key={WORD}&b=1", WORD), (f"https://x/y?access_token={WORD}", WORD)],
     "signed address": [
         (f"https://a.blob/x?sv=1&sig={made(44)}", made(44)),
@@ -228,6 +244,13 @@ _OF_SERVICES = {
     "Alibaba": "LT" + "AI{20}",
     "age": "AGE-SECRET" + "-KEY-1{58}",
     "Facebook": "EA" + "A{80}",
+    "Airtable": "pa" + "t{14}.{hex}{hex}",
+    "Dynatrace": "dt0" + "c01.{24}.{64}",
+    "Octopus": "AP" + "I-{26}",
+    "SonarQube": "sq" + "u_{hex}",
+    "OpenShift": "sha" + "256~{43}",
+    "Twitter": "A" * 22 + "{60}",
+    "MaxMind": "{6}" + "_{29}_mmk",
     "Artifactory": "AK" + "Cp{60}",
 }
 
@@ -237,7 +260,7 @@ def _of_service(pattern: str) -> tuple[str, str]:
     for seed, name in enumerate(["hex", "hex", *map(str, range(6, 90))]):
         while f"{{{name}}}" in text:
             part = HEX32 if name == "hex" else made(int(name), ascii_letters + digits, seed)
-            part = part.upper() if pattern.startswith("AGE") else part
+            part = part.upper() if pattern.startswith(("AGE", "API")) else part
             parts.append(part)
             text = text.replace(f"{{{name}}}", part, 1)
     return text, max(parts, key=len)
@@ -269,6 +292,26 @@ INNOCENT = [
     "ends at 10:30, costs 4.50 = cheap",
     "The monkey pinned a note to the keyboard.",
     "the pin code has four digits",
+    "The password of the server is rotated every 90 days.",
+    "a password of 12 characters, of which 3 are digits",
+    "the password policy (new): at least twelve letters",
+    "set the field token, then the field user",
+    "Tokens: creation, validation and lookup",
+    "runs = may_run(scope, shows_token=visitor.shows_token)",
+    "def leaving(cancel: CancelToken) -> None:",
+    "credentials: tuple[str, ...] = ()",
+    "_max_token = 512",
+    'given = fields.get("token", "")',
+    'rule("secret", "reveal", ahead=10)',
+    'names_secret("passport"), is_token("x-ray")',
+    "session_id = _SESSION_ID",
+    'CREDENTIALS = "https://www.w3.org/2018/credentials#"',
+    "and bearer tokens (`cortex-skills token`)",
+    "secrets:      # see the page",
+    "auth: {type: digest, user: cortex}",
+    "[--token NAME] [--credential FILE.json]",
+    "replace <token> by the text, then <password> by another",
+    "`logic/`), credentials (`signing/`), proofs",
     "Compass and bypass are words; so is hotpink.",
     "Die Autorin hat das Passwort vergessen.",
     "東京 and Zürich",
@@ -332,8 +375,11 @@ INNOCENT = [
     "a_very_long_snake_case_identifier_with_number_2_in_it",
     "git@github.com:acme/tool.git",
     "ssh://git@github.com/acme/tool.git",
-    "https://ada@example.org/wiki",
     "http://localhost:8080/users/ada@example.org",
+    "mailto:ada.l2@example.org",
+    "to:ada2@example.org",
+    "urn:x:y2@example.org",
+    "https://example.org/?a=1&b=2&state=open&code=de",
     "version 1.2.3-beta.4+build.20260131 of 2026-01-31T12:00:00.000Z",
     "10.0.0.1:8080, fe80::1ff:fe23:4567:890a, 00:1B:44:11:3A:B7",
     "ISBN 978-3-16-148410-0, IBAN of nobody, 1234567890123456789012",

@@ -72,6 +72,33 @@ def test_a_name_beside_its_value_counts_too() -> None:
     assert redacted({"X-Auth": "a", "name": "ada", "value": 7}) == {"X-Auth": MASK, "name": "ada", "value": 7}
 
 
+@pytest.mark.parametrize(
+    ("arguments", "kept"),
+    [
+        (["curl", "-u", "ada:x9", "https://host"], ["curl", "-u", f"ada:{MASK}", "https://host"]),
+        (["mysql", "-h", "db", f"-p{SECRET}"], ["mysql", "-h", "db", f"-p{MASK}"]),
+        (["sshpass", "-p", SECRET, "ssh", "a@b"], ["sshpass", "-p", MASK, "ssh", "a@b"]),
+        (["docker", "login", "-p", SECRET], ["docker", "login", "-p", MASK]),
+        (["tool", f"--api-key={SECRET}", "-v"], ["tool", f"--api-key={MASK}", "-v"]),
+        (["run", "-e", f"DB_PASS={SECRET}"], ["run", "-e", f"DB_PASS={MASK}"]),
+        (["git", "log", "-p", "--author", "ada"], ["git", "log", "-p", "--author", "ada"]),
+        (["grep", "-rn", "password", "src"], ["grep", "-rn", "password", "src"]),
+    ],
+)
+def test_arguments_of_a_program_are_read_with_those_before_them(arguments: list[str], kept: list[str]) -> None:
+    assert redacted({"args": arguments}) == {"args": kept}
+
+
+def test_what_was_cut_within_a_value_is_replaced_too() -> None:
+    for text in (
+        "<password>correct horse",
+        'password="correct horse',
+        "password: 'correct horse",
+        "Cookie: a=correct; b",
+    ):
+        assert "correct" not in redacted_text(text), text
+
+
 def test_ordinary_texts_stay() -> None:
     for text in (
         "Read the report of 2026 and write a summary.",

@@ -94,20 +94,39 @@ def _names_value(value: dict[Any, Any]) -> bool:
 
 
 def _redacted_items(value: list[Any] | tuple[Any, ...], depth: int) -> list[Any]:
-    pairs = zip([None, *value], value[:MAX_MEMBERS], strict=False)
     is_pair = len(value) == 2 and isinstance(value[0], str) and " " not in value[0]
-    items = [
-        MASK
-        if _is_option(before) or (is_pair and isinstance(before, str) and naming(before) not in ("", "weak"))
-        else redacted(member, depth + 1)
-        for before, member in pairs
-    ]
+    is_command = any(isinstance(item, str) and item.startswith("-") for item in value[1:MAX_MEMBERS])
+    items: list[Any] = []
+    for place, item in enumerate(value[:MAX_MEMBERS]):
+        before = value[place - 1] if place else None
+        if before is not None and (_is_option(before) or (is_pair and naming(value[0]) not in ("", "weak"))):
+            items.append(MASK)
+        elif is_command and isinstance(item, str):
+            items.append(_redacted_argument(value, place))
+        else:
+            items.append(redacted(item, depth + 1))
     return items if len(value) <= MAX_MEMBERS else [*items, f"… {len(value) - MAX_MEMBERS} more"]
 
 
 def _is_option(before: object) -> bool:
     """Whether the item before one is an option for a secret, as in the arguments of a program."""
-    return isinstance(before, str) and before.startswith("-") and len(before) < LONGEST_NAME and naming(before) != ""
+    return (
+        isinstance(before, str)
+        and before.startswith("-")
+        and "=" not in before
+        and len(before) < LONGEST_NAME
+        and naming(before) != ""
+    )
+
+
+def _redacted_argument(value: list[Any] | tuple[Any, ...], place: int) -> str:
+    """An argument of a program, which may be a secret because of those before it: `-u`, `ada:x`."""
+    before = [item for item in value[max(0, place - 4) : place] if isinstance(item, str) and " " not in item]
+    argument: str = value[place]
+    command = " ".join([*before, argument])
+    if " " not in argument and len(command) <= MAX_TEXT and (found := _without_secrets(command)) != command:
+        return found.rpartition(" ")[2]
+    return redacted_text(argument)
 
 
 def redacted_text(text: str) -> str:

@@ -45,9 +45,9 @@ _STRONG = "|".join(
 _NAMED = "|".join(
     words_of(
         """
-    secret secrets token credential credentials cookie bearer jwt sess_?id session_?id csrf xsrf authorization
+    secret secrets token credential credentials creds cookie bearer jwt sess_?id session_?id csrf xsrf authorization
     (?:access|account|app|application|auth|client|consumer|crypt|cipher|database|db|deploy|encryption|decryption|hmac|host|license|master)_?key
-    (?:registration|root|service|shared|shared_access|storage|subscription|ssh|webhook|write|admin)_?key
+    psk (?:pre_?shared|registration|root|service|shared|shared_access|storage|subscription|ssh|webhook|write|admin)_?key
     access_key_id connection_?string security_code verification_code one_time_code code_verifier client_assertion
     client_key_data private_data
     """
@@ -59,15 +59,16 @@ _LAST = frozenset(  # words that end the name of what is stated about a secret
     words_of(
         """
     algorithm algorithms alias at attempts available bits budget budgets changed class command count counter created
-    date days disabled enabled endpoint error errors exists expiration expired expires expiry failed file filename
-    field format in index is kind label left len length lifetime limit limits manager max method min minute minutes
-    mode name names needed number path per period policies policy present prompt provider reason ref refresh
-    required rotated rotation scope scopes second seconds size source state status stdin strategy strength supported
-    time timeout title ttl type types updated uri url usage used valid version
+    date days disabled enabled endpoint error errors exists expiration expired expires expiry failed fds file filename
+    field format found in index is kind label left len length lifetime limit limits manager max method min minute
+    minutes mode name names needed number path per period policies policy present prompt provider reason ref refresh
+    required rotated rotation schema scope scopes second seconds size source state status stdin strategy strength
+    subject supported time timeout title ttl type types updated uri url usage used valid version
     """
     )
 )
 _QUESTIONS = frozenset(["can", "has", "hide", "is", "needs", "no", "requires", "show", "uses", "with", "without"])
+_COUNTS = frozenset(["max", "min", "num", "total", "of", "by", "per", "default"])
 _SEPARATORS = re.compile(r"[\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _FIND = re.compile(
@@ -79,7 +80,7 @@ _RANK: dict[str, Naming] = {"strong": "strong", "named": "named", "exact": "name
 # One of these is in every name of a secret; case-folded.
 MARKS = words_of(
     """
-    pass pw secret token key cred cookie auth pin sid jwt otp sess srf bearer code cv connection mnemonic phrase
+    pass pw psk secret token key cred cookie auth pin sid jwt otp sess srf bearer code cv connection mnemonic phrase
     senha mfa 2fa psw kennwort contrase seed assertion verifier motdep mot_de private_data пароль 密 パスワード 비밀번호
     """
 )
@@ -105,6 +106,8 @@ def _naming(name: str) -> Naming:
         return ""
     if rest and first in _QUESTIONS:
         return "weak" if found == "strong" else ""
+    if rest and first in _COUNTS:
+        return "weak"
     return found
 
 

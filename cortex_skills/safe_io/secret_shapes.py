@@ -30,7 +30,8 @@ _PREFIXES = words_of(
     nvapi- tvly- dapi ops_eyJ lsv2_pt_ lsv2_sk_ pul- pnu_ sgp_ HRKU- nfp_ rnd_ LTAI AKID SCW AKCp EZAK EZTK
     duffel_live_ duffel_test_ ion_ shippo_live_ shippo_test_ FLWSECK- FLWSECK_TEST- tk-us- cio-gp- zpka_ waka_ rdme_
     ABSK xprv z3u2 access_token$ postman- snyk_ sl. AP- KGAT_ sdk- mob- tskey- lip_ ddp_ dd_api_ MDAx jina_ AQVN t1.
-    pdl_live_ pdl_sdbx_ cfut_
+    pdl_live_ pdl_sdbx_ cfut_ EAACEdEose0cBA dt0c01. aio_ AKC sm_pat_ squ_
+    sqp_ sqa_ fio-u- dnkey- tfp_ ico- pubkey- access-sandbox- access-production- access-development- gpk_
     """
 )
 _BODY = re.compile(r"(?=[\w+/=.~$-]{0,40}[0-9])[\w+/=~$-]{4}[\w+/=.~$-]{8,}+")
@@ -42,21 +43,37 @@ _OWN_SHAPES = {  # those that need another shape behind their beginning
     "secret_": r"[A-Za-z0-9]{40,}+",
     "re_": r"[A-Za-z0-9]{6,}_[A-Za-z0-9]{16,}+",
     "EAA": r"[A-Za-z0-9]{60,}+",
+    "pat": r"[A-Za-z0-9]{14}\.[0-9a-f]{64}",
+    "1/": r"[0-9]{10,}:[0-9a-f]{32}",
+    "API-": r"[A-Z0-9]{26}\b",
+    "v1.0-": r"[0-9a-f]{24}-[0-9a-f]{60,}+",
+    "ZXlK": r"[\w+/=]{20,}+",
+    "AAAAAAAAAA": r"A{8,}[\w%]{20,}+",
     "AAAA": r"[\w-]{7}:[\w-]{60,}+",
     "mfa.": r"[\w-]{60,}+",
     "eyJ": r"[\w-]{5,}+\.[\w-]{4,}+(?:\.[\w-]*){0,3}",
     "LS0tLS1CRUdJTi": r"[\w+/=]{8,}+",
 }
+_ADDRESSES = "mailto|acct|xmpp|sips?|to|cc|bcc|from|urn|e-?mail|did|ssh|git|scp|file"
 _WITHIN = (  # those that begin with something else
     (":AA", re.compile(r"\b[0-9]{8,10}:AA[\w-]{30,}+")),
     ("-us", re.compile(r"\b[0-9a-f]{32}-us[0-9]{1,2}\b")),
     (".atlasv1.", re.compile(r"\b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{16,}+")),
+    ("sha256~", re.compile(r"\bsha256~[\w-]{40,}+")),
+    ("_mmk", re.compile(r"\b[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk\b")),
     ("Q~", re.compile(r"(?<![\w~.-])[\w~.-]{3}[0-9]Q~[\w~.-]{30,}+")),
     ("@", re.compile(r"(?<=:)(?<!://)[^\s:@/\"']{3,}+(?=@(?:(?:tcp|unix)\(|[\w.-]+:[0-9]{2,5}\b))")),
+    (
+        "@",
+        re.compile(
+            rf"((?<![\w:/@])(?!(?:{_ADDRESSES}):)[\w.-]+:)(?=[^\s:@/\"']*[0-9])[^\s:@/\"']{{4,}}+(?=@[\w-]+\.\w)"
+        ),
+    ),
+    ("thin:", re.compile(r"(\bthin:[\w.-]+/)[^\s@/\"']++(?=@)")),
     (":5432:", re.compile(r"((?<![\w:])[A-Za-z*][\w.*-]*+:5432:[^:\s]++:[^:\s]++:)[^\s\"'\\]++")),
     (":*:", re.compile(r"((?<![\w:])[A-Za-z*][\w.*-]*+:[0-9*]{1,5}:[^:\s]++:[^:\s]++:)[^\s\"'\\]++")),
     (".", re.compile(r"\b[MNO][\w-]{23,27}\.[\w-]{6,7}\.[\w-]{27,}+")),
-    ("$", re.compile(r"\$(?:[126]|2[abxy]|5|y|7|argon2(?:i|d|id)|scrypt|pbkdf2[\w-]*)\$[^\s:\"',]{8,}+")),
+    ("$", re.compile(r"\$(?:[126]|2[abxy]|5|y|7|apr1|argon2(?:i|d|id)|scrypt|pbkdf2[\w-]*)\$[^\s:\"',]{8,}+")),
     ("{", re.compile(r"\{S?(?:SHA|SHA256|SHA512|MD5|CRYPT)\}[\w+/=$.]{12,}+")),
 )
 _START = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9].")
@@ -64,10 +81,10 @@ _RUN = re.compile(r"(?<![A-Za-z0-9+/_=.:#@%~-])(?<!base64,)[A-Za-z0-9+/_-]{40,}+
 _PUBLIC = re.compile(r"sha[0-9]{3}-|AAAA[A-Z][0-9A-Za-z]NzaC1|AAAAE2VjZHNh|AAAAGnNr|z6Mk|Qm[1-9A-HJ-NP-Za-km-z]{44}$")
 _CHANGE = re.compile(r"[a-z](?![a-z])|[A-Z](?![A-Z])|[0-9](?![0-9])")
 _AUTHORITY = re.compile(r"(?<=://)[^\s/?#\"'<>]+")
-_OF_PERSON = re.compile(r"[a-z][a-z._-]{0,15}")
+_ACCOUNTS = frozenset({"git", "anonymous"})
 _WEB = ("http://", "https://", "ftp://", "ws://", "wss://")
 _QUERY = re.compile(
-    r"(?i)([?&](?:x-amz-|x-goog-)?(?:sig|signature|credential|key|code|state|sid|hash)=)[^&\s\"'<>#]{16,}+"
+    r"(?i)((?:[?&]|\b)(?:x-amz-|x-goog-)?(?:sig|signature|credential|key|code|state|sid|hash)=)[^&\s\"'<>#]{16,}+"
 )
 _HOOK = re.compile(
     r"((?:hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)|discord(?:app)?\.com/api/webhooks|[\w-]+\.webhook\.office\.com"
@@ -81,7 +98,8 @@ _CREDENTIAL = r"(?=[^\s\"',;]*(?:[0-9=]|[._](?=\w)|[a-z][A-Z])|[^\s\"',;]{24})[\
 _LOGIN = r"(?:docker|podman|az|helm)\b[^\n|;]{0,80}?\blogin\b[^\n|;]{0,200}?\s-p"
 _LDAP = r"ldap(?:search|modify|add|passwd)\b[^\n|;]{0,200}?\s-w"
 _MYSQL = r"(?:mysql(?:dump|admin|import)?|mariadb(?:-dump)?|7z)\b[^\n|;]{0,200}?\s-p"
-_STATED = r"password|passphrase|passcode|passwd|pin(?: code)?"
+_STATED = r"password|pass ?phrase|passcode|passwd|pin(?: code)?"
+_MIXED = r"(?!(?:sha|md|aes|rsa)[0-9])(?=[^\s\"'`]*[0-9])(?=[^\s\"'`]*[^\W\d_])[^\s\"'`]{6,}+"  # letters and digits
 _PHRASES = (
     (("----",), re.compile(f"(?s){_KEY_BLOCK}"), MASK),
     (("private-lines",), re.compile(r"(?s)(Private-Lines: [0-9]+\s).*?(?=Private-MAC|\Z)"), rf"\1{MASK}\n"),
@@ -95,12 +113,17 @@ _PHRASES = (
         re.compile(r"(?i)(\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+)?['\"])[^'\"]++"),
         rf"\1{MASK}",
     ),
+    (
+        ("passw", "pwd", "secret "),
+        re.compile(rf"(?i)(\b(?:(?:password|passwd|pwd)\s+|(?:password|secret)\s+[0-9]\s+)){_MIXED}"),
+        rf"\1{MASK}",
+    ),
     (("login",), re.compile(r"(\blogin\s+\S+\s+password\s+)\S++"), rf"\1{MASK}"),
     (
         ("pass", "pin"),
         re.compile(
-            rf"(?i)(\b(?:{_STATED})\s+(?:is|was|to)(?:\s+now)?:?\s+[\"'`]?)(?!(?:sha|md|aes|rsa)[0-9])"
-            r"(?:(?=[^\s\"'`]*[0-9])(?=[^\s\"'`]*[^\W\d_])[^\s\"'`]{6,}+|[0-9]{4,8}\b(?![-.]\w))"
+            rf"(?i)(\b(?:{_STATED})(?:\s+\w+){{0,5}}?\s+(?:is|was|to)(?:\s+now)?:?\s+[\"'`]?)"
+            rf"(?:{_MIXED}|[0-9]{{4,8}}\b(?![-.]\w))"
         ),
         rf"\1{MASK}",
     ),
@@ -135,7 +158,7 @@ _BY_START = _patterns()
 
 def without_phrases(text: str, folded: str) -> str:
     """A text without secrets of several words; `folded` is the text, case-folded."""
-    if " " not in text and "\n" not in text:
+    if " " not in text and "\n" not in text and "\t" not in text:
         return text
     for marks, pattern, replacement in _PHRASES if " -" not in text else _PHRASES + _COMMANDS:
         for mark in marks:
@@ -156,6 +179,8 @@ def without_words(text: str) -> str:
 def _shown_word(word: str) -> str:
     if "://" in word:
         word = _shown_address(word)
+    if "&" in word or "?" in word:
+        word = _QUERY.sub(rf"\1{MASK}", word)
     pieces, done = [], 0
     for start in _START.finditer(word):
         place = start.start()
@@ -194,16 +219,17 @@ def _shown_address(word: str) -> str:
     if "@" in word:
         is_web = any(scheme in word for scheme in _WEB)
         word = _AUTHORITY.sub(lambda found: _shown_authority(found[0], is_web), word)
-    if "?" in word:
-        word = _QUERY.sub(rf"\1{MASK}", word)
     if any(mark in word for mark in _HOOK_MARKS):
         word = _HOOK.sub(rf"\1{MASK}", word)
     return word
 
 
 def _shown_authority(authority: str, is_web: bool) -> str:
-    """The part of an address before its path: a name before the `@` stays, and a password or a token does not."""
+    """The part of an address before its path, without a password or a token before the `@`.
+
+    On the web a user that is alone there is mostly a token.
+    """
     user, at, host = authority.rpartition("@")
-    if not at or (":" not in user and (_OF_PERSON.fullmatch(user) if is_web else len(user) < 16 or user.isalpha())):
+    if not at or (":" not in user and (user in _ACCOUNTS if is_web else len(user) < 16 or user.isalpha())):
         return authority
     return f"{MASK}@{host}"

@@ -18,8 +18,9 @@ from cortex_skills.safe_io.secret_shapes import MASK
 
 _QUOTE = r"\\{0,7}[\"'`]{1,3}|&quot;|&#(?:34|39);|%2[27]|”|’"
 _NAME = re.compile(
-    rf"(?<![\w.-])(?P<name>[\w.-]++)(?P<close>(?:{_QUOTE}|[\])\\]){{0,4}})[ \t]*+"
-    r"(?P<sep>=>|:=|={1,3}|!==?|->|:|%3[AaDd]|\((?=[\"'`])|,[ \t]*+(?=[\"'])|(?=[\"'`]))[ \t]*+"
+    rf"(?<![\w.-])(?P<name>[\w.-]++)(?P<close>(?:{_QUOTE}|[\])\\]){{0,4}})(?:[ \t]\([^()\n]{{1,30}}\))?[ \t]*+"
+    r"(?P<sep>=>|:=|={1,3}|!==?|:|%3[AaDd]|(?<![ \t])\((?=[\"'])|,[ \t]*+(?=[\"'])|(?=[\"'`]))"
+    r"[ \t]*+(?:![\w-]++[ \t]+)?"
 )
 _WORD = re.compile(r"[\w.-]++")
 _OPEN = re.compile(rf"(?:\b[bfru]|@)?({_QUOTE})")
@@ -31,17 +32,24 @@ _ANNOTATION = re.compile(r"[^\S\n]*=(?![=>])[^\S\n]*")
 _OPTION = re.compile(
     r"(?<![\w-])--?(?P<name>[A-Za-z][\w-]++)[ \t]++(?P<value>(?![-|&;<>])[^\s\"'`]++|\"[^\"\n]*+|'[^'\n]*+)"
 )
-_ELEMENT = re.compile(r"<(?P<name>[\w:.-]++)(?:\s[^<>]*+)?>(?P<value>[^<>]++)</")
+_NAMES_VALUE = re.compile(r"[A-Z_|]{2,}|[\w./~-]+\.(?:json|pem|key|txt|ya?ml|p12|pfx|crt|cer|env|toml|md)")
+_ELEMENT = re.compile(r"<(?P<name>[\w:.-]++)(?:\s[^<>]*+)?>(?:(?P<value>[^<>]++)</|(?P<bare>\w[^<>]*+)\Z)")
 _PAIR = re.compile(
     r"\b(?:name|key|header|variable|field|env)\\*[\"']?\s*[:=]\s*\\*[\"']?(?P<name>[\w.-]++)\\*[\"']?[,;]?\s+"
     r"\\*[\"']?value\\*[\"']?\s*[:=]\s*"
     r"(?:\\*\"(?P<value>[^\"\\]++)|'(?P<single>[^']++)|(?P<bare>[^\s\"'\\][^\s,}\"']*+))"
 )
-_INSTRUCTION = re.compile(r"(?<![^\s\"'])(?:ENV|ARG|SetEnv|setx)[ \t]+(?P<name>\w++)[ \t]+(?P<value>[^\s\"'\\]++)")
+_INSTRUCTION = re.compile(
+    r"(?<![^\s\"'])(?:ENV|ARG|SetEnv|setenv|setx)[ \t]+(?P<name>\w++)[ \t]+(?P<value>[^\s\"'\\]++)"
+)
+_ATTRIBUTE = re.compile(r"<(?P<name>[\w:.-]++)\s[^<>]{0,200}?\bvalue=\\*[\"'](?P<value>[^\"'<>\\]++)")
+_PART = re.compile(r"\bname=\"(?P<name>[\w.-]++)\"[^\n]{0,100}\n\r?\n(?P<value>[^\r\n]++)")
 _OTHER_NOTATIONS = (
     ("--", _OPTION),
-    ("</", _ELEMENT),
+    (">", _ELEMENT),
     ("value", _PAIR),
+    ("value=", _ATTRIBUTE),
+    ("name=", _PART),
     ("ENV", _INSTRUCTION),
     ("ARG", _INSTRUCTION),
     ("set", _INSTRUCTION),
@@ -60,6 +68,11 @@ _WHOLE_LINE = frozenset(
         "recovery_phrase",
     ]
 )
+_SETTERS = frozenset(["set", "with", "use", "add", "put", "new", "header", "append", "define", "setenv", "putenv"])
+_CALLED = re.compile(r"(\w*)\([\"'`]\Z")
+_NOTHING = ('""', "''", "``")  # a value that is empty
+_TEMPLATES = ("${", "{{", "http://", "https://")
+_IDENTIFIER = re.compile(r"[A-Za-z_.]+")
 _SECOND = frozenset(["key", "keys", "word", "phrase", "code", "codes", "string", "secret", "token"])
 _FIRST_WORD = re.compile(r"([A-Za-z]{2,20})[ \t]\Z")
 _WORDS = "|".join(
@@ -72,7 +85,7 @@ _WORDS = "|".join(
     )
 )
 _STANDS_FOR = re.compile(
-    r"(?i)[|>][+-]?[0-9]?"
+    r"(?i)[|>][+-]?[0-9]?|#+"
     r"|\$\{.*|\$\(.*|\{\{.*|%\w+%|%\(\w+\).*|[*x•.…]{2,}|\[?(?:redacted|secret|hidden|masked)\]?"
     rf"|your[-_ ]\w[\w -]*|(?:{_WORDS})(?:[\]?!.)|]|\[\])*"
 )
@@ -84,7 +97,9 @@ _HOLDERS = "|".join(
     """
     )
 )
-_VARIABLE = re.compile(rf"\$[A-Z_][A-Z0-9_]*\}}?|[A-Za-z_][\w.]*\(.*|(?:{_HOLDERS})\.[A-Za-z_][\w.]*(?:\[.*)?")
+_VARIABLE = re.compile(
+    rf"\([A-Za-z_].*|[A-Za-z_][\w.]*\[.*|\$[A-Z_][A-Z0-9_]*\}}?|[A-Za-z_][\w.]*\(.*|(?:{_HOLDERS})\.[A-Za-z_][\w.]*(?:\[.*)?"
+)
 
 
 def without_values(text: str, folded: str) -> str:
@@ -105,7 +120,7 @@ def without_values(text: str, folded: str) -> str:
         text = "".join([*pieces, text[done:]])
     for sign, pattern in _OTHER_NOTATIONS:
         if sign in text:
-            text = pattern.sub(_named_value, text)
+            text = pattern.sub(_option_value if pattern is _OPTION else _named_value, text)
     return text
 
 
@@ -132,6 +147,12 @@ def _names_in(text: str, folded: str, marks: list[str]) -> Iterator[re.Match[str
                 yield found
 
 
+def _option_value(found: re.Match[str]) -> str:
+    """A match of an option, whose value is no secret where it is the name of a value or a file: `--token NAME`."""
+    value = found["value"]
+    return found[0] if _NAMES_VALUE.fullmatch(value.rstrip(")],.;")) else _named_value(found)
+
+
 def _named_value(found: re.Match[str]) -> str:
     """A match without its value, if its name is that of a secret."""
     if not naming(found["name"]):
@@ -153,15 +174,27 @@ def _value_of(text: str, found: re.Match[str]) -> tuple[int, int] | None:
     if kind in ("", "weak") and name.casefold() in _SECOND:
         before = _FIRST_WORD.search(text, max(0, found.start() - 24), found.start())
         kind = kind if before is None else naming(f"{before[1]}_{name}") or kind
-    if (
-        not kind
-        or (sep in ("", ",") and kind != "strong")
-        or (sep.startswith(",") and text[max(0, found.start() - 2)] != "(")
-    ):
+    if not kind or (sep == "" and kind != "strong") or (sep.startswith(",") and not _is_passed(text, found, kind)):
         return None
     if sep == "" and (close or text[found.end() - 1] not in " \t"):
         return None
+    if sep == "(" and not _is_call(name):
+        return None
     return _end(text, found, kind, found.end())
+
+
+def _is_passed(text: str, found: re.Match[str], kind: str) -> bool:
+    """Whether a quoted name is the first argument of a call, or item of a pair, and the value the second."""
+    called = _CALLED.search(text, max(0, found.start() - 40), found.start())
+    if called is None:
+        return False
+    return kind == "strong" or not _SETTERS.isdisjoint(folded_name(called[1]).split("_"))
+
+
+def _is_call(name: str) -> bool:
+    """Whether a function with this name takes a secret: `setPassword`, `api_key`; `names_secret` does not."""
+    first, *rest = folded_name(name).split("_")
+    return first in _SETTERS or (len(rest) < 2 and "." not in name and naming(first) != "") or naming(name) == "strong"
 
 
 def _end(text: str, found: re.Match[str], kind: str, start: int) -> tuple[int, int] | None:
@@ -170,9 +203,14 @@ def _end(text: str, found: re.Match[str], kind: str, start: int) -> tuple[int, i
         return block.span(1)
     if opened := _OPEN.match(text, start):
         begin = opened.end()
+        if opened[1].strip("\\") in _NOTHING:
+            return None
         end = _end_of_quoted(text, begin, opened[1])
         value = text[begin:end]
-        return None if not value or _STANDS_FOR.fullmatch(value) or value.startswith(("${", "{{")) else (begin, end)
+        is_name = sep == "(" or sep.startswith(",")
+        if not value or _STANDS_FOR.fullmatch(value) or value.startswith(_TEMPLATES) or (is_name and naming(value)):
+            return None
+        return begin, end
     if folded_name(name) in _WHOLE_LINE and not close:
         line = _LINE.match(text, start)
         outer = text[found.start() - 1 : found.start()]
@@ -180,8 +218,10 @@ def _end(text: str, found: re.Match[str], kind: str, start: int) -> tuple[int, i
         if outer in ("'", "`") and outer in text[start:end]:
             end = text.index(outer, start)
         return None if _stands_for(text[start:end].strip()) else (start, end)
-    if close and text[start : start + 1] in ("[", "{"):
-        return start, _end_of_structure(text, start)
+    if text[start : start + 1] in ("[", "{"):
+        holds_texts = close or (text[start] == "[" and (sep == ":" or text[start + 1 : start + 2] in ("'", '"')))
+        if holds_texts or sep == ":" or text[start] == "[":
+            return (start, _end_of_structure(text, start)) if holds_texts else None
     bare = _BARE.match(text, start)
     if bare is None:
         return None
@@ -195,9 +235,14 @@ def _end(text: str, found: re.Match[str], kind: str, start: int) -> tuple[int, i
         return None
     if sep == ":" and (typed := _ANNOTATION.match(text, end)) and value.isidentifier():
         return _end(text, found, kind, typed.end())
-    is_sentence = sep == ":" and not close and value.isalpha() and _NEXT_WORD.match(text, end) is not None
-    if is_sentence or _stands_for(value):
+    is_word = not close.strip("`)]") and value.isalpha()
+    if kind == "weak" and sep == ":" and value.rstrip(",;").isalpha() and not close:
         return None
+    is_sentence = sep == ":" and is_word and _NEXT_WORD.match(text, end) is not None
+    if is_sentence or _stands_for(value) or value.startswith(("http://", "https://")):
+        return None
+    if ("_" in value or "." in value or value.casefold() == name.casefold()) and _IDENTIFIER.fullmatch(value):
+        return None if naming(value) else (start, start + len(value))
     return start, start + len(value)
 
 
