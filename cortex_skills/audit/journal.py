@@ -237,15 +237,16 @@ class Journal:
     def _repaired(self, head: JournalHead, found: Mapping[str, Any] | None = None) -> JournalHead:
         """The head after a writer was killed, or a file was changed: what is found is kept, and a record reports it.
 
+        The head is written behind that record, so that a writer that is killed before it leaves it to the next one.
+
         Args:
             head: the end of the chain.
             found: what was found about the head already.
 
         """
         head, behind = repair.repaired(self._fd, head)
-        head = self._note(head)
         if found is None and behind is None:
-            return head
+            return self._note(head)
         problems = [each["problem"] for each in (found, behind) if each is not None]
         data = {"file": head.file, **(found or {}), **(behind or {}), "problem": "; ".join(problems)}
         log.warning("the audit journal %s was repaired: %s", self.folder / head.file, data["problem"])

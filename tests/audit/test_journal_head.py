@@ -192,6 +192,19 @@ def test_a_deleted_head_does_not_end_signing(folder: Path) -> None:
     assert (checked(folder).signed, checked(folder).last, checked(folder).fault) == (14, 14, None)
 
 
+def test_a_repair_whose_record_cannot_be_written_is_reported_by_the_next_writer(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "head").write_bytes(_ahead(head_of(folder)).to_bytes())
+    with monkeypatch.context() as patch:
+        patch.setattr("os.write", lambda *_: 0)
+        with pytest.raises(OSError, match="No space left"):
+            Journal(folder, clock=lambda: NOON).append(document())
+    assert found(checked(folder))[0] == 12
+    written(folder, 1)
+    assert [each["missing"] for each in repairs(folder)] == [199_999_999_999_999_998]
+
+
 def test_a_record_that_does_not_follow_is_not_continued_when_the_head_is_lost(folder: Path) -> None:
     day = day_files(folder)[0]
     body = b'{"timestamp":"2026-01-31T12:00:00.000+00:00","event":"x.y"'
