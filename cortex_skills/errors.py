@@ -28,9 +28,9 @@ CODES = frozenset({
     "proof_not_found", "proof_required", "proof_timeout", "query_limit", "query_timeout", "rate_limited",
     "reflection_depth_exceeded", "relative_iri", "remote_context", "scan_rejected", "secret_not_found",
     "signature_invalid", "signature_required", "skill_ambiguous", "skill_changed", "skill_error", "skill_exists",
-    "skill_in_use", "skill_memory", "skill_not_found", "skill_timeout", "store_locked", "tool_not_allowed",
-    "tool_not_found", "transpile_error", "trust_level_too_low", "unauthorized", "undeclared_predicate", "wasm_trap",
-    "write_limit", "zk_disabled",
+    "skill_in_use", "skill_memory", "skill_not_found", "skill_timeout", "state_conflict", "store_locked",
+    "tool_not_allowed", "tool_not_found", "transpile_error", "trust_level_too_low", "unauthorized",
+    "undeclared_predicate", "wasm_trap", "write_limit", "zk_disabled",
 })  # fmt: skip
 
 

@@ -264,7 +264,7 @@ class InstalledArtifacts:
             reason: why.
 
         Raises:
-            CortexError: `artifact_not_found`, `artifact_invalid`; `invalid_arguments`: it is quarantined, and the
+            CortexError: `artifact_not_found`, `artifact_invalid`; `state_conflict`: it is quarantined, and the
                 override or the reason is missing.
             GraphError: the store cannot be written.
 
@@ -323,7 +323,7 @@ class InstalledArtifacts:
             before = _found(versions, version)
             if before.status == "quarantined" and status == "active" and not (override and reason.strip()):
                 raise CortexError(
-                    "invalid_arguments",
+                    "state_conflict",
                     f"{before.key} is quarantined: {shown(before.reason)}",
                     hint="to enable it nevertheless give an override and a reason",
                 )

@@ -22,6 +22,8 @@ from cortex_skills.registry.folders import write_skill_folder
 from cortex_skills.registry.skill_record import SkillVersion
 from cortex_skills.safe_io.schemas import shown
 
+_FIELDS = {"importRoot": "folder_path", "exportRoot": "target_folder"}  # of requests
+
 
 def import_folder(config: Config, given: str) -> Path:
     """The folder that a client names to register from.
@@ -87,22 +89,23 @@ def _below(root: str, setting: str, given: str, *, must_exist: bool) -> Path:
     segments = [] if not given and not must_exist else given.rstrip("/").split("/")
     problem = path_problem("/".join(segments)) if segments else ""
     if problem:
-        raise _refused(given, problem)
+        raise _refused(given, setting, problem)
     for number, segment in enumerate(segments):
         place /= segment
         try:
             mode = place.lstat().st_mode
         except (FileNotFoundError, NotADirectoryError):
             if must_exist:
-                raise _refused(given, "does not exist") from None
+                raise _refused(given, setting, "does not exist") from None
             return place.joinpath(*segments[number + 1 :])
         except OSError:
-            raise _refused(given, "cannot be read") from None
+            raise _refused(given, setting, "cannot be read") from None
         if not stat.S_ISDIR(mode):
-            raise _refused(given, "leads through a symbolic link" if stat.S_ISLNK(mode) else "is not a folder")
+            raise _refused(given, setting, "leads through a symbolic link" if stat.S_ISLNK(mode) else "is not a folder")
     return place
 
 
-def _refused(given: str, problem: str) -> CortexError:
+def _refused(given: str, setting: str, problem: str) -> CortexError:
     hint = "name a folder relative to the one that is configured, such as skills/fetch-data"
-    return CortexError("invalid_arguments", f"the folder {shown(given)} {problem}", hint=hint)
+    details = {"field": _FIELDS[setting]}
+    return CortexError("invalid_arguments", f"the folder {shown(given)} {problem}", hint=hint, details=details)

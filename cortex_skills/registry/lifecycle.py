@@ -89,12 +89,12 @@ def promoted(name: str, standing: Standing) -> Standing:
     """The standing after a promotion, which clears the reason.
 
     Raises:
-        CortexError: `invalid_arguments`: the skill is released.
+        CortexError: `state_conflict`: the skill is released.
 
     """
     following = following_state(standing)
     if following is None:
-        raise CortexError("invalid_arguments", f"{name} is released already", hint="there is no higher state")
+        raise CortexError("state_conflict", f"{name} is released already", hint="there is no higher state")
     return Standing(standing.origin, following, standing.trust_tier)
 
 
@@ -102,13 +102,13 @@ def deprecated(name: str, standing: Standing, reason: str) -> Standing:
     """The standing after a deprecation, which keeps its reason.
 
     Raises:
-        CortexError: `invalid_arguments`: the skill is deprecated or archived, or the reason is empty.
+        CortexError: `state_conflict`: the skill is deprecated or archived; `invalid_arguments`: the reason is empty.
 
     """
     if not reason.strip():
         raise CortexError("invalid_arguments", f"{name} cannot be deprecated without a reason", hint="give one")
     if standing.lifecycle in ("deprecated", "archived"):
-        raise CortexError("invalid_arguments", f"{name} is {standing.lifecycle} already")
+        raise CortexError("state_conflict", f"{name} is {standing.lifecycle} already", hint="there is nothing to do")
     return Standing(standing.origin, "deprecated", standing.trust_tier, reason)
 
 

@@ -61,7 +61,7 @@ def register_reflection(
         The version, and the reflection.
 
     Raises:
-        CortexError: `skill_not_found`: the agent has no such memory; `invalid_arguments`: it is an observation, or a
+        CortexError: `skill_not_found`: the agent has no such memory; `state_conflict`: it is an observation, or a
             source was forgotten; `skill_exists`; `manifest_invalid`.
 
     """
@@ -72,11 +72,11 @@ def register_reflection(
         raise CortexError("skill_not_found", message, hint="skill_memory_context answers the ids of memories")
     if not reflection.depth:
         message = f"the memory {reflection_id} is an observation, and only a reflection becomes a skill"
-        raise CortexError("invalid_arguments", message, hint="skill_memory_reflect remembers what follows from it")
+        raise CortexError("state_conflict", message, hint="skill_memory_reflect remembers what follows from it")
     sources = [reader.one(identifier) for identifier in reflection.reflects_on]
     if missing := [i for i, source in zip(reflection.reflects_on, sources, strict=True) if source is None]:
         message = f"{', '.join(missing)} was forgotten, on which the reflection {reflection_id} draws"
-        raise CortexError("invalid_arguments", message, hint="reflect again on what is remembered")
+        raise CortexError("state_conflict", message, hint="reflect again on what is remembered")
     metadata: dict[str, Any] = {
         REFLECTION_ID: reflection.id,
         DEPTH: reflection.depth,

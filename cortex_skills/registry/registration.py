@@ -101,7 +101,7 @@ class Registrations(StandingChanges):
         Raises:
             CortexError: `skill_exists`: the name is taken; `skill_changed`: another version is the current one;
                 `skill_not_found`: a dependency is missing;
-                `invalid_arguments`: a cycle of dependencies; `signature_invalid`; `manifest_invalid`: the document
+                `state_conflict`: a cycle of dependencies; `signature_invalid`; `manifest_invalid`: the document
                 could not be exported.
 
         """
@@ -240,7 +240,7 @@ class Registrations(StandingChanges):
             node, path = pending.pop()
             if node == start:
                 way = " → ".join((*path, key.name))
-                raise CortexError("invalid_arguments", f"the dependencies have a cycle: {way}", hint="remove one")
+                raise CortexError("state_conflict", f"the dependencies have a cycle: {way}", hint="remove one")
             if node in seen:
                 continue
             seen.add(node)

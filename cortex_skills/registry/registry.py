@@ -65,17 +65,20 @@ class SkillRegistry(Registrations):
             author: as the interface knows them; the actor by default.
 
         Raises:
-            CortexError: `invalid_arguments`: both are the same, or the source was merged before; `skill_not_found`;
-                `skill_exists`: a learned skill would change one of a person or of the package.
+            CortexError: `invalid_arguments`: both are the same; `state_conflict`: the source was merged before;
+                `skill_not_found`; `skill_exists`: a learned skill would change one of a person or of the package.
 
         """
         if target == source:
-            raise CortexError("invalid_arguments", f"{target} cannot be merged into itself", hint="name two skills")
+            details = {"field": "source"}
+            message = f"{target} cannot be merged into itself"
+            raise CortexError("invalid_arguments", message, hint="name two skills", details=details)
 
         def decide() -> RegistryChange[Registered]:
             kept, gone = self.record(target), self.record(source)
             if gone.edges.merged_into:
-                raise CortexError("invalid_arguments", f"{source} was merged before")
+                hint = "name another skill; `merged_into` of this one names where it is"
+                raise CortexError("state_conflict", f"{source} was merged before", hint=hint)
             if gone.standing.origin == "learned" and kept.standing.origin != "learned":
                 self._check_replaces(kept, "learned", create_only=False)
             before, added = self.version(kept.version_id), self.version(gone.version_id)

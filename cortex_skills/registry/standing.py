@@ -39,7 +39,7 @@ class StandingChanges(RegistryReader):
             unmeasured: verify a learned skill whose gain was not measured, because a person has checked it.
 
         Raises:
-            CortexError: `invalid_arguments`: it is released; `gain_not_measured`: a learned skill is verified if it
+            CortexError: `state_conflict`: it is released; `gain_not_measured`: a learned skill is verified if it
                 does not do worse than the agents did without it; `skill_not_found`.
 
         """
@@ -67,7 +67,8 @@ class StandingChanges(RegistryReader):
         """Take a skill out of use, with a reason.
 
         Raises:
-            CortexError: `invalid_arguments`: it is deprecated, or the reason is empty; `skill_not_found`.
+            CortexError: `state_conflict`: it is deprecated; `invalid_arguments`: the reason is empty;
+                `skill_not_found`.
 
         """
         return self._restand(
@@ -92,13 +93,13 @@ class StandingChanges(RegistryReader):
         """Bring an archived skill back, as degraded.
 
         Raises:
-            CortexError: `invalid_arguments`: it is not archived; `skill_not_found`.
+            CortexError: `state_conflict`: it is not archived; `skill_not_found`.
 
         """
 
         def back(record: SkillRecord) -> Standing:
             if record.standing.lifecycle != "archived":
-                raise CortexError("invalid_arguments", f"{key} is not archived, but {record.standing.lifecycle}")
+                raise CortexError("state_conflict", f"{key} is not archived, but {record.standing.lifecycle}")
             return lifecycle.promoted(str(key), record.standing)
 
         return self._restand(key, "skill.unretired", back, actor)

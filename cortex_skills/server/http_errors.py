@@ -79,6 +79,7 @@ _STATUS = {
     "skill_memory": 500,
     "skill_not_found": 404,
     "skill_timeout": 504,
+    "state_conflict": 409,
     "store_locked": 503,
     "tool_not_allowed": 403,
     "tool_not_found": 404,

@@ -57,7 +57,7 @@ def test_a_scaffold_is_built_and_installed_quarantined_until_a_person_has_looked
         True,
     )
     words = ("enable", "maker.open-orders", "--version", found["version"])
-    assert error(*words)["code"] == "invalid_arguments"
+    assert error(*words)["code"] == "state_conflict"
     assert run(*words, "--override", "--reason", "read it")[1]["status"] == "active"
     assert run("audit-artifact", "maker.open-orders")[1]["status"] == "active"
 

@@ -120,8 +120,8 @@ def test_quarantine_and_enable(file: Path) -> None:
     assert run("quarantine", ID, "--version", "1.2.0", "--reason", "odd")[1]["status"] == "quarantined"
     assert versions("--quarantined-only") == [(ID, "1.2.0", "quarantined")]
     assert versions("--eligible-only") == versions("--publisher", "other") == []
-    assert code("enable", ID, "--version", "1.2.0") == "invalid_arguments"
-    assert code("enable", ID, "--version", "1.2.0", "--override") == "invalid_arguments"
+    assert code("enable", ID, "--version", "1.2.0") == "state_conflict"
+    assert code("enable", ID, "--version", "1.2.0", "--override") == "state_conflict"
     assert run("enable", ID, "--version", "1.2.0", "--override", "--reason", "fine")[1]["status"] == "active"
     assert run("installed", "disable", ID, "--version", "1.2.0")[1]["status"] == "disabled"
     assert run("quarantine", ID, "--version", "1.2.0")[0] == 2

@@ -83,9 +83,11 @@ def test_a_version_is_quarantined_and_enabled_with_an_override(serving, person) 
     stopped = person.post(f"{address}/quarantine", json={"version": "1.2.0", "reason": "odd"}).json()
     assert (stopped["version"], stopped["status"], stopped["reason"]) == ("1.2.0", "quarantined", "odd")
     assert serving.plugin.installed.find(ID).status == "active"
-    for body in ({}, {"override": True}, {"override": False, "reason": "x"}, {"override": "true", "reason": "x"}):
+    for body in ({}, {"override": True}, {"override": True, "reason": " "}, {"override": False, "reason": "x"}):
         answer = person.post(f"{address}/enable", json={"version": "1.2.0", **body})
-        assert (answer.status_code, answer.json()["code"]) == (400, "invalid_arguments")
+        assert (answer.status_code, answer.json()["code"]) == (409, "state_conflict")
+    answer = person.post(f"{address}/enable", json={"version": "1.2.0", "override": "true", "reason": "x"})
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_arguments")
     answer = person.post(f"{address}/enable", json={"version": "1.2.0", "override": True, "reason": "looked at it"})
     assert (answer.status_code, answer.json()["status"]) == (200, "active")
 

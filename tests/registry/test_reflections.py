@@ -153,7 +153,7 @@ def test_an_observation_a_forgotten_source_and_a_bad_name_are_refused(plugin: Pl
     assert promote(plugin, reflection, "ignore-all-previous-instructions").code == "invalid_arguments"
     plugin.memories.forget(seen, agent="a1")
     gone = promote(plugin, reflection)
-    assert (gone.code, f"{seen} was forgotten" in gone.text) == ("invalid_arguments", True)
+    assert (gone.code, f"{seen} was forgotten" in gone.text) == ("state_conflict", True)
     assert list(plugin.registry.all_records()) == []
 
 

@@ -173,7 +173,7 @@ def test_dependencies_must_exist_and_have_no_cycle(registry):
     add(registry, "c", depends_on=("b",))
     with pytest.raises(CortexError, match="a → c → b → a") as caught:
         add(registry, "a", depends_on=("c",))
-    assert caught.value.code == "invalid_arguments"
+    assert caught.value.code == "state_conflict"
     assert registry.dependents(key("a")) == [key("b")]
     assert registry.dependencies(key("c")) == [key("b")]
     assert registry.log.count() == 3
@@ -210,7 +210,7 @@ def test_states_follow_the_table(registry):
     add(registry, origin="learned")
     states = [registry.record(key()).standing.lifecycle]
     states += [registry.promote(key(), actor="ada", unmeasured=True).standing.lifecycle for _ in range(2)]
-    assert code_of(lambda: registry.promote(key(), actor="ada")) == "invalid_arguments"
+    assert code_of(lambda: registry.promote(key(), actor="ada")) == "state_conflict"
     states.append(registry.deprecate(key(), "it is wrong", actor="ada").standing.lifecycle)
     assert registry.record(key()).standing.reason == "it is wrong"
     restored = registry.promote(key(), actor="ada").standing
@@ -279,7 +279,7 @@ def test_merging_joins_steps_bodies_counters_and_edges(registry):
     source = registry.record(key("source"))
     assert (source.standing.lifecycle, source.standing.reason) == ("archived", "merged into target")
     assert registry.dependents(key("target")) == [key("user")]
-    assert code_of(lambda: registry.merge(key("target"), key("source"), actor="ada")) == "invalid_arguments"
+    assert code_of(lambda: registry.merge(key("target"), key("source"), actor="ada")) == "state_conflict"
     assert code_of(lambda: registry.merge(key("target"), key("target"), actor="ada")) == "invalid_arguments"
     assert code_of(lambda: registry.merge(key("target"), key("nothing"), actor="ada")) == "skill_not_found"
 

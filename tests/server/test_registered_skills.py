@@ -369,6 +369,25 @@ def test_an_unknown_version_is_not_found_and_another_namespace_not_allowed(write
     assert refused(writer.get("/api/skills", params={"namespace": "elsewhere"})) == (403, "permission_denied")
 
 
+def test_a_state_that_does_not_allow_a_change_is_a_conflict(manager):
+    for name in ("one", "two"):
+        register(manager, name)
+    conflict = (409, "state_conflict")
+    done(manager.post("/api/skills/merge", json={"source": "one", "target": "two"}))
+    assert refused(manager.post("/api/skills/merge", json={"source": "one", "target": "two"})) == conflict
+    done(manager.post("/api/skills/deprecate", json={"name": "two"}))
+    assert refused(manager.post("/api/skills/deprecate", json={"name": "two"})) == conflict
+    register(manager, "three")
+    while (answer := manager.post("/api/skills/promote", json={"name": "three"})).status_code == 200:
+        continue
+    assert refused(answer) == conflict
+    done(manager.post("/api/skills", json={"name": "four", "dependsOn": ["three"]}))
+    assert refused(manager.post("/api/skills", json={"name": "three", "dependsOn": ["four"]})) == conflict
+    seen = manager.post("/api/v1/memory/remember", json={"entry_type": "fact", "data": "It rained."}).json()["id"]
+    body = {"name": "take-an-umbrella", "description": "Takes one."}
+    assert refused(manager.post(f"/api/v1/skill/{seen}/promote", json=body)) == conflict
+
+
 def test_a_learned_skill_is_verified_with_a_measured_gain_or_by_a_person(own, manager, namespace):
     registry = registry_in(own, namespace)
     document = inline_document({"name": "learned-one", "description": "d", "body": "x"}, namespace)

@@ -60,7 +60,7 @@ class QuarantineRequest(ApiModel):
     """Which version, and why."""
 
     version: _Version
-    reason: Annotated[str, Field(min_length=1, max_length=MAX_REASON)]
+    reason: Annotated[str, Field(min_length=1, max_length=MAX_REASON, pattern=r"\S")]
 
 
 class _EnableOptions(ApiModel, total=False):

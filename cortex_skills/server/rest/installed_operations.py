@@ -76,7 +76,7 @@ def quarantine_artifact(call: ApiCall) -> ApiAnswer:
     permission="approve",
     query=NamespaceQuery,
     body=models.EnableRequest,
-    errors=(*_ERRORS, "graph_busy"),
+    errors=(*_ERRORS, "state_conflict", "graph_busy"),
 )
 def enable_artifact(call: ApiCall) -> ApiAnswer:
     """Let a version run; a quarantined one needs `override: true` and a reason."""

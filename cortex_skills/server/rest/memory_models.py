@@ -19,6 +19,7 @@ _Tags = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=MAX_TAG, pattern=_VISIBLE)]],
     Field(max_length=MAX_TAGS - 1, description="Words to find it by."),
 ]
+_Data = Annotated[str, Field(pattern=_VISIBLE)] | bool | int | float | list[Any] | dict[str, Any] | None
 _Fraction = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -49,7 +50,7 @@ class NewEntry(ApiModel):
 
     entry_type: _EntryType
     data: Annotated[
-        Any, Field(description="A text, or a JSON value that is stored as its text; at most 512 characters.")
+        _Data, Field(description="A text, or a JSON value that is stored as its text; at most 512 characters.")
     ]
     tags: NotRequired[_Tags]
     importance: NotRequired[Annotated[_Fraction, Field(description="0.7 by default.")]]

@@ -29,6 +29,7 @@ _LIMIT = 50
 _REASON = "deprecated over the API"
 _UNKNOWN = ("skill_not_found",)
 _CHANGES = ("skill_not_found", "graph_busy")
+_STATES = ("state_conflict",)
 _FIELDS = {
     "description": "description",
     "triggerPattern": "trigger_pattern",
@@ -129,7 +130,15 @@ def get_skill_detail(call: ApiCall) -> ApiAnswer:
     permission="write",
     query=NamespaceQuery,
     body=models.ProceduralSkill,
-    errors=("manifest_invalid", "skill_exists", "skill_changed", "graph_corrupt", "signature_invalid", *_CHANGES),
+    errors=(
+        "manifest_invalid",
+        "skill_exists",
+        "skill_changed",
+        *_STATES,
+        "graph_corrupt",
+        "signature_invalid",
+        *_CHANGES,
+    ),
 )
 def store_skill(call: ApiCall) -> ApiAnswer:
     """Register a skill, or its next version with the members that are given.
@@ -206,7 +215,7 @@ def delete_skills(call: ApiCall) -> ApiAnswer:
     permission="registry",
     query=NamespaceQuery,
     body=models.SkillsToMerge,
-    errors=("manifest_invalid", "skill_exists", "graph_corrupt", "signature_invalid", *_CHANGES),
+    errors=("manifest_invalid", "skill_exists", *_STATES, "graph_corrupt", "signature_invalid", *_CHANGES),
 )
 def merge_skills(call: ApiCall) -> ApiAnswer:
     """Merge a skill into another one."""
@@ -223,7 +232,7 @@ def merge_skills(call: ApiCall) -> ApiAnswer:
     permission="registry",
     query=NamespaceQuery,
     body=models.DeprecatedSkill,
-    errors=_CHANGES,
+    errors=(*_CHANGES, *_STATES),
 )
 def deprecate_skill(call: ApiCall) -> ApiAnswer:
     """Take a skill out of use."""
@@ -239,7 +248,7 @@ def deprecate_skill(call: ApiCall) -> ApiAnswer:
     permission="registry",
     query=NamespaceQuery,
     body=models.SkillToPromote,
-    errors=(*_CHANGES, "gain_not_measured"),
+    errors=(*_CHANGES, *_STATES, "gain_not_measured"),
 )
 def promote_skill(call: ApiCall) -> ApiAnswer:
     """Raise the state of a skill by one.

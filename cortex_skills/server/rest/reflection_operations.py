@@ -33,7 +33,7 @@ OPERATIONS = Operations()
     permission="write",
     query=MemoriesQuery,
     body=models.ReflectionToPromote,
-    errors=("manifest_invalid", "skill_exists", "skill_not_found", "graph_busy"),
+    errors=("manifest_invalid", "skill_exists", "state_conflict", "skill_not_found", "graph_busy"),
     pool="slow",
 )
 def promote_reflection(call: ApiCall) -> ApiAnswer:

@@ -64,6 +64,7 @@ def skill_view(registry: SkillRegistry, record: SkillRecord, level: Any = None) 
     errors=(
         "manifest_invalid",
         "skill_changed",
+        "state_conflict",
         "skill_not_found",
         "graph_busy",
         "signature_invalid",

@@ -4,7 +4,7 @@ Rules kept here:
 - called once, while the process has one thread, before any untrusted data is read; nothing reverses it;
 - protections are independent: one that the kernel does not support is reported, and the others are applied;
 - open descriptors stay open: the pipe to the host, /dev/null, and read-only handles of the compiled guest;
-- a module that was not loaded before is refused with an error of its own (`confined_imports`), which no library takes
+- a module that was not loaded before is refused with a special error (`confined_imports`), which no library takes
   for a fault of its data.
 
 The system calls are made with ctypes: PyPI's `pyseccomp` needs the system library libseccomp, which slim images lack,

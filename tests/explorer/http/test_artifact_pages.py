@@ -117,7 +117,7 @@ def test_a_version_is_quarantined_and_enabled_with_a_reason(
     assert "U+202E" in page
     enable = {**form(page, "enable"), "token": token}
     for more in ({}, {"reason": "looked at it"}, {"override": "yes"}):
-        assert submitted(browser, PAGE, {**enable, **more}).status_code == 400
+        assert submitted(browser, PAGE, {**enable, **more}).status_code == 409
     done = submitted(browser, PAGE, {**enable, "reason": "looked at it", "override": "yes"})
     assert done.status_code == 303
     assert installed.find("acme.echo_http", "1.2.0").status == "active"

@@ -1,7 +1,7 @@
 """The test suite of the W3C for SHACL, as the source distribution of pySHACL has it (`tests/graph/w3c/fetch.py`).
 
 A case is evaluated as this product evaluates shapes: by a confined process, one statement at a time. Each node of the
-data is the object of a statement of its own, so that every target of the shapes is a node of a statement.
+data is the object of one statement, so that every target of the shapes is a node of a statement.
 """
 
 from __future__ import annotations

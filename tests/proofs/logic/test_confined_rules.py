@@ -72,7 +72,7 @@ OBJECTS = (
 
 
 def confined(line: str, text: str) -> bool | str:
-    """Whether a statement conforms, as the confined process says; or why it does not say so."""
+    """Whether a statement conforms in the confined process; or why it has no result there."""
     try:
         (result,) = ENGINE.evaluate(line, [text], lambda _: [], timeout_s=60)
     except CortexError as error:
@@ -81,7 +81,7 @@ def confined(line: str, text: str) -> bool | str:
 
 
 def unconfined(line: str, text: str) -> bool | str:
-    """Whether a statement conforms, as the libraries say in this process."""
+    """Whether a statement conforms by the libraries in this process."""
     data, rules = Graph(), Graph()
     rdflib.NORMALIZE_LITERALS = False
     try:
