@@ -31,6 +31,7 @@ from cortex_skills.server.explorer.callers import (
     visitor_of,
 )
 from cortex_skills.server.explorer.display import shown_text
+from cortex_skills.server.explorer.field_text import from_field
 from cortex_skills.server.explorer.page import Action, ExplorerPage, Faulty, PageCall
 from cortex_skills.server.explorer.sessions import BrowserSession
 from cortex_skills.server.http_errors import HttpError, as_http
@@ -106,7 +107,7 @@ async def act(page: ExplorerPage, scope: Scope, receive: Receive) -> Response:
 
 async def _run(page: ExplorerPage, scope: Scope, visitor: Visitor, action: Action, fields: dict[str, str]) -> Response:
     service: Service = scope["app"].state.service
-    query = parse_query(page.query, scope["query_string"])
+    query = parse_query(page.query, scope["query_string"], from_field)
     began, outcome, status = time.monotonic(), "ok", 200
     try:
         with service.calls.token() as cancel:

@@ -6,7 +6,8 @@ Rules kept here:
   that every namespace has its pages; the other namespaces have their names, so that a page has one address;
 - a name is percent-encoded once, in the query string, since proxies decode encoded slashes in paths;
 - `asOf` is kept: pages that are read as of a moment link to pages as of the same moment;
-- parameters without a value are left out, and the others keep their order.
+- parameters without a value are left out, and the others keep their order; a value is written so that pages read it
+  as it is (`field_text.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
+
+from cortex_skills.server.explorer.field_text import with_own_codes
 
 ROOT = "/explore"
 # The first segments of the addresses of pages that belong to no namespace.
@@ -35,9 +38,13 @@ def namespace_in(segment: str) -> str | None:
     return name if (name in RESERVED) == (name != segment) else None
 
 
+def _quoted(value: str) -> str:
+    return quote(with_own_codes(value), safe=_KEPT)
+
+
 def address(path: str, **parameters: Any) -> str:
     """The address of a page; parameters that are None or empty are left out."""
-    given = [f"{key}={quote(str(value), safe=_KEPT)}" for key, value in parameters.items() if value not in (None, "")]
+    given = [f"{key}={_quoted(str(value))}" for key, value in parameters.items() if value not in (None, "")]
     return f"{path}?{'&'.join(given)}" if given else path
 
 
@@ -79,7 +86,7 @@ class Addresses:
         """The page of a resource."""
         if parameters or self.as_of is not None or not name:
             return self.page("r", name=name, **parameters)
-        return f"{self._path('r')}?name={quote(name, safe=_KEPT)}"
+        return f"{self._path('r')}?name={_quoted(name)}"
 
     def used(self, name: str, **parameters: Any) -> str:
         """Who points to a resource."""

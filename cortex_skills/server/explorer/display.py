@@ -19,7 +19,7 @@ import unicodedata
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal as Choice
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from pyoxigraph import Literal, NamedNode
 
@@ -39,6 +39,7 @@ _TOKEN = 8
 _MARKS = 4
 _CODES = 3  # code points that a token names
 _MAX_HREF = 600
+_ASCII = "".join(map(chr, range(0x21, 0x7F)))  # an IRI becomes an URI by encoding all other characters (RFC 3987, §3.1)
 _LANGUAGE = re.compile(r"[a-z]{2,8}(?:-[a-z0-9]{1,8}){0,4}", re.IGNORECASE)
 _STRINGS = frozenset(
     {
@@ -190,11 +191,6 @@ def shown_text(text: str, most: int = IN_TABLE, *, lines: int = 1) -> ShownText:
     return ShownText(_joined(pieces), len(text), is_clipped=len(text) > 64 * most)
 
 
-def field_value(text: str) -> str:
-    """A text in a field: itself if it has only visible characters, else with tokens in place of the others."""
-    return shown_text(text, 16 * IN_TABLE).plain
-
-
 def _within(chars: str, most: int, lines: int) -> tuple[str, int]:
     """The beginning of a text with at most so many characters and lines, and the lines that are left."""
     part = chars[:most]
@@ -322,4 +318,4 @@ def _outside(iri: str) -> Outside | None:
         shown = (host or "").encode("idna").decode("ascii")
     except ValueError:
         return None
-    return Outside(iri, shown) if shown else None
+    return Outside(quote(iri, safe=_ASCII), shown) if shown else None

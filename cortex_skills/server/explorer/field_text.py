@@ -3,6 +3,8 @@
 Rules kept here:
 - a character that hides, and a combining mark after four others, is `⟨U+202E⟩` in a field, and itself again in what the
   field sends; a line feed and a tab stay;
+- a text that has such a code itself comes back unchanged, too: the `⟨` of the code is written as its code;
+- every parameter of a page is read so, since fields send parameters; addresses are written so (`addresses.py`);
 - a form sends its line ends as CR LF, which are line feeds here.
 """
 
@@ -16,7 +18,8 @@ from cortex_skills.safe_io.display import is_invisible
 
 _MARKS = 4
 _CODE = re.compile(r"⟨U\+([0-9A-F]{4,6})⟩")
-_WRITTEN = frozenset("|\n\t")  # as codes, in a part of a line
+_OPENED = re.compile(r"⟨(?=U\+[0-9A-F]{4,6}⟩)")
+_WRITTEN = frozenset("|\n\t⟨")  # as codes, in a part of a line or before a code
 
 
 def _is_mark(char: str) -> bool:
@@ -27,20 +30,27 @@ def _code(char: str) -> str:
     return f"⟨U+{ord(char):04X}⟩"
 
 
-def to_field(text: str, *, part: bool = False) -> str:
+def with_own_codes(text: str) -> str:
+    """A text whose own codes are not read as the characters that they name."""
+    return _OPENED.sub(_code("⟨"), text)
+
+
+def to_field(text: str, *, part: bool = False, typed: bool = False) -> str:
     """A text as a field shows it.
 
     Args:
         text: the text.
         part: whether it is a part of a line, in which a line feed, a tab and `|` are codes too.
+        typed: whether it comes from a field, so that its codes are those of characters.
 
     """
+    text = text if typed else with_own_codes(text)
     kept = frozenset() if part else frozenset("\n\t")
     written: list[str] = []
     for is_mark, chars in groupby(text, _is_mark):
         for place, char in enumerate(chars):
             hides = is_invisible(char) and char not in kept
-            is_code = hides or (part and char in _WRITTEN) or (is_mark and place >= _MARKS)
+            is_code = hides or (part and char in "|\n\t") or (is_mark and place >= _MARKS)
             written.append(_code(char) if is_code else char)
     return "".join(written)
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from cortex_graph.as_of import as_of
 from cortex_skills.server.explorer.addresses import Addresses, address, in_form, namespace_root
-from cortex_skills.server.explorer.display import Display, field_value
+from cortex_skills.server.explorer.display import Display
 from cortex_skills.server.explorer.evidence import EvidenceThread
+from cortex_skills.server.explorer.field_text import to_field
 from cortex_skills.server.explorer.page import Form, PageCall
 
 if TYPE_CHECKING:
@@ -136,9 +137,9 @@ class Reading:
 
     def as_of_field(self) -> AsOfField:
         """The field of this page."""
-        kept = {name: str(value) for name, value in self.call.query.items() if name not in ("asOf", "cursor")}
+        kept = {name: to_field(str(value)) for name, value in self.call.query.items() if name not in ("asOf", "cursor")}
         return AsOfField(
-            field_value(self.addresses.as_of or ""), tuple(kept.items()), self.address(asOf=None, cursor=None)
+            to_field(self.addresses.as_of or ""), tuple(kept.items()), self.address(asOf=None, cursor=None)
         )
 
     def take_away(self, forms: Mapping[str, Form], query: str | None = None) -> TakeAway:

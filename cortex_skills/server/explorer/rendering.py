@@ -2,18 +2,22 @@
 
 Rules kept here:
 - every value is escaped: autoescape is on for all templates, and no template uses `|safe`;
+- an invisible character that is left, such as in a hidden field, is a reference (`&#x202E;`), which a browser reads as
+  the character;
 - a name that a view or a template lacks is an error, not an empty text;
 - templates hold no logic beyond `if`, `for` and macros, and are read when the first page is asked for.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cortex_skills.safe_io.display import is_invisible
 from cortex_skills.server.explorer.addresses import ROOT, namespace_root
 from cortex_skills.server.explorer.assets import asset
 from cortex_skills.server.explorer.page import ExplorerPage
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 TEMPLATES = Path(__file__).parent / "templates"
+# Without the characters that HTML has no references for: NUL, U+0080 to U+009F (HTML §13.2.5.80) and surrogates.
+_UNUSUAL = re.compile("[^\\n\\t -~\\0\\x80-\\x9f\\ud800-\\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +97,12 @@ def navigation_of(
 
 def render(template: str, around: Surroundings, view: object) -> bytes:
     """A page in UTF-8."""
-    return _environment().get_template(template).render(view=view, around=around).encode("utf-8", "replace")
+    text = _environment().get_template(template).render(view=view, around=around)
+    return _UNUSUAL.sub(_reference, text).encode("utf-8", "replace")
+
+
+def _reference(found: re.Match[str]) -> str:
+    return f"&#x{ord(found[0]):X};" if is_invisible(found[0]) else found[0]
 
 
 @cache

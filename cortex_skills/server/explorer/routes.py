@@ -26,6 +26,7 @@ from cortex_skills.server.explorer.answers import HTML, ExplorerEndpoint, prefer
 from cortex_skills.server.explorer.assets import FOLDER, PREFIX, files
 from cortex_skills.server.explorer.callers import state_of, visitor_of
 from cortex_skills.server.explorer.entrance import entrance_routes
+from cortex_skills.server.explorer.field_text import from_field
 from cortex_skills.server.explorer.following import may_run, unmarked
 from cortex_skills.server.explorer.page import ExplorerPage, Faulty, Form, PageCall, Redirected, not_found
 from cortex_skills.server.explorer.pages import PAGES
@@ -91,7 +92,7 @@ async def _answer(page: ExplorerPage, scope: Scope, receive: Receive) -> Respons
     if not (visitor.principal.has_token or page.is_public):
         raise unauthorized()
     visitor.principal.require(page.permission)
-    parameters = parse_query(page.query, unmarked(query)[0])
+    parameters = parse_query(page.query, unmarked(query)[0], from_field)
     runs = may_run(scope, shows_token=visitor.shows_token)
     pool = service.pools[page.pool]
     async with AsyncExitStack() as stack:

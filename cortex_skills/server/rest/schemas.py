@@ -10,7 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Any
 
@@ -43,8 +43,13 @@ def check(model: Any, document: Any) -> Any:
     raise invalid(f"`{first['field']}`: {first['message']}", errors=problems, field=first["field"])
 
 
-def parse_query(model: Any | None, query: bytes) -> dict[str, Any]:
+def parse_query(model: Any | None, query: bytes, read: Callable[[str], str] = str) -> dict[str, Any]:
     """The parameters of a query string; None stands for a model without parameters.
+
+    Args:
+        model: the model of the parameters.
+        query: the query string.
+        read: makes the text that a value stands for.
 
     Raises:
         HttpError: `invalid_arguments`.
@@ -61,7 +66,7 @@ def parse_query(model: Any | None, query: bytes) -> dict[str, Any]:
             raise invalid(f"`{key[:80]}` is given twice")
         if key not in known:
             raise invalid(f"`{key[:80]}` is not a known parameter", f"known: {', '.join(known) or 'none'}")
-        given[key] = text
+        given[key] = read(text)
     for key in sorted(required_parameters(model) - given.keys()):
         raise invalid(f"`{key}` is missing", field=key)
     return given if model is None else dict(check(model, given))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from urllib.parse import quote
 from xml.etree import ElementTree as ET
@@ -134,7 +133,7 @@ def test_hostile_texts_in_every_field_and_form_of_a_list_a_map_and_a_query(reade
         for view in ("table", "chart", "raw"):
             answer = reader.get("/explore/mayros/sparql", params={"query": query, "view": view})
             assert answer.status_code in (200, 400), (view, text)
-            check_page(re.sub(r"(?s)(<textarea[^>]*>).*?</textarea>", r"\1</textarea>", answer.text))
+            check_page(answer.text)
     for path in ("list?recorded=yes", "r/used?name=hub"):
         for form in ("turtle", "json-ld", "n-quads", "csv", "json"):
             data = reader.get(f"/explore/mayros/{path}&format={form}")

@@ -19,7 +19,8 @@ from cortex_skills.gate.removed_texts import CHARACTERS
 from cortex_skills.server.explorer import addresses
 from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.call_plot import HOUR, calls_by_minute
-from cortex_skills.server.explorer.display import OF_NAME, ShownText, field_value, shown_text
+from cortex_skills.server.explorer.display import OF_NAME, ShownText, shown_text
+from cortex_skills.server.explorer.field_text import to_field
 from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall, not_found
 from cortex_skills.server.explorer.page_queries import AuditPageQuery
 from cortex_skills.server.explorer.pictures.svg import Svg
@@ -121,7 +122,7 @@ def view(call: PageCall) -> AuditView:
         plot,
         words,
         tuple(TextLink(label, addresses.address(_PATH, **given), _is_tab(call, given)) for label, given in _tabs(call)),
-        tuple((name, label, field_value(query.get(name, ""))) for name, label in _FIELDS),
+        tuple((name, label, to_field(query.get(name, ""))) for name, label in _FIELDS),
         tuple(call_row(each) for each in page.calls),
         _opened(call, calls),
         _removed(call),

@@ -236,7 +236,7 @@ def _page(
 def _shown_fields(fields: Mapping[str, str]) -> Iterator[EditField]:
     for name, (label, help_text) in _LABELS.items():
         if name in fields:
-            text = to_field(with_line_feeds(fields[name]))
+            text = to_field(with_line_feeds(fields[name]), typed=True)
             yield EditField(name, label, help_text, text, _ROWS[name], _MOST[name])
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from cortex_graph.find import MAX_TEXT, FindHit, find
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer.addresses import ROOT
-from cortex_skills.server.explorer.display import ShownTerm, field_value
+from cortex_skills.server.explorer.display import ShownTerm
+from cortex_skills.server.explorer.field_text import to_field
 from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall, Redirected
 from cortex_skills.server.explorer.page_queries import FindPageQuery
 from cortex_skills.server.explorer.reading import AsOfField, Reading, TakeAway
@@ -68,7 +69,7 @@ def view(call: PageCall) -> FindView:
     triples = [(hit.triple_id, hit.triple) for hit in hits if hit.triple is not None and hit.triple_id is not None]
     rows = dict(zip([triple_id for triple_id, _ in triples], triple_rows(reading, triples), strict=True))
     return FindView(
-        field_value(text[:MAX_TEXT]),
+        to_field(text[:MAX_TEXT]),
         tuple(_found(reading, hit, rows) for hit in hits),
         found is None or found.is_complete,
         found is not None,

@@ -18,7 +18,8 @@ from cortex_graph.neighbourhood import Neighbourhood, neighbourhood
 from cortex_graph.store import Pattern
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer.addresses import ROOT
-from cortex_skills.server.explorer.display import Display, ShownName, ShownTerm, field_value, shown_text
+from cortex_skills.server.explorer.display import Display, ShownName, ShownTerm, shown_text
+from cortex_skills.server.explorer.field_text import to_field
 from cortex_skills.server.explorer.following import marked
 from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall, Redirected
 from cortex_skills.server.explorer.page_queries import MapQuery
@@ -89,7 +90,7 @@ def view(call: PageCall) -> MapView:
         words += f"; {data.left_out:,} nodes are left out"
     return MapView(
         title,
-        field_value(call.query.get("name", "")),
+        to_field(call.query.get("name", "")),
         call.query.get("steps", _STEPS),
         call.query.get("query", ""),
         words,

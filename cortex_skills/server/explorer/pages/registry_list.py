@@ -25,7 +25,8 @@ from cortex_skills.registry.skill_record import SkillKey, SkillRecord, SkillVers
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer import addresses
 from cortex_skills.server.explorer.chosen_skills import FIELD, ChosenOutcome, deprecate_chosen, promote_chosen
-from cortex_skills.server.explorer.display import IN_TABLE, OF_NAME, ShownText, field_value, shown_text
+from cortex_skills.server.explorer.display import IN_TABLE, OF_NAME, ShownText, shown_text
+from cortex_skills.server.explorer.field_text import to_field
 from cortex_skills.server.explorer.page import Action, ExplorerPage, Form, PageCall
 from cortex_skills.server.explorer.page_queries import RegistryQuery
 from cortex_skills.server.explorer.pictures.svg import Svg
@@ -172,7 +173,7 @@ def view(call: PageCall) -> RegistryView:
         tuple(TextLink(words, _address(call, view=name), name == shape) for name, words in _VIEWS.items()),
         shape == "cards",
         tuple((name, str(call.query[name])) for name in ("namespace", "group", "state", "view") if name in call.query),
-        field_value(call.query.get("q", "")),
+        to_field(call.query.get("q", "")),
         rows,
         _words(start, len(rows), chosen),
         None if problem is None else shown_text(str(problem), 1_000),

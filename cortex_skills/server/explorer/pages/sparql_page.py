@@ -14,6 +14,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from pyoxigraph import Literal, QueryResultsFormat, RdfFormat
 
@@ -22,6 +23,7 @@ from cortex_skills.errors import from_floor
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer.addresses import ROOT, namespace_root
 from cortex_skills.server.explorer.display import ShownTerm, ShownText, shown_text
+from cortex_skills.server.explorer.field_text import to_field
 from cortex_skills.server.explorer.page import ExplorerPage, Faulty, Form, PageCall
 from cortex_skills.server.explorer.page_queries import SparqlQuery
 from cortex_skills.server.explorer.pages.map_page import map_of
@@ -134,10 +136,10 @@ def view(call: PageCall) -> SparqlView:
     """
     reading = Reading.of(call, _PATH)
     text = call.query.get("query", "")
-    asked = {
+    asked: dict[str, Any] = {
         "here": f"{namespace_root(reading.graph.namespace)}/{_PATH}",
         "namespace": reading.graph.namespace,
-        "query": text,
+        "query": to_field(text),
         "as_of": reading.as_of_field().value,
         "undated": _undated(reading),
         "examples": _examples(reading),

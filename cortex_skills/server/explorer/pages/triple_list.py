@@ -24,8 +24,9 @@ from cortex_graph.recent_cache import hash_of
 from cortex_graph.store import Pattern
 from cortex_skills.proofs.kinds import proof_kinds
 from cortex_skills.server.explorer.addresses import ROOT
-from cortex_skills.server.explorer.display import OF_NAME, field_value, shown_text
+from cortex_skills.server.explorer.display import OF_NAME, shown_text
 from cortex_skills.server.explorer.exports import rdf_forms
+from cortex_skills.server.explorer.field_text import to_field
 from cortex_skills.server.explorer.page import ExplorerPage, PageCall
 from cortex_skills.server.explorer.page_queries import TriplesQuery
 from cortex_skills.server.explorer.pages.proof_list import is_before
@@ -95,7 +96,7 @@ def view(call: PageCall) -> TripleList:
         rows, after, words = triple_rows(reading, triples), page.cursor, "Triples, in the order of the store"
     labels = {**{part: part.capitalize() for part in _PARTS}, "skill": "Skill", "agent": "Agent", "since": "Since"}
     return TripleList(
-        tuple((name, label, field_value(query.get(name, ""))) for name, label in labels.items()),
+        tuple((name, label, to_field(query.get(name, ""))) for name, label in labels.items()),
         tuple(_facets(reading)),
         rows,
         words,
