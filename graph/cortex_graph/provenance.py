@@ -5,7 +5,8 @@ Rules kept here:
   namespace of the triple. It has the triple (`rdf:subject`, `rdf:predicate`, `rdf:object`), `prov:generatedAtTime`, and
   `prov:wasAttributedTo` the agent (`NS:agent:ID`) and the version of the skill (`NS:skill:SLUG@VERSION`);
 - the record links to the proofs of the triple (`cortex:proof`);
-- the skill is described once in the same graph: a `prov:SoftwareAgent` with `rdfs:label` and `schema:softwareVersion`;
+- the skill is described once in the same graph: a `prov:SoftwareAgent`, and so a `prov:Agent`, since readers of PROV do
+  not all know its classes; with `rdfs:label` and `schema:softwareVersion`;
 - each quad costs about 10 µs on a disk, so no quad repeats what another one states.
 """
 
@@ -23,6 +24,7 @@ from cortex_graph.datetimes import date_time
 from cortex_graph.exceptions import invalid
 from cortex_graph.names import Names
 from cortex_graph.vocabulary import (
+    AGENT,
     ATTRIBUTED_TO,
     DATE_TIME,
     ENTITY,
@@ -119,6 +121,7 @@ def description_of(provenance: Provenance, names: Names) -> list[Quad]:
     node, graph = skill_node(provenance, names), names.provenance_graph
     quads = [
         Quad(node, TYPE, SOFTWARE_AGENT, graph),
+        Quad(node, TYPE, AGENT, graph),
         Quad(node, LABEL, Literal(provenance.skill), graph),
     ]
     if provenance.skill_version is not None:

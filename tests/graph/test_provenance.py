@@ -45,6 +45,7 @@ def test_a_record_is_standard_reification_and_prov(graph: NamespacedGraph) -> No
         f"{record} <{prov}wasAttributedTo> <urn:cortex:mayros:agent:a1>",
         f"{record} <{prov}wasAttributedTo> {skill}",
         f"{skill} <{rdf}type> <{prov}SoftwareAgent>",
+        f"{skill} <{rdf}type> <{prov}Agent>",
         f'{skill} <http://www.w3.org/2000/01/rdf-schema#label> "verify-kyc"',
         f'{skill} <https://schema.org/softwareVersion> "1.0.0"',
     }

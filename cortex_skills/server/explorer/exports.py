@@ -22,13 +22,14 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, parse, serialize
 from cortex_graph import NamespacedGraph
 from cortex_graph.datetimes import date_time, to_milliseconds
 from cortex_graph.store import Pattern
-from cortex_graph.vocabulary import DATE_TIME, GENERATED_AT, TYPE
+from cortex_graph.vocabulary import AGENT, ATTRIBUTED_TO, DATE_TIME, GENERATED_AT, PROV, SOFTWARE_AGENT, TYPE
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer.page import Form, PageCall
 from cortex_skills.server.http_errors import HttpError
 
 MAX_TRIPLES = 100_000
 NANOPUB = "http://www.nanopub.org/nschema#"
+_DCT = "http://purl.org/dc/terms/"
 
 _COLUMNS = ("subject", "predicate", "object", "datatype", "language")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -97,7 +98,9 @@ def table(quads: Iterable[Quad], *, sheet: bool = False) -> bytes:
 def nanopublication(graph: NamespacedGraph, quads: Iterable[Quad], records: Sequence[NamedNode]) -> bytes:
     """Triples with their records as one nanopublication (nanopub.org guidelines), in TriG.
 
-    Its name is made of the content of its assertion; who asserted the triples is in its provenance. It is not signed.
+    Its name is made of its content, with the moment when it was made. Who asserted the triples is in its provenance;
+    its creators are the agents among them, or the namespace where the records name none. It is not signed, and its name
+    is no Trusty URI.
 
     Args:
         graph: the namespace.
@@ -105,9 +108,18 @@ def nanopublication(graph: NamespacedGraph, quads: Iterable[Quad], records: Sequ
         records: the nodes of their provenance records.
 
     """
-    found = bounded(quads)
-    lines = "\n".join(sorted(str(quad.triple) for quad in found))
-    name = f"{graph.names.graph.value}/nanopub/{sha256(lines.encode()).hexdigest()}"
+    found, names = bounded(quads), graph.names
+    stated = [quad for record in records for quad in graph.store.quads(Pattern(names.provenance_graph, record))]
+    objects = [quad.object for quad in stated if quad.predicate == ATTRIBUTED_TO]
+    attributed = [agent for agent in dict.fromkeys(objects) if isinstance(agent, NamedNode)]
+    for agent in attributed:
+        stated += graph.store.quads(Pattern(names.provenance_graph, agent))
+        stated.append(Quad(agent, TYPE, AGENT, names.provenance_graph))
+    skills = {quad.subject for quad in stated if quad.object == SOFTWARE_AGENT}
+    creators = [agent for agent in attributed if agent not in skills] or attributed or [names.graph]
+    now = Literal(date_time(to_milliseconds(datetime.now(UTC))), datatype=DATE_TIME)
+    lines = "\n".join(sorted({str(quad.triple) for quad in (*found, *stated)} | {str(now)}))
+    name = f"{names.graph.value}/nanopub/{sha256(lines.encode()).hexdigest()}"
     parts = ("assertion", "provenance", "pubinfo")
     head, assertion, provenance, pubinfo = (NamedNode(f"{name}#{part}") for part in ("head", *parts))
     node = NamedNode(name)
@@ -116,16 +128,13 @@ def nanopublication(graph: NamespacedGraph, quads: Iterable[Quad], records: Sequ
     for link, part in zip(links, (assertion, provenance, pubinfo), strict=True):
         written.append(Quad(node, NamedNode(f"{NANOPUB}{link}"), part, head))
     written += [Quad(quad.subject, quad.predicate, quad.object, assertion) for quad in found]
-    derived = NamedNode("http://www.w3.org/ns/prov#wasDerivedFrom")
-    for record in records:
-        written.append(Quad(assertion, derived, record, provenance))
-        stated = graph.store.quads(Pattern(graph.names.provenance_graph, record))
-        written += [Quad(quad.subject, quad.predicate, quad.object, provenance) for quad in stated]
-    if not records:
-        written.append(Quad(assertion, derived, graph.names.graph, provenance))
-    now = Literal(date_time(to_milliseconds(datetime.now(UTC))), datatype=DATE_TIME)
-    written.append(Quad(node, GENERATED_AT, now, pubinfo))
-    prefixes = {"np": NANOPUB, graph.namespace: f"{graph.names.graph.value}:", **graph.names.vocabularies}
+    derived = NamedNode(f"{PROV}wasDerivedFrom")
+    written += [Quad(assertion, derived, record, provenance) for record in records or [names.graph]]
+    written += [Quad(assertion, ATTRIBUTED_TO, agent, provenance) for agent in attributed]
+    written += {Quad(quad.subject, quad.predicate, quad.object, provenance): None for quad in stated}
+    written += [Quad(node, NamedNode(f"{_DCT}creator"), creator, pubinfo) for creator in creators]
+    written += [Quad(node, term, now, pubinfo) for term in (NamedNode(f"{_DCT}created"), GENERATED_AT)]
+    prefixes = {"np": NANOPUB, "dct": _DCT, graph.namespace: f"{graph.names.graph.value}:", **graph.names.vocabularies}
     return _bytes(serialize(written, format=RdfFormat.TRIG, prefixes=prefixes))
 
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 import httpx
 import pytest
-from pyoxigraph import CanonicalizationAlgorithm, Dataset, Quad, RdfFormat, parse
+from pyoxigraph import CanonicalizationAlgorithm, Dataset, NamedNode, Quad, RdfFormat, parse
 
 from cortex_graph import NamespacedGraph, Provenance
 from cortex_graph.counting import NamespaceCounts
@@ -177,6 +177,36 @@ def test_a_nanopublication_has_its_four_graphs(running: Running, reader: httpx.C
         assert assertion == {quad.triple for quad in stored(running, **pattern)}
         record = running.plugin.graph.names.record(triple_id)
         assert [quad for quad in quads if quad.subject == record and "generatedAtTime" in str(quad.predicate)]
+
+
+def test_a_nanopublication_is_well_formed_and_names_its_creators(running: Running, reader: httpx.Client) -> None:
+    """The criteria of nanopub.org/guidelines, and its recommendations about attribution and time."""
+    np, prov, dct = "http://www.nanopub.org/nschema#", "http://www.w3.org/ns/prov#", "http://purl.org/dc/terms/"
+    recorded = id_of(running, subject="nails", predicate="reorder")
+    unrecorded = running.plugin.graph.create_triple({"subject": "imported", "predicate": "p", "object": 1})["id"]
+    for triple_id in (recorded, unrecorded):
+        quads = list(parse(reader.get(f"/explore/mayros/t/{triple_id}?format=trig").content, RdfFormat.TRIG))
+        (head,) = [quad for quad in quads if quad.object == NamedNode(f"{np}Nanopublication")]
+        node, parts = head.subject, {}
+        for link in ("hasAssertion", "hasProvenance", "hasPublicationInfo"):
+            (quad,) = [quad for quad in quads if quad.predicate == NamedNode(np + link)]
+            assert (quad.subject, quad.graph_name) == (node, head.graph_name)
+            parts[link] = quad.object
+        graphs = {node, head.graph_name, *parts.values()}
+        assert len(graphs) == 5
+        assert {quad.graph_name for quad in quads} == graphs - {node}
+        about = [quad for quad in quads if quad.graph_name == parts["hasProvenance"]]
+        attributed = {quad.object for quad in about if quad.predicate == NamedNode(f"{prov}wasAttributedTo")}
+        assert parts["hasAssertion"] in {quad.subject for quad in about}
+        typed = {quad.subject for quad in about if quad.object == NamedNode(f"{prov}Agent")}
+        assert attributed <= typed
+        info = [quad for quad in quads if quad.graph_name == parts["hasPublicationInfo"]]
+        assert {quad.subject for quad in info} == {node}
+        creators = {quad.object for quad in info if quad.predicate == NamedNode(f"{dct}creator")}
+        expected = {each for each in attributed if ":skill:" not in each.value} or {running.plugin.graph.names.graph}
+        assert creators == expected
+        assert [quad for quad in info if quad.predicate == NamedNode(f"{dct}created")]
+    running.plugin.graph.delete_triple(unrecorded)
 
 
 def test_an_unknown_name_is_not_found_with_the_nearest_names(running: Running, reader: httpx.Client) -> None:
