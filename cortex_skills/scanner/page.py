@@ -41,7 +41,9 @@ verify-kyc/skill.ts:2:3: critical[dynamic-code]: `eval` makes code from text
 ```
 
 `--json` gives one JSON document, and `--sarif FILE` writes SARIF 2.1.0 for code hosts and editors, with paths relative
-to the current folder. The exit code is 1 when there is a critical finding.
+to the current folder. Each rule has a name there, its section of this page as help, and the address of that section,
+`urn:cortex-skills:docs:scanner#RULE`: this page ships with the source and has no other address. The exit code is 1 when
+there is a critical finding.
 
 ### What is evaluated, and what is not
 
@@ -64,10 +66,11 @@ def page(rules: Iterable[Rule], whole_files: Iterable[Rule]) -> str:
     listed, whole = list(rules), list(whole_files)
     overview = ["| rule | severity | finds |", "|---|---|---|"]
     overview += [f"| [`{rule.id}`](#{rule.id}) | {rule.severity} | {rule.title} |" for rule in (*listed, *whole)]
-    return "\n".join([_INTRO, "### The rules\n", *overview, "", *map(_section, (*listed, *whole))])
+    return "\n".join([_INTRO, "### The rules\n", *overview, "", *map(section, (*listed, *whole))])
 
 
-def _section(rule: Rule) -> str:
+def section(rule: Rule) -> str:
+    """The section of a rule, in Markdown."""
     parts = [
         f"## {rule.id}\n",
         f"**{rule.title}** ({rule.severity}).\n",

@@ -6,6 +6,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -38,6 +39,16 @@ class Rule:
     trips: str
     passes: str
     written_in: Literal["ts", "md", "text"] = "ts"
+
+    @property
+    def name(self) -> str:
+        """The title as one word in Pascal case, which differs from the id.
+
+        >>> Rule("x", "warning", "A change of an object", "", "", "", "").name
+        'ChangeOfAnObject'
+        """
+        words = re.findall(r"[A-Za-z0-9]+", self.title.replace("'s", "s"))
+        return "".join(word[0].upper() + word[1:] for word in words[words[0] in ("A", "An", "The") :])
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ Rules kept here:
 - every location is a relative URI below `%SRCROOT%`, the current folder or the scanned one; no absolute path of the
   machine is written;
 - columns count code points (`columnKind`), as in a finding;
-- each rule is described once, with its remedy as help;
+- each rule is described once, with a name that is not its id (§3.49.7), its section of `docs/scanner.md` as help, and
+  the absolute URI of that section (§3.49.12), a name and not an address on a network;
 - the fingerprint of a finding depends on its rule, file and evidence, not on its position in the file.
 """
 
@@ -17,9 +18,11 @@ from typing import Any
 from urllib.parse import quote
 
 from cortex_skills.scanner.findings import Finding
+from cortex_skills.scanner.page import section
 from cortex_skills.scanner.rule import Rule
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_DOCUMENTATION = "urn:cortex-skills:docs:scanner"
 _LEVELS = {"critical": "error", "warning": "warning"}
 # GitHub shows a security rule by this number: 9 and more is critical, from 4 it is medium.
 _SECURITY_SEVERITY = {"critical": "9.0", "warning": "4.0"}
@@ -46,6 +49,7 @@ def to_sarif(findings: Iterable[tuple[str, Finding]], rules: Iterable[Rule], ver
                     "driver": {
                         "name": "cortex-skills scan",
                         "semanticVersion": version,
+                        "informationUri": _DOCUMENTATION,
                         "rules": [_described(rule) for rule in described],
                     }
                 },
@@ -60,10 +64,11 @@ def to_sarif(findings: Iterable[tuple[str, Finding]], rules: Iterable[Rule], ver
 def _described(rule: Rule) -> dict[str, Any]:
     return {
         "id": rule.id,
-        "name": "".join(part.capitalize() for part in rule.id.split("-")),
+        "name": rule.name,
         "shortDescription": {"text": rule.title},
         "fullDescription": {"text": rule.finds},
-        "help": {"text": rule.remedy},
+        "helpUri": f"{_DOCUMENTATION}#{rule.id}",
+        "help": {"text": f"{rule.finds} {rule.remedy}", "markdown": section(rule)},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
         "properties": {"tags": ["security"], "security-severity": _SECURITY_SEVERITY[rule.severity]},
     }

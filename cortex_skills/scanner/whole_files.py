@@ -37,7 +37,7 @@ FOLDER_TOO_LARGE = _rule(
 )
 TOO_MANY_FILES = _rule(
     "too-many-files",
-    "Too many files",
+    "More files than are scanned",
     "More than 200 source files and documents, 5,000 entries or 32 levels of folders.",
     _SMALLER,
     "201 source files",
@@ -45,7 +45,7 @@ TOO_MANY_FILES = _rule(
 )
 TOO_MANY_FINDINGS = _rule(
     "too-many-findings",
-    "Too many findings",
+    "More findings than are reported",
     "More than 200 findings in a file, or in a folder.",
     "Correct the findings that are shown, then scan again.",
     "a file with 201 findings",

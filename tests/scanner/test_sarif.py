@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from cortex_skills.scanner.rules import RULES
 from cortex_skills.scanner.sarif import to_sarif
 from cortex_skills.scanner.whole_files import RULES as WHOLE_FILES
 from tests import fork_server
+from tests.docs.rooms import ROOT
 
 SCHEMA = json.loads((Path(__file__).parent / "sarif/sarif-2.1.0-rtm.5.json").read_text(encoding="utf-8"))
 # A pattern that ECMAScript's stricter dialect refuses, a `]` too many; what is written holds no language.
@@ -57,6 +59,22 @@ def test_the_output_is_valid_and_describes_every_rule(log: dict[str, Any]) -> No
     for result in run["results"]:
         assert result["level"] == levels[result["ruleId"]]
         assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+
+
+def test_each_rule_has_a_name_of_its_own_a_help_text_and_an_absolute_uri_of_its_section(log: dict[str, Any]) -> None:
+    driver = log["runs"][0]["tool"]["driver"]
+    page = (ROOT / "docs" / "scanner.md").read_text(encoding="utf-8")
+    names = [rule["name"] for rule in driver["rules"]]
+    assert len(set(names)) == len(names) == len(EVERY)
+    for rule in driver["rules"]:
+        assert re.fullmatch(r"([A-Z][a-z0-9]*|UTF8|SKILL)+", rule["name"]), rule["name"]
+        assert len(rule["name"]) <= 255
+        assert rule["name"].casefold() not in (rule["id"].casefold(), rule["id"].replace("-", ""))
+        address, _, anchor = rule["helpUri"].partition("#")
+        assert (address, anchor) == (driver["informationUri"], rule["id"])
+        assert rule["help"]["markdown"] in page
+        assert rule["help"]["text"].startswith(rule["fullDescription"]["text"])
+    assert driver["informationUri"] == "urn:cortex-skills:docs:scanner"
 
 
 def test_locations_are_relative_and_count_code_points(log: dict[str, Any], tmp_path: Path) -> None:
