@@ -53,7 +53,7 @@ def call(common: Common, tool: str, arguments: str | None, pairs: tuple[str, ...
 @click.option(
     "--scope",
     type=Choice(["agent", "namespace", "global"]),
-    help="agent [default]: triples about the agent; namespace, global: all triples of the namespace.",
+    help="agent: triples about the agent [without --subject]; namespace, global: all of the namespace [with it].",
 )
 @click.option("--limit", type=int, metavar="N", help="Maximum number of triples [20].")
 @click.option("--cursor", metavar="CURSOR", help="The cursor of the next page, from the answer before.")
