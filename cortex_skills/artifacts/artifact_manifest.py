@@ -140,7 +140,7 @@ def manifest_of(document: Mapping[str, Any], warnings: Mapping[str, str]) -> Art
 
 def _tool(tool: Mapping[str, Any]) -> ArtifactTool:
     given = {key: value for key, value in tool.items() if key != "risk"}
-    return ArtifactTool(**given, **tool.get("risk", {}))
+    return ArtifactTool(**given | {"description": tool["description"].strip()}, **tool.get("risk", {}))
 
 
 def _capabilities(given: Mapping[str, Any]) -> ArtifactCapabilities:

@@ -20,6 +20,7 @@ Rules kept here:
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -36,6 +37,8 @@ from cortex_skills.manifest.rules import tools_of
 from cortex_skills.registry.document import COMPANION, SkillDocument, SkillResource, Step, problems_of
 from cortex_skills.safe_io.schemas import Problem
 from cortex_skills.safe_io.strict_json import read_json
+
+log = logging.getLogger(__name__)
 
 EXTENSION = "cortex"  # the key below `metadata` for what agentskills.io has no key for
 
@@ -74,7 +77,7 @@ def read_skill_md(
         namespace: the namespace of a document that names none.
         resources: the files beside it.
         companion: the text of the file that `metadata.semantic` names, if any.
-        warnings: receives what the registry has no use for.
+        warnings: receives what the registry has no use for; without it that is logged.
 
     Raises:
         ManifestError: with all problems.
@@ -103,6 +106,9 @@ def read_skill_md(
     settings = {"namespace": namespace, "steps": steps_of(front.body)} | reading.settings()
     if warnings is not None:
         warnings.extend(reading.warnings)
+    else:
+        for warning in reading.warnings:
+            log.warning("%s: %s", manifest.name, warning)
     return SkillDocument.checked(**fields, **settings)
 
 

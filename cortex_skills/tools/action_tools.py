@@ -24,7 +24,7 @@ def tool_of(action: AgentAction) -> Tool:
     manifest = action.manifest
     return Tool(
         name=manifest.id,
-        description=manifest.description,
+        description=manifest.description.strip(),
         input_schema=manifest.input_schema(),
         output_schema=_details(manifest.output_schema()),
         permissions=action.permissions,

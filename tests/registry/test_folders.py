@@ -8,6 +8,7 @@ import stat
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from cortex_skills.registry.folders import SIDECAR, read_skill_folder, write_ski
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_record import SkillKey
 from cortex_skills.registry.sources import synchronise
+from cortex_skills.registry.views import document_view, record_view
 from tests.registry.drawn import documents
 
 
@@ -248,3 +250,42 @@ def test_an_export_replaces_nothing_and_leaves_nothing_half_written(tmp_path: Pa
         write_skill_folder(document, version, tmp_path)
     assert caught.value.code == "skill_exists"
     assert [path.name for path in tmp_path.iterdir()] == ["demo"]
+
+
+def test_a_folded_description_is_kept_as_it_was_signed_and_shown_without_its_line_end(tmp_path: Path):
+    text = "---\nname: demo\ndescription: >\n  First line\n  and second.\n\n---\nBody.\n"
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo" / "SKILL.md").write_text(text)
+    read = read_skill_folder(tmp_path / "demo", "mayros").document
+    assert (read.description, read.summary) == ("First line and second.\n", "First line and second.")
+    registry = machine(1)
+    version = registry.register(read, actor="ada", origin="human").version
+    shown = registry.version(version.id)
+    assert version.description == shown.description == "First line and second."
+    assert registry.document(shown).description == read.description
+    record = registry.record(SkillKey("mayros", "demo"))
+    view = record_view(registry, record, datetime.now(UTC))
+    assert view["description"] == document_view(registry.document(shown))["description"] == "First line and second."
+    again = read_skill_folder(write_skill_folder(read, version, tmp_path / "out"), "mayros").document
+    assert again == read
+
+
+def test_the_companion_file_may_have_any_name_and_only_the_one_that_is_named_is_read(folder: Path):
+    (folder / "SKILL.md").write_text("---\nname: demo\ndescription: d\nmetadata:\n  semantic: rules.yml\n---\nBody.\n")
+    (folder / "rules.yml").write_text("version: 2\n")
+    found = read_skill_folder(folder, "mayros")
+    assert (found.document.semantic, found.document.resources) == ({"version": 2}, ())
+    (folder / "SKILL.md").write_text("---\nname: demo\ndescription: d\n---\nBody.\n")
+    (folder / "semantic.yaml").write_text("version: 2\n")
+    found = read_skill_folder(folder, "mayros")
+    assert [resource.path for resource in found.document.resources] == ["rules.yml"]
+    assert found.document.semantic is None
+    assert found.warnings == ("'semantic.yaml' is left out: it is the name of a file of the manifest",)
+
+
+def test_an_error_of_a_manifest_has_no_path_of_this_machine(folder: Path):
+    (folder / "SKILL.md").write_text("---\nname: Demo\n---\n")
+    with pytest.raises(CortexError) as caught:
+        read_skill_folder(folder, "mayros")
+    assert caught.value.message.startswith("the manifest of 'demo' has 2 problems:")
+    assert str(folder.parent) not in caught.value.message

@@ -101,6 +101,7 @@ NO_STEPS = '{"namespace": "n", "steps": 3}'
         ("allowed_tools: 5", "allowed_tools", {"allowed_tools": 5}),
         ("namespace: a b", "namespace", {"namespace": "a b"}),
         ("type: technique", None, {"type": "technique"}),
+        ("on: [no, 1:30, 7]\nid: 12345678901234567890", None, {"on": ["no", "1:30", 7], "id": "12345678901234567890"}),
     ],
 )
 def test_a_value_that_the_registry_cannot_use_is_kept_as_metadata_with_a_warning(front, field, kept):
