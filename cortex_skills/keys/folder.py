@@ -1,9 +1,12 @@
-"""The folder of keys: one file of 32 bytes per key, and which key this installation signs with.
+"""The folder of keys: a file of 32 bytes and one of its public key per key, and which key this installation signs with.
 
 Rules kept here:
 - a key is used only if its folder and its file are private (0700 and 0600) and neither is a symbolic link;
 - a key file appears complete or not at all, and never replaces another: it is written to a temporary file, synced, and
   then linked to its name, which fails if the name exists;
+- the public key is kept beside the seed, `NAME.pub`, and compared when the key is opened: a seed with a flipped bit is
+  the key of somebody else. A seed without it, of an earlier version of this program, gets it; a public key without its
+  seed is a key that was lost, and no other one takes its name;
 - a name cannot lead out of the folder, and is lower case, so that no two names are equal on any file system;
 - this installation signs with the key `proofs.key` in the folder `proofs.keys`, by default `keys` in the user's data
   folder. The first use creates it. A key that cannot be used is an error, and is never replaced.
@@ -11,6 +14,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import secrets
@@ -27,13 +31,17 @@ from cortex_skills.safe_io.private_files import (
     make_private_folder,
     read_private,
     sync_folder,
+    write_whole,
 )
 
 if TYPE_CHECKING:
     from cortex_skills.config.settings import Config
 
+log = logging.getLogger(__name__)
+
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-_SUFFIX = ".seed"
+_SUFFIX, _PUBLIC = ".seed", ".pub"
+_MAX_PUBLIC = 256  # bytes
 
 
 def default_folder() -> Path:
@@ -75,35 +83,43 @@ class KeyFolder:
 
         Raises:
             CortexError: `invalid_arguments`: the name is malformed, or exists; `config_invalid`: the folder cannot be
-                used.
+                used, or the key with this name was lost.
 
         """
         path = self._file(name)
         seed = secrets.token_bytes(SEED_BYTES)
+        key = Key(name, seed)
         try:
             make_private_folder(self.path)
             self._check_folder()
+            if _public_of(path).exists() and not path.exists():
+                raise _lost(path)
             self._write(path, seed)
+            _check_public(path, key)
         except FileExistsError:
-            hint = "choose another name, or remove the file of a key that is no longer needed"
+            hint = "choose another name, or remove the files of a key that is no longer needed"
             raise CortexError("invalid_arguments", f"a key named {name} exists", hint=hint) from None
         except OSError as error:
             raise _refused(self.path, f"cannot be written: {error.strerror}", "check its owner and its mode") from error
-        return Key(name, seed)
+        return key
 
     def open(self, name: str) -> Key:
         """The key with a name.
 
         Raises:
             CortexError: `invalid_arguments`: the name is malformed, or there is no such key; `config_invalid`: the
-                folder or the file is not private, or the file is not a key.
+                folder or the file is not private, or the file is not a key, or not the one that it was.
 
         """
         path = self._file(name)
         try:
             self._check_folder()
-            return Key(name, _read(path))
+            key = Key(name, _read(path))
+            _check_public(path, key)
+            return key
         except FileNotFoundError:
+            if _public_of(path).exists():
+                raise _lost(path) from None
             hint = f"create it with `cortex-skills key create {name}`; `key list` lists the keys"
             raise CortexError("invalid_arguments", f"there is no key named {name}", hint=hint) from None
         except OSError as error:
@@ -139,7 +155,7 @@ class KeyFolder:
         """
         try:
             self._check_folder()
-            names = sorted(path.name.removesuffix(_SUFFIX) for path in self.path.iterdir() if path.suffix == _SUFFIX)
+            names = sorted({path.stem for path in self.path.iterdir() if path.suffix in (_SUFFIX, _PUBLIC)})
         except FileNotFoundError:
             return []
         except OSError as error:
@@ -189,6 +205,40 @@ def _read(path: Path) -> bytes:
     if len(seed) != SEED_BYTES or not any(seed):
         raise _refused(path, "is damaged: a key is 32 bytes", "restore a copy, or create a new key")
     return seed
+
+
+def _public_of(path: Path) -> Path:
+    return path.with_name(f"{path.name.removesuffix(_SUFFIX)}{_PUBLIC}")
+
+
+def _check_public(path: Path, key: Key) -> None:
+    """Refuse a seed that is not that of the public key beside it; write the public key where there is none."""
+    public = _public_of(path)
+    try:
+        if public.is_symlink():
+            raise _refused(public, "is a symbolic link", "put the public key itself there")
+        stated = read_private(public, _MAX_PUBLIC)
+    except FileNotFoundError:
+        try:
+            write_whole(public, f"{key.did}\n".encode(), 0o600)
+        except OSError as error:
+            log.info("the public key of %s is not kept beside it: %s", path, error.strerror)
+        return
+    except NotPrivateError as error:
+        raise _refused(public, error.problem, error.hint) from None
+    if stated.strip() != key.did.encode():
+        raise _refused(
+            path,
+            f"is not the key that it was: its public key is {key.did}, and not the one in {public.name}",
+            f"restore copies of both files; if this is the right key, remove {public.name}",
+        )
+
+
+def _lost(path: Path) -> CortexError:
+    hint = (
+        f"restore a copy of it; for a new key with this name, which others do not know, remove {_public_of(path).name}"
+    )
+    return _refused(path, "is missing, and its public key is there", hint)
 
 
 def _refused(path: Path, problem: str, hint: str) -> CortexError:

@@ -56,7 +56,7 @@ def test_a_key_is_32_bytes_that_only_its_owner_may_read(folder: KeyFolder) -> No
         folder.create("alice")
     finally:
         os.umask(before)
-    (file,) = folder.path.iterdir()
+    (file,) = folder.path.glob("*.seed")
     assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert file.stat().st_size == 32
@@ -67,7 +67,7 @@ def test_a_key_never_replaces_another(folder: KeyFolder) -> None:
     made = folder.create("alice")
     assert "a key named alice exists" in refusal("invalid_arguments", folder.create, "alice")
     assert folder.open("alice").did == made.did
-    assert len(list(folder.path.iterdir())) == 1
+    assert sorted(path.name for path in folder.path.iterdir()) == ["alice.pub", "alice.seed"]
 
 
 def test_concurrent_creations_create_one_key(folder: KeyFolder) -> None:
@@ -80,7 +80,7 @@ def test_concurrent_creations_create_one_key(folder: KeyFolder) -> None:
     with ThreadPoolExecutor(8) as pool:
         made = [key for key in pool.map(create, range(16)) if key is not None]
     assert [key.did for key in made] == [folder.open("alice").did]
-    assert len(list(folder.path.iterdir())) == 1
+    assert sorted(path.name for path in folder.path.iterdir()) == ["alice.pub", "alice.seed"]
 
 
 def test_a_creation_that_fails_leaves_nothing(folder: KeyFolder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +132,7 @@ def test_a_name_is_refused_or_stays_in_the_folder(name: str) -> None:
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o660, 0o666, 0o611])
 def test_a_key_that_others_can_read_or_write_is_refused(folder: KeyFolder, mode: int) -> None:
     folder.create("alice")
-    (file,) = folder.path.iterdir()
+    (file,) = folder.path.glob("*.seed")
     file.chmod(mode)
     assert "by others" in refusal("config_invalid", folder.open, "alice")
     (info,) = folder.list()
@@ -191,14 +191,14 @@ def test_a_pipe_in_the_place_of_a_key_is_refused_without_waiting(folder: KeyFold
 @pytest.mark.parametrize("content", [b"", b"x" * 31, b"x" * 33, b"x" * 64, b"x" * 100_000, bytes(32)])
 def test_a_file_that_is_not_a_key_is_refused(folder: KeyFolder, content: bytes) -> None:
     folder.create("alice")
-    (file,) = folder.path.iterdir()
+    (file,) = folder.path.glob("*.seed")
     file.write_bytes(content)
     assert ("is damaged" if len(content) <= 32 else "is too large") in refusal("config_invalid", folder.open, "alice")
 
 
 def test_an_error_contains_no_byte_of_a_key(folder: KeyFolder) -> None:
     folder.create("alice")
-    (file,) = folder.path.iterdir()
+    (file,) = folder.path.glob("*.seed")
     file.write_bytes(b"SECRETSECRETSECRET")
     assert "SECRET" not in refusal("config_invalid", folder.open, "alice")
 
@@ -209,3 +209,71 @@ def test_other_files_in_the_folder_are_ignored(folder: KeyFolder) -> None:
     (folder.path / "Bad Name.seed").write_bytes(bytes(32))
     (folder.path / ".new-x.seed").write_bytes(bytes(32))
     assert [info.name for info in folder.list()] == ["alice"]
+
+
+# --- the public key beside the seed
+
+
+@given(bit=st.integers(0, 255))
+def test_a_seed_with_a_flipped_bit_is_refused(tmp_path_factory: pytest.TempPathFactory, bit: int) -> None:
+    folder = KeyFolder(tmp_path_factory.mktemp("keys") / "keys")
+    made = folder.create("alice")
+    file = folder.path / "alice.seed"
+    seed = bytearray(file.read_bytes())
+    seed[bit // 8] ^= 1 << bit % 8
+    file.write_bytes(seed)
+    for call in (folder.open, folder.open_or_create):
+        assert "is not the key that it was" in refusal("config_invalid", call, "alice")
+    (info,) = folder.list()
+    assert (info.did, made.did in info.problem) == (None, False)
+    assert file.read_bytes() == seed
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", b"did:key:z6Mk", b"\xff\xfe", b"x" * 10_000])
+def test_a_public_key_that_is_another_one_is_refused_until_it_is_removed(folder: KeyFolder, content: bytes) -> None:
+    made = folder.create("alice")
+    public = folder.path / "alice.pub"
+    public.write_bytes(content)
+    refusal("config_invalid", folder.open, "alice")
+    public.write_text(f"{folder.create('bob').did}\n")
+    assert "alice.pub" in refusal("config_invalid", folder.open, "alice")
+    public.unlink()
+    assert folder.open("alice").did == made.did
+    assert public.read_text() == f"{made.did}\n"
+
+
+def test_a_key_of_an_earlier_version_gets_its_public_key(folder: KeyFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = folder.create("my.key")
+    public = folder.path / "my.key.pub"
+    public.unlink()
+    assert (folder.open("my.key").did, public.read_text()) == (made.did, f"{made.did}\n")
+    assert stat.S_IMODE(public.stat().st_mode) == 0o600
+    public.unlink()
+
+    def full(*_: Any) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert folder.open("my.key").did == made.did
+    assert not public.exists()
+
+
+def test_a_lost_key_is_replaced_by_no_other_one(folder: KeyFolder) -> None:
+    folder.create("alice")
+    (folder.path / "alice.seed").unlink()
+    for call in (folder.open, folder.create, folder.open_or_create):
+        assert "is missing, and its public key is there" in refusal("config_invalid", call, "alice")
+    (info,) = folder.list()
+    assert (info.name, info.did) == ("alice", None)
+    assert not (folder.path / "alice.seed").exists()
+    (folder.path / "alice.pub").unlink()
+    assert folder.create("alice").did == folder.open("alice").did
+
+
+@posix
+def test_a_link_in_the_place_of_a_public_key_is_refused(folder: KeyFolder) -> None:
+    folder.create("alice")
+    public = folder.path / "alice.pub"
+    public.rename(folder.path / "elsewhere")
+    public.symlink_to("elsewhere")
+    assert "symbolic link" in refusal("config_invalid", folder.open, "alice")
