@@ -39,6 +39,7 @@ from cortex_skills.cli.installed import audit_artifact, enable, installed, quara
 from cortex_skills.cli.key import key
 from cortex_skills.cli.logs import logging_to
 from cortex_skills.cli.options import Common
+from cortex_skills.cli.output import MAKE_ROOM
 from cortex_skills.cli.package import package
 from cortex_skills.cli.proof import proof
 from cortex_skills.cli.registry import registry
@@ -158,16 +159,28 @@ def _usage(error: click.ClickException) -> CortexError:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else PROGRAM
     near = getattr(error, "possibilities", None)
+    if isinstance(error, click.NoSuchOption):
+        near = _near_options(error)
     hint = f"did you mean {' or '.join(near)}?" if near else f"see `{path} --help`"
     message = error.message if near else error.format_message()
     return CortexError("invalid_arguments", message, hint=hint)
 
 
+def _near_options(error: click.NoSuchOption) -> list[str]:
+    """The options of the command whose names are like the unknown one; their dashes are no likeness."""
+    from cortex_graph.spelling import nearest
+
+    if error.ctx is None:
+        return []
+    options = [name for each in error.ctx.command.get_params(error.ctx) for name in (*each.opts, *each.secondary_opts)]
+    long = {name.removeprefix("--"): name for name in options if name.startswith("--")}
+    return [long[name] for name in nearest(error.option_name.lstrip("-"), long, 3, likeness=0.7)]
+
+
 def _unexpected(error: Exception) -> CortexError:
     if isinstance(error, OSError) and error.errno in _NO_ROOM:
         where = f" ({error.filename})" if error.filename else ""
-        hint = "free disk space, or write to another folder"
-        return CortexError("internal_error", f"writing failed: {error.strerror}{where}", hint=hint)
+        return CortexError("internal_error", f"writing failed: {error.strerror}{where}", hint=MAKE_ROOM)
     log.info("unexpected error", exc_info=error)
     hint = "run the command again with --verbose, and report its output"
     return CortexError("internal_error", f"{type(error).__name__}: {error}", hint=hint)

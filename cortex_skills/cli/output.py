@@ -5,6 +5,7 @@ Rules kept here:
 - errors, log lines and notes go to standard error; with `--json` as JSON documents, one a line;
 - every character that is not printable is escaped: a file name or a value of the graph cannot send control sequences
   to a terminal, and the later lines of an error cannot imitate another error;
+- the remedy for a full disk is space, and never to restart the command that writes it;
 - colours, tables and progress bars only on a terminal, no colours when NO_COLOR is set; plain lines in a pipe.
 """
 
@@ -33,7 +34,20 @@ if TYPE_CHECKING:
 # A text, or a text and its style on a terminal.
 Part = str | tuple[str, str]
 
+MAKE_ROOM = "free disk space, or write to another folder"
+"""The hint for a full disk."""
+
 _STYLES = {"critical": "bold red", "error": "bold red", "fail": "bold red", "warning": "yellow", "warn": "yellow"}
+
+
+def _of_command(error: CortexError) -> CortexError:
+    """An error with the hint of a command, which ends with it, where the hint is for what keeps a store open."""
+    from cortex_graph.engine_errors import states_full
+
+    process = error.details.get("process")
+    if process not in (None, str(os.getpid())) or (process is None and not states_full(error.message)):
+        return error
+    return CortexError(error.code, error.message, hint=MAKE_ROOM, details=error.details)
 
 
 class Output:
@@ -94,6 +108,7 @@ class Output:
 
     def error(self, error: CortexError) -> None:
         """Write an error: its code, what happened, and what to do next."""
+        error = _of_command(error)
         if self.as_json:
             self._note_json(error.to_json())
             return

@@ -65,7 +65,7 @@ def read_manifest(folder: Path, *, portable: bool = False) -> tuple[Manifest, di
         if portable and is_agentskills(front):
             rejected = tuple(unportable(text))
     except _UnreadableError as error:
-        front = Frontmatter(unreadable(str(error), "a skill is a folder with a SKILL.md in it"))
+        front = Frontmatter(unreadable(str(error), error.hint or "a skill is a folder with a SKILL.md in it"))
     companion = front.companion_name
     if companion is None or not _is_plain_name(companion):
         return _with_warnings(build(front, None, name, place), rejected), {FILE_NAME: text}
@@ -73,7 +73,7 @@ def read_manifest(folder: Path, *, portable: bool = False) -> tuple[Manifest, di
         companion_text = _read(folder / companion, MAX_FRONTMATTER_BYTES)
         block = read_companion(companion_text, companion)
     except _UnreadableError as error:
-        hint = "metadata.semantic names a file in the skill's folder"
+        hint = error.hint or "metadata.semantic names a file in the skill's folder"
         block = unreadable(str(error), hint, file=companion, path=("semantic",))
     manifest = build(front, block, name, place)
     return _with_warnings(manifest, rejected), {FILE_NAME: text, companion: companion_text}
@@ -84,7 +84,11 @@ def _with_warnings(manifest: Manifest, more: tuple[Problem, ...]) -> Manifest:
 
 
 class _UnreadableError(Exception):
-    """A file is missing or unsuitable; the message has the reason."""
+    """A file is missing or unsuitable; the message has the reason, and the hint a remedy."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 def _read(path: Path, limit: int) -> str:
@@ -107,11 +111,11 @@ def _read(path: Path, limit: int) -> str:
     except ValueError:  # its text differs between versions of Python
         raise _UnreadableError("cannot be read: its path contains a NUL") from None
     if len(content) > limit:
-        raise _UnreadableError(f"has more than {limit >> 10} KiB")
+        raise _UnreadableError(f"has more than {limit >> 10} KiB", "shorten it")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _UnreadableError(f"is not UTF-8: byte {error.start + 1}") from None
+        raise _UnreadableError(f"is not UTF-8: byte {error.start + 1}", "save it as UTF-8") from None
 
 
 def _is_plain_name(name: str) -> bool:

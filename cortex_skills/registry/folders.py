@@ -20,13 +20,11 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from cortex_skills.errors import CortexError
 from cortex_skills.manifest import ManifestError, read_manifest
-from cortex_skills.registry.digests import digest
 from cortex_skills.registry.document import (
     MANIFEST,
     MAX_RESOURCE,
@@ -37,18 +35,15 @@ from cortex_skills.registry.document import (
     path_problem,
 )
 from cortex_skills.registry.registration import UNSIGNED, VersionSignature
+from cortex_skills.registry.sidecar import MAX_SIDECAR, SIDECAR, ChangedError, as_exported, executable_of, sidecar_of
 from cortex_skills.registry.skill_md import read_skill_md, write_skill_md
 from cortex_skills.registry.skill_record import SkillVersion
 from cortex_skills.safe_io.schemas import Problem, shown
-from cortex_skills.safe_io.strict_json import read_json
 from cortex_skills.skill_folder.snapshot import read_beside
 
-SIDECAR = ".cortex-registry.json"
-_FORMAT = "cortex-registry/1"
-_MAX_SIDECAR = 16 << 20  # bytes, with the paths of all executable files
 _MAX_ENTRIES = 20_000
 _MAX_DEPTH = 32
-_SKIPPED = frozenset({"node_modules", "__pycache__"})
+SKIPPED = frozenset({"node_modules", "__pycache__"})
 _OWN = frozenset({MANIFEST, SIDECAR, "SKILL.sig"})
 
 
@@ -96,8 +91,8 @@ def read_skill_folder(folder: Path, namespace: str, *, accept_changed: bool = Fa
     )
     warnings += [str(each) for each in (*manifest.warnings, *unused) if each.path == ("name",) or each in unused]
     try:
-        document, signature = _as_exported(document, read_beside(folder / SIDECAR, _MAX_SIDECAR))
-    except _ChangedError as change:
+        document, signature = as_exported(document, read_beside(folder / SIDECAR, MAX_SIDECAR))
+    except ChangedError as change:
         if not accept_changed:
             raise CortexError(
                 "export_changed",
@@ -128,8 +123,8 @@ def write_skill_folder(document: SkillDocument, version: SkillVersion, target: P
     place = target / document.name
     files = {name: text.encode() for name, text in write_skill_md(document).items()}
     files |= {resource.path: resource.data for resource in document.resources}
-    executable = _executable(document)
-    files[SIDECAR] = json.dumps(_sidecar(version, executable), indent=1).encode() + b"\n"
+    executable = executable_of(document)
+    files[SIDECAR] = json.dumps(sidecar_of(version, executable), indent=1).encode() + b"\n"
     try:
         target.mkdir(parents=True, exist_ok=True)
         if place.exists() or place.is_symlink():
@@ -217,7 +212,7 @@ def _files(folder: Path, own: Collection[str], warnings: list[str]) -> Iterator[
             if name in own:
                 continue
             about = entry.stat(follow_symlinks=False)
-            if stat.S_ISDIR(about.st_mode) and not entry.name.startswith(".") and entry.name not in _SKIPPED:
+            if stat.S_ISDIR(about.st_mode) and not entry.name.startswith(".") and entry.name not in SKIPPED:
                 if depth == _MAX_DEPTH:
                     raise _refused(folder, f"has more than {_MAX_DEPTH} levels of folders")
                 pending.append((f"{name}/", Path(entry.path), depth + 1))
@@ -238,68 +233,6 @@ def _left_out(name: str, mode: int) -> str:
     if not stat.S_ISREG(mode):
         return "is not a regular file"
     return path_problem(name)
-
-
-def _executable(document: SkillDocument) -> list[str]:
-    return [resource.path for resource in document.resources if resource.executable]
-
-
-def _sidecar(version: SkillVersion, executable: list[str]) -> dict[str, Any]:
-    return {
-        "format": _FORMAT,
-        "namespace": version.key.namespace,
-        "name": version.key.name,
-        "version": version.number,
-        "digest": version.digest,
-        "compatDigest": version.compat_digest,
-        "executable": executable,
-        "publicKey": version.public_key or None,
-        "signature": version.signature or None,
-    }
-
-
-class _ChangedError(Exception):
-    """Why a folder is not what its sidecar states."""
-
-
-def _as_exported(document: SkillDocument, sidecar: bytes | None) -> tuple[SkillDocument, VersionSignature]:
-    """The document with the executable files that its sidecar states, and the signature; as it is without a sidecar.
-
-    Raises:
-        _ChangedError: the sidecar is about another document, or cannot be read.
-
-    """
-    if sidecar is None:
-        return document, UNSIGNED
-    try:
-        stated = read_json(sidecar, max_size=_MAX_SIDECAR)
-    except ValueError as error:
-        raise _ChangedError(f"{SIDECAR} cannot be read: {error}") from None
-    if not isinstance(stated, dict) or stated.get("format") != _FORMAT:
-        raise _ChangedError(f"{SIDECAR} is not of the form {_FORMAT}")
-    executable = stated.get("executable", [])  # an export of an earlier version has none
-    match stated.get("publicKey"), stated.get("signature"):
-        case None, None:
-            signature = UNSIGNED
-        case str(key), str(value):
-            signature = VersionSignature(key, value)
-        case _:
-            raise _ChangedError(f"{SIDECAR} has a key without a signature, or a signature without a key")
-    if not isinstance(executable, list):
-        raise _ChangedError(f"{SIDECAR} is not of the form {_FORMAT}")
-    resources = tuple(replace(each, executable=each.path in executable) for each in document.resources)
-    exported = replace(document, resources=resources)
-    found = {
-        "namespace": exported.namespace,
-        "name": exported.name,
-        "digest": digest(exported),
-        "executable": _executable(exported),
-    }
-    for member, is_now in found.items():
-        then = executable if member == "executable" else stated.get(member)
-        if then != is_now:
-            raise _ChangedError(f"its {member} is {shown(is_now)}, and {SIDECAR} states {shown(then)}")
-    return exported, signature
 
 
 def _refused(folder: Path, problem: str) -> ManifestError:

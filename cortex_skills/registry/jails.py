@@ -37,7 +37,7 @@ def import_folder(config: Config, given: str) -> Path:
     found = place.resolve()
     for private in private_below(config, Path(root)):
         if found.is_relative_to(private) or private.is_relative_to(found):
-            raise _refused(given, "holds private data of this installation")
+            raise _refused(given, "importRoot", "holds private data of this installation")
     return place
 
 
@@ -56,7 +56,7 @@ def export_folder(config: Config, given: str, name: str) -> Path:
     root = config.registry.export_root
     place = _below(root, "exportRoot", given, must_exist=False)
     if any((place / name).resolve().is_relative_to(private) for private in private_below(config, Path(root))):
-        raise _refused(given, "is where this installation keeps private data")
+        raise _refused(given, "exportRoot", "is where this installation keeps private data")
     return place
 
 

@@ -26,6 +26,7 @@ from cortex_skills.registry.registration import UNSIGNED, Registered
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.safe_io.display import one_line
 from cortex_skills.safe_io.schemas import shown
+from cortex_skills.skill_folder.skipped import skipped_skills
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +40,7 @@ class SyncReport:
     Attributes:
         found: each skill that is registered, by its folder: whether it has a new version, and which.
         refused: each one that is not, and why.
-        warnings: the files that were left out of a skill.
+        warnings: the files that were left out of a skill, and the folders that look like one and are not read.
 
     """
 
@@ -75,12 +76,16 @@ def synchronise(
     refused: dict[Path, CortexError] = {}
     found: dict[Path, Registered] = {}
     namespace = registry.terms.names.namespace
-    for place in dict.fromkeys(each for folder in folders for each in skill_folders_in(folder)):
+    places = list(folders)
+    read_from = dict.fromkeys(each for folder in places for each in skill_folders_in(folder))
+    skipped = (each for folder in places for each in skipped_skills(folder, read_from))
+    for place in read_from:
         try:
             pending[place] = read_skill_folder(place, namespace, accept_changed=accept_changed)
         except CortexError as error:
             refused[place] = error
-    warnings = tuple((place, warning) for place, read in pending.items() for warning in read.warnings)
+    left_out = ((each.file, f"is skipped: it {each.reason} ({each.hint})") for each in skipped)
+    warnings = (*left_out, *((place, warning) for place, read in pending.items() for warning in read.warnings))
     while pending:
         later: dict[Path, CortexError] = {}
         for place, read in pending.items():

@@ -48,6 +48,8 @@ def explained(error: BaseException, what: str, folder: Path | None) -> GraphErro
         return locked(folder)
     if folder is not None and (damage := damage_in(text, folder)) is not None:
         return damage
+    if states_full(text):
+        details["process"] = str(os.getpid())
     return GraphUnavailable(f"{what}: {text}", hint=_hint(text, folder), details=details)
 
 
@@ -89,10 +91,15 @@ def corrupt(folder: Path, problem: str, file: str | None = None) -> GraphCorrupt
     )
 
 
+def states_full(text: str) -> bool:
+    """Return whether a message is about a full disk."""
+    return _has(text, _FULL)
+
+
 def is_full(error: BaseException | None) -> bool:
     """Return whether an error, or one that caused it, is about a full disk."""
     while error is not None:
-        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or _has(str(error), _FULL):
+        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or states_full(str(error)):
             return True
         error = error.__cause__
     return False

@@ -2,12 +2,18 @@
 
 import errno
 import json
+import os
+from collections.abc import Iterator
 
+import click
 import pytest
 
+from cortex_graph.stores.shared import read_only
 from cortex_skills import __version__
-from cortex_skills.cli.app import program
+from cortex_skills.cli.app import PROGRAM, _usage, program
+from cortex_skills.cli.options import Common
 from cortex_skills.cli.output import Output
+from cortex_skills.errors import CortexError
 
 COMMANDS = [
     ["approve"],
@@ -139,6 +145,9 @@ def test_options_override_the_environment_which_overrides_the_file(run, tmp_path
         (("query", "--scope", "x"), "see `cortex-skills query --help`"),
         (("x" * 10_000,), "see `cortex-skills --help`"),
         (("scan",), "see `cortex-skills scan --help`"),
+        (("registry", "purge", "x", "--reason", "y"), "see `cortex-skills registry purge --help`"),
+        (("registry", "list", "--stor", "y"), "did you mean --store?"),
+        (("status", "--x"), "see `cortex-skills status --help`"),
     ],
 )
 def test_a_usage_error_has_a_hint(run, words, hint):
@@ -146,6 +155,59 @@ def test_a_usage_error_has_a_hint(run, words, hint):
     assert (answer.exit_code, answer.stdout) == (2, "")
     assert answer.stderr.startswith("error[invalid_arguments]: ")
     assert answer.stderr.endswith(f"hint: {hint}\n")
+
+
+def commands_of(group: click.Group, path: str = PROGRAM) -> Iterator[tuple[str, click.Command]]:
+    for name, command in group.commands.items():
+        yield f"{path} {name}", command
+        if isinstance(command, click.Group):
+            yield from commands_of(command, f"{path} {name}")
+
+
+def hint_for(path: str, command: click.Command, option: str) -> str:
+    with pytest.raises(click.NoSuchOption) as caught:
+        command.make_context(path, [option], obj=Common())
+    return _usage(caught.value).hint
+
+
+def test_an_unknown_option_is_answered_with_the_nearest_by_name_or_with_the_help_by_every_command():
+    for path, command in commands_of(program):
+        names = [name for each in command.params if isinstance(each, click.Option) for name in each.opts]
+        long = [name for name in names if len(name) > 5 and name.startswith("--")]
+        assert "--store" in long, path
+        for name in long:
+            swapped = name[:-2] + name[-1] + name[-2]
+            if swapped not in names:
+                assert name in hint_for(path, command, swapped).rstrip("?").split(), (path, swapped)
+        for unlike in ("--reasoning-effort", "--xyz"):
+            assert hint_for(path, command, unlike) == f"see `{path} --help`"
+
+
+def test_a_full_disk_is_not_remedied_by_a_restart_of_the_command_itself(run, monkeypatch, tmp_path):
+    place = str(tmp_path / "store")
+    data = tmp_path / "x.ttl"
+    data.write_text("<urn:cortex:mayros:a> <urn:cortex:mayros:b> 1 .\n")
+    assert run("graph", "import", data, "--store", place).exit_code == 0
+    monkeypatch.setattr(read_only, "_is_full", lambda _: True)
+    answer = run("graph", "import", data, "--store", place)
+    assert (answer.exit_code, str(os.getpid()) in answer.stderr) == (2, False)
+    assert answer.stderr.endswith("hint: free disk space, or write to another folder\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "is_space"),
+    [
+        (CortexError("invalid_arguments", "x cannot be written: No space left on device", hint="choose another"), True),
+        (CortexError("config_invalid", "x cannot be used: Disk quota exceeded", hint="check its owner"), True),
+        (CortexError("graph_unavailable", "x: No space left", hint="restart 7", details={"process": "7"}), False),
+        (CortexError("config_invalid", "x cannot be used: Permission denied", hint="check its owner"), False),
+    ],
+)
+def test_the_remedy_for_a_full_disk_is_space(error, is_space, capsys):
+    Output(as_json=True).error(error)
+    written = json.loads(capsys.readouterr().err)
+    assert (written["code"], written["message"]) == (error.code, error.message)
+    assert written["hint"].startswith("free disk space") is is_space
 
 
 def test_control_characters_of_an_argument_are_escaped(run):

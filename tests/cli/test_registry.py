@@ -128,6 +128,58 @@ def test_one_bad_folder_stops_no_other_and_is_reported(registry, skills):
     assert (answer.exit_code, answer.error["code"]) == (1, "manifest_invalid")
 
 
+def test_each_error_of_a_folder_of_skills_names_its_folder(registry, skills):
+    made = {
+        "colon": b"---\nname: colon\ndescription: A text with: a colon\n---\n",
+        "latin": b"---\nname: latin\ndescription: caf\xe9\n---\n",
+        "empty": b"",
+        "long": b"---\nname: " + b"n" * 65 + b"\ndescription: d\n---\n",
+        "lonely": b"---\nname: lonely\ndescription: d\ndepends_on: [nobody]\n---\n",
+    }
+    for name, data in made.items():
+        (skills(name) / "SKILL.md").write_bytes(data)
+    root = skills("good").parent
+    answer = registry("add", root)
+    errors = [json.loads(line) for line in answer.stderr.splitlines() if '"code"' in line]
+    assert {error["details"]["folder"] for error in errors} == {str(root / name) for name in made}
+    assert all(error["message"].startswith(f"{error['details']['folder']}: ") for error in errors)
+    assert "['" not in answer.stderr
+    latin = next(error for error in errors if error["details"]["folder"].endswith("latin"))
+    assert latin["message"].splitlines()[1] == "  SKILL.md:document: is not UTF-8: byte 33 (save it as UTF-8)"
+
+
+def test_what_looks_like_a_skill_and_is_not_read_is_named(registry, skills, tmp_path):
+    outer = skills("good")
+    root = outer.parent
+    for place, name in (
+        ("good/inner", "SKILL.md"),
+        ("group/deep/er", "SKILL.md"),
+        ("lower", "skill.md"),
+        (".hidden/x", "SKILL.md"),
+        ("node_modules/x", "SKILL.md"),
+        ("nothing", "README.md"),
+    ):
+        (root / place).mkdir(parents=True)
+        (root / place / name).write_text(TEXT.format(name="x", more=""))
+    (root / "link").symlink_to(outer)
+    notes = [json.loads(line)["note"] for line in registry("add", root).stderr.splitlines() if '"note"' in line]
+    named = {note.partition(":")[0].removeprefix(f"{root}/") for note in notes if "is skipped" in note}
+    assert named == {"good/inner/SKILL.md", "group/deep/er/SKILL.md", "lower/skill.md"}
+    refused = registry("add", root / "group")
+    assert (refused.error["code"], str(root / "group/deep/er") in refused.error["hint"]) == ("invalid_arguments", True)
+    refused = registry("add", root / "lower")
+    assert "is not called SKILL.md (rename it)" in refused.error["hint"]
+
+
+def test_a_reason_is_given_as_a_word_or_as_an_option_and_once(registry, skills):
+    registry("add", skills("one"))
+    registry("add", skills("two"))
+    assert registry("deprecate", "one", "too old").json["reason"] == "too old"
+    assert registry("deprecate", "two", "--reason", "too new").json["reason"] == "too new"
+    for words in ((), ("a", "--reason", "b"), ("",), ("--reason", "")):
+        assert registry("deprecate", "one", *words).error["code"] == "invalid_arguments"
+
+
 def test_states_change_and_are_refused_with_the_reason(registry, skills):
     registry("add", skills("base"))
     registry("add", skills("user", more="depends_on: [base]\n"))

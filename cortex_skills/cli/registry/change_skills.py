@@ -45,11 +45,11 @@ def add(ctx: click.Context, folder: Path | None, sign: bool, accept_changed: boo
     from cortex_skills.registry.folders import skill_folders_in
     from cortex_skills.registry.reading import attest_level
     from cortex_skills.registry.sources import synchronise
-    from cortex_skills.registry.views import ATTEST_WORDS
+    from cortex_skills.skill_folder.skipped import skipped_skills
 
     common: Common = ctx.obj
     if folder is not None and not skill_folders_in(folder):
-        hint = "a skill is a folder with a SKILL.md"
+        hint = "; ".join(map(str, skipped_skills(folder))) or "a skill is a folder with a SKILL.md"
         raise CortexError("invalid_arguments", f"{folder} contains no skill", hint=hint)
     with common.plugin() as plugin:
         if folder is None:
@@ -76,13 +76,17 @@ def add(ctx: click.Context, folder: Path | None, sign: bool, accept_changed: boo
     def show() -> None:
         for answer in answers:
             state = "registered" if answer["created"] else "registered already"
-            common.out.line(f"{answer['skill']} version {answer['version']} {state}, {ATTEST_WORDS[answer['attest']]}")
+            common.out.line(f"{answer['skill']} version {answer['version']} {state}")
         if not answers and not report.refused:
             common.out.line("there is no skill in the configured folders")
 
     common.out.answer(answers, show)
-    for problem in report.refused.values():
-        common.out.error(problem)
+    unsigned = [answer for answer in answers if answer["created"] and answer["attest"] == "unsigned"]
+    if unsigned:
+        common.out.note(f"not signed: {len(unsigned)} of {len(answers)}; --sign signs those that are your own")
+    for place, problem in report.refused.items():
+        message, details = f"{place}: {problem.message}", {**problem.details, "folder": str(place)}
+        common.out.error(CortexError(problem.code, message, hint=problem.hint, details=details))
     if report.refused:
         ctx.exit(1)
 
@@ -119,11 +123,16 @@ def promote(common: Common, name: str, unmeasured: bool) -> None:
 
 @click.command(cls=Command)
 @SKILL
-@click.argument("reason", metavar="REASON")
+@click.argument("words", required=False, metavar="[REASON]")
+@click.option("--reason", help="Why; the same as REASON.")
 @click.pass_obj
-def deprecate(common: Common, name: str, reason: str) -> None:
+def deprecate(common: Common, name: str, words: str | None, reason: str | None) -> None:
     """Take a skill out of use, because of REASON."""
-    _stand(common, name, lambda registry, skill, actor: registry.deprecate(skill, reason, actor=actor))
+    if (words is None) == (reason is None):
+        problem = "give one reason, and not two" if words is not None else "a reason is needed"
+        raise CortexError("invalid_arguments", problem, hint="cortex-skills registry deprecate NAME --reason TEXT")
+    why = words or reason or ""
+    _stand(common, name, lambda registry, skill, actor: registry.deprecate(skill, why, actor=actor))
 
 
 @click.command(cls=Command)

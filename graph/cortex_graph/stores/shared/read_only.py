@@ -71,12 +71,12 @@ class ReadOnlyStore(OxigraphStore):
                 f"{self.damage.message}; it is read-only", hint=self.damage.hint, details=self.damage.details
             )
         problem, hint = "its folder cannot be written to", "make the folder writable and open the store again"
+        details = {"folder": str(self._folder)}
         if self._was_full:
             problem = "the disk was full when it was opened"
             hint = f"free some space, and restart the process that has the store open ({os.getpid()})"
-        raise GraphUnavailable(
-            f"{self._where} is read-only: {problem}", hint=hint, details={"folder": str(self._folder)}
-        )
+            details["process"] = str(os.getpid())
+        raise GraphUnavailable(f"{self._where} is read-only: {problem}", hint=hint, details=details)
 
     remove = apply = apply_at = bulk_insert = bulk_load = insert
 
