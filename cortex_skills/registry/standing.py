@@ -171,7 +171,14 @@ class StandingChanges(RegistryReader):
         return self.log.change(decide, actor)
 
     def report(
-        self, key: SkillKey, *, success: bool, actor: str, reporter: str | None = None, note: str = ""
+        self,
+        key: SkillKey,
+        *,
+        success: bool,
+        actor: str,
+        reporter: str | None = None,
+        session: str = "",
+        note: str = "",
     ) -> tuple[SkillRecord, str]:
         """Keep what an agent reports about a skill; it replaces the agent's earlier report.
 
@@ -180,6 +187,7 @@ class StandingChanges(RegistryReader):
             success: whether it worked, as the agent states.
             actor: on whose behalf.
             reporter: who reports, as the interface knows them; the actor by default.
+            session: the id of the session of the report (`LearnedIn.session`); empty for that of the plugin.
             note: why, at most 500 characters of which are kept in the event.
 
         Returns:
@@ -188,16 +196,22 @@ class StandingChanges(RegistryReader):
         """
         who = whole_characters(actor if reporter is None else reporter)
 
+        def problem_of(record: SkillRecord) -> str:
+            learned_in = self.version(record.version_id).learned_in
+            if session and learned_in is not None and learned_in.session == session:
+                return "it was learned in this session"
+            return _not_counted(record, who)
+
         def decide() -> RegistryChange[SkillRecord]:
             record = self.record(key)
             quality = record.quality.reported(who, success=success)
-            if _not_counted(record, who) or (quality == record.quality and not note):
+            if problem_of(record) or (quality == record.quality and not note):
                 return RegistryChange(record)
             details = {"success": success, "note": note[:500], "reporter": who}
             return self._rewrite("skill.reported", replace(record, quality=quality), record, details)
 
         record = self.log.change(decide, actor)
-        return record, _not_counted(record, who)
+        return record, problem_of(record)
 
     def loaded(self, key: SkillKey, tokens: int, *, actor: str) -> SkillRecord:
         """Record that a skill was loaded, and what that cost."""

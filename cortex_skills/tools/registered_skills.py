@@ -25,6 +25,7 @@ from cortex_skills.registry.lifecycle import ORIGINS, STATES
 from cortex_skills.registry.model_text import between_marks, document_for_model, is_trusted
 from cortex_skills.registry.reflections import check_memories
 from cortex_skills.registry.registry import SkillRegistry
+from cortex_skills.registry.session_calls import session_id
 from cortex_skills.registry.skill_finder import MAX_QUERY
 from cortex_skills.registry.skill_record import SkillRecord, SkillVersion
 from cortex_skills.registry.token_estimate import estimated_tokens
@@ -220,12 +221,17 @@ def _state(record: SkillRecord) -> str:
     return f"candidate, {uses}"
 
 
+def _session_id(call: Call) -> str:
+    """The id of the client's session, as what was learned in it has it; empty for the plugin's own."""
+    return session_id(call.host.session.session, call.session) if call.session else ""
+
+
 def _feedback(call: Call) -> Outcome:
     record = named_record(call, call.arguments["name"])
     success = call.arguments["success"]
     note = whole_characters(call.arguments.get("note", ""))
     new, problem = call.host.skills_to_use.report(
-        record.key, success=success, actor=call.agent, reporter=call.caller, note=note
+        record.key, success=success, actor=call.agent, reporter=call.caller, session=_session_id(call), note=note
     )
     quality = new.quality
     working = len(quality.reported_working)

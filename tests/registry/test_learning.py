@@ -137,6 +137,21 @@ def test_a_version_keeps_the_session_that_it_was_learned_in_by_an_id_that_opens_
     assert plugin.registry.versions(KEY)[0].learned_in == version.learned_in
 
 
+def test_another_agent_of_the_session_that_a_skill_was_learned_in_has_no_report_on_it(
+    opened: Callable[..., Plugin],
+) -> None:
+    plugin = opened()
+    for tool in ("fs_read", "fs_write"):
+        plugin._host.session_calls.after_call("s1", "a1", tool, {}, "ok")
+    done(plugin.call("skill_learn", {"name": "refresh-the-report"}, session="s1", agent="a1"))
+    feedback = {"name": "refresh-the-report", "success": True}
+    counted = [
+        done(plugin.call("skill_feedback", feedback, session=session, agent=agent))["counted"]
+        for session, agent in (("s1", "a1"), ("s2", "a1"), ("s1", "a2"), ("s2", "a2"))
+    ]
+    assert counted == [False, False, False, True]
+
+
 def test_learning_is_off_by_default_and_keeps_nothing(opened: Callable[..., Plugin]) -> None:
     plugin = opened(learning={})
     did(plugin, "fs_read", "fs_write")
