@@ -8,7 +8,8 @@ Rules kept here:
   and the sidecar `.cortex-registry.json` with the digests, the executable files and the signature. It is registered
   elsewhere with the same digests and the same signature, also where a file system or an archive lost the modes;
 - a folder that is not what its sidecar states, or whose sidecar cannot be read, is refused, unless the caller accepts
-  that it changed: then it is another document, without a signature, and a warning states that;
+  that it changed: then it is another document, without a signature, and a warning states that. The same holds for a
+  folder with the `SKILL.sig` of other files;
 - an export appears complete, in one rename, and replaces nothing.
 """
 
@@ -20,6 +21,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,12 +41,16 @@ from cortex_skills.registry.sidecar import MAX_SIDECAR, SIDECAR, ChangedError, a
 from cortex_skills.registry.skill_md import read_skill_md, write_skill_md
 from cortex_skills.registry.skill_record import SkillVersion
 from cortex_skills.safe_io.schemas import Problem, shown
-from cortex_skills.skill_folder.snapshot import read_beside
+from cortex_skills.safe_io.strict_json import read_json
+from cortex_skills.signatures.skill_files import files_of
+from cortex_skills.signatures.statement import read_signature
+from cortex_skills.signatures.verifier import check_holds
+from cortex_skills.skill_folder.snapshot import MAX_SIGNATURE, SIGNATURE, read_beside
 
 _MAX_ENTRIES = 20_000
 _MAX_DEPTH = 32
 SKIPPED = frozenset({"node_modules", "__pycache__"})
-_OWN = frozenset({MANIFEST, SIDECAR, "SKILL.sig"})
+_OWN = frozenset({MANIFEST, SIDECAR, SIGNATURE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,8 @@ def read_skill_folder(folder: Path, namespace: str, *, accept_changed: bool = Fa
 
     Raises:
         ManifestError: with all problems; also when there is no `SKILL.md`, or a file cannot be read.
-        CortexError: `export_changed`: the folder is not what its sidecar states.
+        CortexError: `export_changed`: the folder is not what its sidecar states; `signature_invalid`: it has a
+            `SKILL.sig` that is not of its files.
 
     """
     try:
@@ -91,6 +98,12 @@ def read_skill_folder(folder: Path, namespace: str, *, accept_changed: bool = Fa
     )
     warnings += [str(each) for each in (*manifest.warnings, *unused) if each.path == ("name",) or each in unused]
     try:
+        warnings += _check_publisher_signature(folder, document.name)
+    except CortexError as error:
+        if not accept_changed:
+            raise
+        warnings.append(f"it is registered without the signature in {SIGNATURE}: {error.message}")
+    try:
         document, signature = as_exported(document, read_beside(folder / SIDECAR, MAX_SIDECAR))
     except ChangedError as change:
         if not accept_changed:
@@ -103,6 +116,28 @@ def read_skill_folder(folder: Path, namespace: str, *, accept_changed: bool = Fa
         signature = UNSIGNED
         warnings.append(f"it was changed after its export, and is registered as another document: {change}")
     return SkillFolder(document, signature, tuple(warnings), texts)
+
+
+def _check_publisher_signature(folder: Path, name: str) -> list[str]:
+    """Check that the `SKILL.sig` of a folder, if it has one, is of its files; whom to trust is not asked here.
+
+    Returns:
+        A warning about one of another program, which is not checked.
+
+    Raises:
+        CortexError: `signature_invalid`.
+
+    """
+    data = read_beside(folder / SIGNATURE, MAX_SIGNATURE)
+    if data is None:
+        return []
+    with suppress(ValueError):
+        stated = read_json(data, max_size=MAX_SIGNATURE)
+        if isinstance(stated, dict) and "format" not in stated:
+            return [f"{SIGNATURE} is of another program, and is not checked"]
+    signature = read_signature(data)
+    check_holds(signature, name, signature.statement.version, files_of(folder))
+    return []
 
 
 def write_skill_folder(document: SkillDocument, version: SkillVersion, target: Path) -> Path:

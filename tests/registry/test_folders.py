@@ -19,6 +19,7 @@ from cortex_graph import open_store
 from cortex_graph.names import Names
 from cortex_skills.errors import CortexError
 from cortex_skills.keys import Key
+from cortex_skills.manifest import load_manifest
 from cortex_skills.registry.digests import compat_digest, digest
 from cortex_skills.registry.document import MAX_RESOURCE, SkillDocument, SkillResource
 from cortex_skills.registry.folders import SIDECAR, read_skill_folder, write_skill_folder
@@ -26,6 +27,7 @@ from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_record import SkillKey
 from cortex_skills.registry.sources import synchronise
 from cortex_skills.registry.views import document_view, record_view
+from cortex_skills.signatures.signing import sign_for_others
 from tests.registry.drawn import documents
 
 
@@ -193,6 +195,36 @@ def test_a_forged_signature_is_refused_and_a_removed_sidecar_leaves_it_unsigned(
     assert (done.version.signature, len(registry.document(done.version).resources)) == ("", 3)
     (again,) = synchronise(registry, [exported], actor="bob", sign=True).found.values()
     assert (again.created, again.version.public_key) == (True, Key("local", b"\2" * 32).did)
+
+
+@pytest.mark.parametrize(
+    "change", ["nothing", "a file", "the manifest", "the signature", "nonsense", "another program"]
+)
+def test_a_signature_of_other_files_beside_a_skill_is_refused(folder: Path, change: str):
+    (folder / "a.txt").write_text("a")
+    manifest = load_manifest(folder)
+    sign_for_others(folder, manifest, Key("acme", b"\3" * 32), "acme", datetime.now(UTC))
+    sig = folder / "SKILL.sig"
+    if change == "a file":
+        (folder / "a.txt").write_text("b")
+    elif change == "the manifest":
+        edited(folder / "SKILL.md", "Body", "Bodies")
+    elif change == "the signature":
+        text = json.loads(sig.read_text())
+        sig.write_text(json.dumps(text | {"signature": "0" * 128}))
+    elif change == "nonsense":
+        sig.write_bytes(b"\xff")
+    elif change == "another program":
+        sig.write_text('{"hash": "0", "signature": "1"}')
+    if change in ("nothing", "another program"):
+        warnings = read_skill_folder(folder, "mayros").warnings
+        assert ["is not checked" in each for each in warnings] == ([True] if change == "another program" else [])
+        return
+    with pytest.raises(CortexError) as caught:
+        read_skill_folder(folder, "mayros")
+    assert caught.value.code == "signature_invalid"
+    found = read_skill_folder(folder, "mayros", accept_changed=True)
+    assert "without the signature in SKILL.sig" in found.warnings[0]
 
 
 def test_a_rollback_to_an_unsigned_version_is_unsigned(folder: Path):
