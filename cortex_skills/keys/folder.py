@@ -262,10 +262,10 @@ def signing_key(config: Config) -> Key:
 
 
 def own_keys(config: Config) -> frozenset[str]:
-    """The public keys of this installation, as `did:key`; those that cannot be used are left out.
-
-    Raises:
-        CortexError: `config_invalid`: the folder is not private.
-
-    """
-    return frozenset(info.did for info in key_folder(config).list() if info.did is not None)
+    """The public keys of this installation, as `did:key`, without those that cannot be used (`doctor` reports them)."""
+    try:
+        found = key_folder(config).list()
+    except CortexError as error:
+        log.info("the keys of this installation are not known: %s", error.message)
+        return frozenset()
+    return frozenset(info.did for info in found if info.did is not None)

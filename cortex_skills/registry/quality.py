@@ -110,9 +110,10 @@ class Quality:
             reported_failing=failing if success else failing | one,
         )
 
-    def of_new_version(self) -> Quality:
-        """The counters of a skill whose document has changed: no outcome of the current version."""
-        return replace(self, current=0, current_successes=0)
+    def of_new_version(self, authors: frozenset[str]) -> Quality:
+        """The counters of a skill whose document has changed: no outcome of it, and no report of its authors."""
+        working, failing = self.reported_working - authors, self.reported_failing - authors
+        return replace(self, current=0, current_successes=0, reported_working=working, reported_failing=failing)
 
     def loaded(self, tokens: int, now: datetime) -> Quality:
         """The counters after it was loaded once more, which cost this many tokens."""

@@ -161,13 +161,16 @@ class Registrations(StandingChanges):
                 memories=remembered or record.edges.memories,
             )
             following = replace(version, number=self._newest(key) + 1, previous=before.id)
+            all_authors = record.authors | authors
             changed = replace(
                 record,
                 version_id=version.id,
                 standing=standing,
-                quality=record.quality if before.digest == version.digest else record.quality.of_new_version(),
+                quality=record.quality
+                if before.digest == version.digest
+                else record.quality.of_new_version(all_authors),
                 edges=edges,
-                authors=record.authors | authors,
+                authors=all_authors,
             )
             return self._change("skill.superseded", changed, following, record)
 

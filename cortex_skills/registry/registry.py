@@ -110,13 +110,14 @@ class SkillRegistry(Registrations):
             )
             is_same = version.digest == before.digest
             quality = kept.quality.merged(gone.quality)
+            authors = kept.authors | gone.authors | {whole_characters(actor if author is None else author)}
             new = replace(
                 kept,
                 version_id=version.id,
                 standing=kept.standing if is_same else lifecycle.revised(kept.standing),
-                quality=quality if is_same else quality.of_new_version(),
+                quality=quality if is_same else quality.of_new_version(authors),
                 edges=edges,
-                authors=kept.authors | gone.authors | {whole_characters(actor if author is None else author)},
+                authors=authors,
             )
             archived = replace(
                 gone,

@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cortex_skills import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.keys import Key, KeyFolder, KeyInfo, verify
+from cortex_skills.keys.folder import own_keys
 
 posix = pytest.mark.skipif(os.name != "posix", reason="modes are a thing of POSIX")
 
@@ -277,3 +279,16 @@ def test_a_link_in_the_place_of_a_public_key_is_refused(folder: KeyFolder) -> No
     public.rename(folder.path / "elsewhere")
     public.symlink_to("elsewhere")
     assert "symbolic link" in refusal("config_invalid", folder.open, "alice")
+
+
+@posix
+def test_the_keys_of_the_installation_are_those_that_can_be_used(tmp_path: Path) -> None:
+    folder = KeyFolder(tmp_path / "keys")
+    settings = Config(proofs={"keys": str(folder.path)})
+    assert own_keys(settings) == frozenset()
+    dids = {folder.create(name).did for name in ("a", "b")}
+    assert own_keys(settings) == dids
+    (folder.path / "c.seed").write_bytes(b"short")
+    assert own_keys(settings) == dids
+    folder.path.chmod(0o755)
+    assert own_keys(settings) == frozenset()

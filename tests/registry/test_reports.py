@@ -128,6 +128,7 @@ def test_a_changed_document_does_not_have_the_outcomes_of_the_one_before(plugin:
     for _ in range(3):
         plugin.outcome(LEARNED.name, True)
     assert is_started_with(plugin)
+    assert [report(plugin, agent)["reports"]["agents"] for agent in ("a1", "a2")] == [1, 2]
     update = {"operation": "update", "name": LEARNED.name, "body": f"{STEPS}Changed.\n"}
     assert not plugin.call("skill_write", update, agent="a2").is_error
     assert not is_started_with(plugin)
@@ -135,7 +136,8 @@ def test_a_changed_document_does_not_have_the_outcomes_of_the_one_before(plugin:
         plugin.registry.promote(LEARNED, actor="ada")
     quality = plugin.registry.record(LEARNED).quality
     assert (quality.invocations, quality.current) == (3, 0)
-    assert report(plugin, "a2")["counted"] is False  # an author now
+    again = report(plugin, "a2")  # an author now
+    assert (again["counted"], again["reports"]) == (False, {"agents": 1, "working": 1})
 
 
 def test_a_merged_skill_does_not_have_the_outcomes_of_its_parts(plugin: Plugin) -> None:
