@@ -3,7 +3,8 @@
 Rules kept here:
 - what is private (`config.private_paths`) is denied wherever it is in the workspace, also before it exists, with what
   the plugin keeps beside it: locks, temporary files, and beside the store what has its name and an extension;
-- what agents may only read is denied to those that write;
+- what agents may only read is denied to those that write: what the marks say, and files that the command of a program
+  of `actions.agents` names;
 - a workspace that is a private folder of the configuration, or is in one, is refused.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -54,7 +56,18 @@ def guarded(config: Config) -> ActionSettings:
     beside = [] if store is None else [store.expanduser().resolve()]
     never = (*settings.never, *_patterns(root, private), *(f"{path}.*" for path in _inside(root, beside)))
     given = {item.name: getattr(settings, item.name) for item in fields(settings)}
-    return GuardedSettings(**given | {"never": never}, not_written=tuple(_inside(root, read_only_paths(config))))
+    not_written = _inside(root, (*read_only_paths(config), *_programs(settings, root)))
+    return GuardedSettings(**given | {"never": never}, not_written=tuple(not_written))
+
+
+def _programs(settings: ActionSettings, root: Path) -> Iterator[Path]:
+    """The files that the commands of programs name: the programs, and scripts and settings among their arguments."""
+    for entry in settings.agents.values():
+        for word in entry["command"]:
+            with suppress(OSError, ValueError):  # an argument is any text
+                path = (root / entry.get("folder", "") / word).resolve()
+                if path.is_file():
+                    yield path
 
 
 def _patterns(root: Path, paths: Iterable[Path]) -> Iterator[str]:

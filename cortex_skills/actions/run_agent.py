@@ -1,7 +1,8 @@
 """`run_agent`: start one of the programs that the configuration names.
 
 Rules kept here:
-- programs are entries of `actions.agents`, each a command as a list: an agent chooses a name, and no argument;
+- programs are entries of `actions.agents`, each a command as a list: an agent chooses a name, and no argument; a person
+  who approves is shown the command;
 - of each one instance runs at a time, on this machine: it holds a lock while it, or a process that it left, runs;
 - it gets the environment variables of its entry only, and `PATH`; no input; it ends after its timeout, and with the
   plugin, its whole process group with it;
@@ -12,6 +13,7 @@ Rules kept here:
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import threading
@@ -62,7 +64,7 @@ def run_agent(settings: ActionSettings, workspace: Workspace) -> AgentAction:
         }
     )
     programs = AgentPrograms(settings, workspace)
-    return AgentAction(manifest, programs.run, close=programs.close)
+    return AgentAction(manifest, programs.run, preview=programs.preview, close=programs.close)
 
 
 class AgentPrograms:
@@ -73,6 +75,11 @@ class AgentPrograms:
         self._workspace = workspace
         self._running: set[_Program] = set()
         self._changing = threading.Lock()
+
+    def preview(self, call: ActionCall) -> str:
+        """The command that is run."""
+        entry = self._settings.agents[call.inputs["agentName"]]
+        return f"what this program changes; it runs, in {entry.get('folder', '.')}:\n{shlex.join(entry['command'])}"
 
     def run(self, call: ActionCall) -> dict[str, Any]:
         """Start a program; see `AgentAction.run`.

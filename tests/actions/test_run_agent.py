@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import pytest
 from platformdirs import user_data_path
 
 from cortex_skills import CortexError, Plugin
-from tests.actions.asking import approved
+from tests.actions.asking import approved, kept_request
 from tests.configs import config
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="process groups are of POSIX")
@@ -118,3 +119,21 @@ def test_a_wrong_entry_is_an_error_of_the_configuration() -> None:
     for entry in ({}, {"command": []}, {"command": "ls"}, {"command": ["ls"], "shell": True}):
         with pytest.raises(CortexError, match=r"actions\.agents"):
             config(actions={"agents": {"a": entry}})
+
+
+def test_a_person_is_shown_the_command(plugin: Plugin) -> None:
+    asked = plugin.call("run_agent", {"agentName": "shows", "wait": True})
+    command = shlex.join([sys.executable, "-I", "-c", SHOWS])
+    assert kept_request(plugin, asked).preview == f"what this program changes; it runs, in docs:\n{command}"
+
+
+def test_an_agent_does_not_write_the_script_of_a_program(acting: Callable[..., Plugin], folder: Path) -> None:
+    (folder / "out").mkdir()
+    for name in ("tidy.py", "other.py"):
+        (folder / "out" / name).write_text("")
+    agents = {"tidy": {"command": [sys.executable, "tidy.py", "a\0b", "x" * 4096], "folder": "out"}}
+    plugin = acting(trustLevel="supervised_auto", workspace=str(folder), agents=agents)
+    write = {"content": "import os", "overwrite": True}
+    assert plugin.call("fs_write", {"path": "out/tidy.py", **write}).code == "path_refused"
+    assert plugin.call("fs_read", {"path": "out/tidy.py"}).code is None
+    assert plugin.call("fs_write", {"path": "out/other.py", **write}).code is None
