@@ -101,6 +101,8 @@ def _checked(workspace: Workspace, call: ActionCall) -> tuple[CheckedArguments, 
     for path in arguments.paths:
         if path.startswith("/"):
             raise refused("args", f"{shown(path)} is an absolute path", "give a path relative to cwd")
+        if given["command"] == "git" and path.startswith(":"):  # what it means is not below cwd: gitglossary(7)
+            raise refused("args", f"{shown(path)} is a pathspec with magic", "give a plain path")
         if path != ".":
             workspace.parts_of("/".join((*folder, path)), call.settings.read, "args")
         elif not folder and given["command"] not in ("git", "find"):

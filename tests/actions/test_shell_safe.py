@@ -164,6 +164,12 @@ def test_an_argument_that_is_refused(words: tuple[str, ...]) -> None:
     assert caught.value.message.startswith(f"args: {words[0]}: ")
 
 
+@pytest.mark.parametrize("path", [":/", ":(top)src/x", ":!a.md", ":^a.md", ":(glob)**"])
+def test_git_takes_no_pathspec_with_magic(plugin: Plugin, path: str) -> None:
+    for words in (("log", "--", path), ("ls-files", path), ("status", path)):
+        assert run(plugin, "git", *words, cwd="docs").code == "path_refused"
+
+
 @pytest.mark.parametrize("command", ["sh", "bash", "/bin/ls", "ls ", "ls;id", "python3", "rm", ""])
 def test_another_command_is_refused(plugin: Plugin, command: str) -> None:
     assert run(plugin, command).code == "command_refused"
