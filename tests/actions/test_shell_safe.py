@@ -14,6 +14,7 @@ import pytest
 
 from cortex_sandbox.isolation.confined_command import ConfinedCommand
 from cortex_skills import CortexError, Plugin
+from cortex_skills.actions import shell_safe
 from cortex_skills.actions.action import ActionCall
 from cortex_skills.actions.argument_policies import checked_arguments
 from cortex_skills.actions.child_output import run_child
@@ -266,3 +267,26 @@ def test_a_program_whose_call_is_cancelled_is_ended(tmp_path: Path) -> None:
 def test_without_confinement_it_is_refused(plugin: Plugin, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     assert run(plugin, "ls", "docs").code == "confinement_missing"
+
+
+WORKING = [
+    ("ls", "-1AaFhlRrSt", "docs"),
+    ("ls", "--all", "--recursive", "--reverse", "docs"),
+    ("cat", "-nbsETA", "docs/a.md"),
+    ("grep", "-EHhinrsvwxIo", "-A", "1", "-B", "1", "-C", "1", "-m", "5", "--include=*.md", "nothing", "docs"),
+    ("find", "docs", "(", "-name", "*.md", "-o", "-empty", ")", "-type", "f", "-size", "+0", "-mtime", "-3"),
+    ("find", "docs", "-maxdepth", "2", "-mindepth", "1", "-not", "-iname", "x", "-path", "*", "-mmin", "-9", "-print"),
+]
+
+
+def test_every_option_works_under_the_confinement(plugin: Plugin) -> None:
+    results = {words: run(plugin, *words).details["outputs"] for words in WORKING}
+    found = {words: (outputs["stderr"], outputs["exitCode"]) for words, outputs in results.items()}
+    assert found == dict.fromkeys(WORKING, ("", 0))
+
+
+def test_a_program_is_called_by_the_name_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "cat").symlink_to("/bin/ls")  # as where one program is several commands
+    monkeypatch.setattr(shell_safe, "_PATH", str(tmp_path))
+    program, words = shell_safe._started("cat", checked_arguments("cat", ["docs/a.md"]))
+    assert (program, words) == (str(Path("/bin/ls").resolve()), ("cat", "--", "docs/a.md"))
