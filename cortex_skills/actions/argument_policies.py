@@ -127,7 +127,7 @@ POLICIES: Mapping[str, ArgumentPolicy] = {
             "npm_config_globalconfig": "/dev/null",
             "npm_config_userconfig": "/dev/null",
         },
-        hidden=(".npmrc", ".pnpmfile.*", "pnpm-workspace.yaml"),
+        hidden=(".npmrc", ".pnpmfile.*", "pnpm-workspace.y*ml"),
         system=("/etc/ssl/certs",),
         threads=True,
         subcommands=dict.fromkeys(

@@ -237,6 +237,7 @@ class Config:
     strict_declarations: bool = True
     vocabularies: tuple[str, ...] = ()
     base_iri: str = "urn:cortex:"
+    file: Path | None = field(default=None, compare=False)  # which `load` read; it is private, as tokens are in it
     skill_sandbox: SkillSandbox = SkillSandbox()
     verification: Verification = Verification()
     proofs: Proofs = field(default_factory=Proofs)
@@ -250,7 +251,6 @@ class Config:
     secrets: SecretSettings = SecretSettings()
     artifacts: ArtifactSettings = field(default_factory=ArtifactSettings)
     warnings: tuple[str, ...] = field(default=(), compare=False)
-    file: Path | None = field(default=None, compare=False)
     given_limits: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     def __init__(self, **settings: Any) -> None:
@@ -287,7 +287,7 @@ class Config:
             sources.insert(0, from_file(Path(given)))
         config = cls.__new__(cls)
         config._fill(sources, env, tuple(unknown_variables(env)))
-        object.__setattr__(config, "file", None if path is None else Path(path).absolute())
+        object.__setattr__(config, "file", None if path is None else Path(given).absolute())
         if not any((source.data or {}).get("store") for source in sources):
             object.__setattr__(config, "store", _user_store())
         if not any("folders" in ((source.data or {}).get("registry") or {}) for source in sources):
@@ -335,12 +335,13 @@ class Config:
 
     def to_json(self) -> dict[str, Any]:
         """The settings in the form of `cortex.yaml`, without the token."""
-        settings: dict[str, Any] = {camel(name): value for name, value in asdict(self).items()}
+        given = ((name, value) for name, value in asdict(self).items() if name != "file")
+        settings: dict[str, Any] = {camel(name): value for name, value in given}
         for key, value in settings.items():
             if isinstance(value, dict) and key != "store":
                 parts = {camel(name): part for name, part in value.items()}
                 settings[key] = {name: list(part) if isinstance(part, tuple) else part for name, part in parts.items()}
-        del settings["cortex"]["authToken"], settings["warnings"], settings["file"], settings["givenLimits"]
+        del settings["cortex"]["authToken"], settings["warnings"], settings["givenLimits"]
         return settings | {"vocabularies": list(self.vocabularies)}
 
     def _fill(self, sources: list[LocatedDocument], env: Mapping[str, str], warnings: tuple[str, ...]) -> None:
