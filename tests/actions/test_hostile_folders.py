@@ -167,14 +167,17 @@ def test_the_folders_are_hostile(workspace: Path, marker: Path, folder: str, wor
         assert marker.exists()
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 @pytest.mark.parametrize("cwd", [".", "docs", "docs/sub"])
-def test_git_runs_nothing(plugin: Plugin, marker: Path, cwd: str, words: tuple[str, ...]) -> None:
-    result = approved(plugin, "shell_safe", {"command": "git", "args": list(words), "cwd": cwd})
-    assert MARK not in result.text
-    assert not marker.exists()
-    if words != ("show", "lost") and cwd != "docs/sub":
-        assert result.details["outputs"]["exitCode"] == 0, result.text
+def test_git_runs_nothing(plugin: Plugin, marker: Path, cwd: str) -> None:
+    found = {}
+    for words in COMMANDS if cwd == "." else COMMANDS[::3]:
+        result = approved(plugin, "shell_safe", {"command": "git", "args": list(words), "cwd": cwd})
+        has_tree = words != ("show", "lost")
+        failed = has_tree and cwd != "docs/sub" and result.details["outputs"]["exitCode"] != 0
+        if MARK in result.text or marker.exists() or failed:
+            found[words] = result.text
+            marker.unlink(missing_ok=True)
+    assert found == {}
 
 
 def test_git_answers_from_the_repository_of_the_workspace(plugin: Plugin) -> None:
