@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from cortex_skills import Plugin
 from cortex_skills.audit.journal_files import day_files
 from cortex_skills.cli.app import program
+from cortex_skills.installed.installed_audit import audit_installed
 from cortex_skills.signatures import Publisher
 from cortex_skills.signatures.trust_file import trust_of
 from tests.artifact_tools.conftest import add
@@ -73,8 +74,13 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Followed]:
         approver.post(f"/api/v1/approvals/{approval}/approve", json={"reason": REASON})
         rejected = plugin.call("acme.echo", {"text": "no"}, agent="a1").details["approval"]
         approver.post(f"/api/v1/approvals/{rejected}/reject", json={"reason": "no"})
-        plugin.installed.quarantine(key.skill_id, key.version, actor="ada", reason=REASON)
-        plugin.installed.enable(key.skill_id, key.version, actor="eve", override=True, reason="checked")
+        place = f"/api/v1/artifacts/{key.skill_id}"
+        of_version = {"version": key.version}
+        approver.post(f"{place}/quarantine", json={**of_version, "reason": REASON}).raise_for_status()
+        enabler = running.client(running.token("eve", permissions=("read", "approve")))
+        enabler.post(f"{place}/enable", json={**of_version, "override": True, "reason": "checked"}).raise_for_status()
+        (plugin.installed.files.place(key) / "artifact.palyra-skill").write_bytes(b"changed")
+        audit_installed(plugin.installed, key.skill_id, key.version, actor="serve")
         yield Followed(running, folder / "journal", approval, digest, key.payload_sha256)
 
 
@@ -100,12 +106,14 @@ def test_a_request_is_followed_to_its_run_by_its_id_and_by_its_digest(followed: 
 
 def test_the_bytes_that_were_installed_quarantined_and_enabled_are_named(followed: Followed) -> None:
     events = [event for event, _ in followed.about(followed.payload) if event.startswith("artifact.")]
-    assert events == ["artifact.installed", "artifact.quarantined", "artifact.enabled"]
-    quarantined, enabled = [
+    assert events == ["artifact.installed", "artifact.quarantined", "artifact.enabled", "artifact.quarantined"]
+    quarantined, enabled, audited = [
         line["details"]["data"] for line in followed.lines() if line["event"].startswith("artifact.")
     ][1:]
     assert (quarantined["from"], quarantined["to"], quarantined["override"]) == ("active", "quarantined", False)
     assert (enabled["to"], enabled["override"], enabled["reason"]) == ("active", True, "checked")
+    assert (audited["payloadSha256"], audited["to"]) == (followed.payload, "quarantined")
+    assert audited["findings"] == list(followed.running.plugin.installed.find("acme.echo_http").findings)
 
 
 def test_what_people_wrote_is_redacted_beside_what_the_program_states(followed: Followed) -> None:
@@ -114,7 +122,7 @@ def test_what_people_wrote_is_redacted_beside_what_the_program_states(followed: 
     reasons = [
         line["details"]["data"]["reason"] for line in followed.lines() if line["event"] == "artifact.quarantined"
     ]
-    assert reasons == ["the password=[redacted] of it leaked"]
+    assert reasons[0] == "the password=[redacted] of it leaked"
 
 
 def test_each_reading_finds_the_records_about_an_id(followed: Followed) -> None:
@@ -124,7 +132,7 @@ def test_each_reading_finds_the_records_about_an_id(followed: Followed) -> None:
     assert [each["event"] for each in shown] == expected[::-1]
     exported = CliRunner().invoke(program, ["audit", "export", "--folder", str(followed.folder)]).stdout
     assert exported.count(followed.digest) == len(expected)
-    auditor = followed.running.client(followed.running.token("eve", permissions=("audit",)))
+    auditor = followed.running.client(followed.running.token("iva", permissions=("audit",)))
     listed = auditor.get("/api/v1/audit", params={"about": followed.payload}).json()
     assert {"artifact.installed", "artifact.quarantined", "artifact.enabled", "action.started"} <= {
         each["event"] for each in listed
