@@ -43,6 +43,7 @@ from cortex_skills.policy.budgets import Slot
 from cortex_skills.policy.permissions import check_call
 from cortex_skills.policy.session_limits import SessionLimits
 from cortex_skills.runtime.skill import Skill
+from cortex_skills.safe_io.redaction import redacted_text
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.tools import Call, Outcome, Tool, find_tool
 
@@ -225,7 +226,7 @@ class Gate:
         milliseconds = round((time.monotonic() - started) * 1000, 3)
         entry = audit.AuditRecord(
             time=audit.started(milliseconds),
-            tool=audit.word(tool),
+            tool=audit.word(tool) if wanted is not None else redacted_text(audit.word(tool)),
             skill=acting,
             agent=audit.word(who),
             outcome=result.code or "ok",

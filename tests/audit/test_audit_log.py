@@ -67,6 +67,16 @@ def test_a_call_is_written_with_redacted_inputs_and_its_outcome(tmp_path: Path) 
     assert head["event"] == "audit.head"
 
 
+def test_a_name_that_is_no_tool_is_text_of_the_caller(tmp_path: Path) -> None:
+    key = "gh" + "p_" + "a1B2" * 9
+    with opened(tmp_path) as plugin:
+        plugin.call(key, {})
+        plugin.call(f"password={SECRET}", {})
+        assert [call.record.tool for call in plugin.recent_calls.page().calls] == ["password=[redacted]", "[redacted]"]
+    written = json.dumps(documents(tmp_path))
+    assert (key in written, SECRET in written) == (False, False)
+
+
 def test_a_plugin_in_memory_has_no_journal_and_one_that_serves_has_it_beside_its_store(tmp_path: Path) -> None:
     store = str(tmp_path / "w")
     with Plugin.open(config()) as plugin:
