@@ -229,13 +229,17 @@ class Tool:
 
     def _invalid(self, problems: list[tuple[str, str]], given: tuple[object, ...] = ()) -> CortexError:
         errors = [{"field": where, "message": what[:300]} for where, what in problems]
-        required = self.input_schema.get("required", ())
-        names = [name if name in required else f"{name}?" for name in self.input_schema["properties"]] or ["nothing"]
+        first, *others = self.one_of or ((),)
+        instead = [name for group in others for name in group]
+        required = {*self.input_schema.get("required", ()), *first}
+        known = [name for name in self.input_schema["properties"] if name not in instead]
+        names = ", ".join(name if name in required else f"{name}?" for name in known) or "nothing"
+        takes = f"{names}; or {', '.join(instead)}" if instead else names
         return CortexError(
             "invalid_arguments",
             f"the arguments of {self.name} are not valid: "
             + "; ".join(f"{e['field']}: {e['message']}" for e in errors[:5]),
-            hint=" ".join([*self._meant(given), f"{self.name} takes {', '.join(names)}"]),
+            hint=" ".join([*self._meant(given), f"{self.name} takes {takes}"]),
             details={"errors": errors},
         )
 

@@ -181,7 +181,7 @@ def test_a_working_folder_that_is_refused(plugin: Plugin, cwd: str) -> None:
     assert run(plugin, "ls", "docs", cwd=cwd).code == "path_refused"
 
 
-@pytest.mark.parametrize("args", ["docs", [1], [None], None, {"0": "docs"}, ["x"] * 101])
+@pytest.mark.parametrize("args", ["docs", [1], [None], {"0": "docs"}, ["x"] * 101])
 def test_arguments_are_a_list_of_texts(plugin: Plugin, args: Any) -> None:
     assert plugin.call("shell_safe", {"command": "ls", "args": args}).code == "invalid_arguments"
 
