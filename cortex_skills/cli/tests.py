@@ -21,7 +21,6 @@ from cortex_skills.cli.output import Output, style_of, write_whole
 from cortex_skills.cli.path_types import GivenPath
 from cortex_skills.cli.types import TYPES, TypeOption
 from cortex_skills.errors import CortexError
-from cortex_skills.manifest import name_of
 
 if TYPE_CHECKING:
     from cortex_skills.config.settings import Config
@@ -104,6 +103,8 @@ class OutcomePrinter:
 
     def __call__(self, outcome: TestOutcome, folder: Path) -> None:
         """Show one outcome; for a failure also its faults and what was logged."""
+        from cortex_skills.manifest import name_of
+
         word, style = _WORDS[outcome.status]
         name = f": {outcome.name}" if outcome.name else ""
         took = "" if outcome.status == "skipped" else f" ({outcome.seconds * 1000:.0f} ms)"
