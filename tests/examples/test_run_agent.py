@@ -23,7 +23,7 @@ def test_the_skill_rises_from_candidate_to_verified_as_its_page_shows(examples: 
     store = open_store(str(tmp_path / "store"))
     registry = SkillRegistry(store, Names("mayros"), lambda: None)
     record = registry.record(SkillKey("mayros", "report-missing-stock"))
-    assert (record.standing.origin, record.standing.lifecycle, record.quality.measured) == ("learned", "verified", 3)
+    assert (record.standing.origin, record.standing.lifecycle, record.quality.invocations) == ("learned", "verified", 3)
     kinds = [event.kind for event in registry.log.events()]
     assert (kinds.count("skill.used"), kinds[-1]) == (3, "skill.promoted")
     assert registry.verify_events() is None

@@ -44,7 +44,7 @@ def test_a_skill_is_registered_changed_merged_and_verified(registry: SkillRegist
     second = registry.register(first.changed(depends_on=("two",)), actor="ada", origin="learned").version
     assert (second.number, second.previous) == (2, version.id)
     assert registry.dependents(TWO) == [ONE]
-    record = registry.outcome(ONE, success=True, actor="agent", measured=True)
+    record = registry.outcome(ONE, success=True, actor="agent")
     assert registry.record(ONE) == record
     assert registry.promote(ONE, actor="ada", unmeasured=True).standing.lifecycle == "verified"
     registry.register(first, actor="ada", origin="learned")
