@@ -47,16 +47,18 @@ SHAPES = f"""
       [ sh:prefix "xsd" ; sh:namespace "http://www.w3.org/2001/XMLSchema#"^^xsd:anyURI ] .
 """
 # Valid texts of XML Schema that Python has no value for: years before 1 and after 9999, the hour 24, long durations.
-_YEAR = r"(?:-\d{4,}|\d{5,}|0000)-\d\d-\d\d"
-_HOUR_24 = r"24:00:00(?:\.0+)?"
+_DAY = r"(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
+_DATE = rf"(?:-\d{{4}}|-?[1-9]\d{{4,}}|0000)-{_DAY}"
+_TIME = r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?"
+_END_OF_DAY = r"24:00:00(?:\.0+)?"
 _ZONE = r"(?:Z|[+-]\d\d:\d\d)?"
-_LONG = r"-?P[\dYMDTHS.]*\d{7,}[\dYMDTHS.]*"
+_TIMES = r"(?:T(?=.)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?"
 _BEYOND_PYTHON = {
-    XSD.date: (rf"{_YEAR}{_ZONE}", date),
-    XSD.dateTime: (rf"(?:{_YEAR}T[\d:.]+|\d{{4}}-\d\d-\d\dT{_HOUR_24}){_ZONE}", datetime),
-    XSD.time: (rf"{_HOUR_24}{_ZONE}", time),
-    XSD.duration: (_LONG, timedelta),
-    XSD.dayTimeDuration: (_LONG, timedelta),
+    XSD.date: (rf"{_DATE}{_ZONE}", date),
+    XSD.dateTime: (rf"(?:{_DATE}T(?:{_TIME}|{_END_OF_DAY})|\d{{4}}-{_DAY}T{_END_OF_DAY}){_ZONE}", datetime),
+    XSD.time: (rf"{_END_OF_DAY}{_ZONE}", time),
+    XSD.duration: (rf"-?P(?=.)(?:\d+Y)?(?:\d+M)?(?:\d+D)?{_TIMES}", timedelta),
+    XSD.dayTimeDuration: (rf"-?P(?=.)(?:\d+D)?{_TIMES}", timedelta),
 }
 _USES = tuple(
     f"__{name}__" for name in ("lt", "le", "gt", "ge", "eq", "ne", "add", "radd", "sub", "rsub", "neg", "bool")

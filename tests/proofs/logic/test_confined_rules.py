@@ -147,6 +147,23 @@ def test_a_valid_literal_without_a_value_in_python_is_of_its_datatype(value: str
     assert confined(line, text) is True
 
 
+@pytest.mark.parametrize(
+    ("value", "datatype"),
+    [
+        ("-0044-13-15", XSD.date),
+        ("12026-11-32", XSD.date),
+        ("00012026-11-27", XSD.date),
+        ("12026-11-27T99:00:00", XSD.dateTime),
+        ("2026-11-27T24:00:01", XSD.dateTime),
+        ("24:01:00", XSD.time),
+        ("P99999999999", XSD.dayTimeDuration),
+    ],
+)
+def test_an_invalid_literal_is_refuted_also_beyond_the_values_of_python(value: str, datatype: str) -> None:
+    text = f"{PREFIXES}:S a sh:NodeShape ; sh:targetNode :a ; sh:property [ sh:path :p ; sh:datatype <{datatype}> ] ."
+    assert confined(statement(f'"{value}"^^<{datatype}>'), text) is False
+
+
 USES = {
     "a limit": 'sh:property [ sh:path :p ; sh:minInclusive "2026-01-01"^^xsd:date ]',
     "the other limit": 'sh:property [ sh:path :p ; sh:maxExclusive "2026-01-01"^^xsd:date ]',
