@@ -262,6 +262,14 @@ def test_the_body_of_a_request_without_a_token_is_not_read(server):
     assert b"connection: close" in answer
 
 
+@pytest.mark.parametrize("path", [b"/api/v1/health%FF", b"/caf%E9", b"/%ED%A0%80", b"/explore/resource/%C3"])
+def test_a_path_that_is_not_utf_8_is_refused_and_not_read_as_another_one(server, path):
+    head = b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    answer = talk(server.port, head, finish=False)
+    assert statuses(answer) == [400]
+    assert b"the path is not UTF-8" in answer
+
+
 @pytest.mark.parametrize("size", [30_000, 40_000])
 def test_a_url_that_is_too_long_is_refused(server, size):
     response = server.client().get("/api/v1/triples?subject=" + "x" * size)

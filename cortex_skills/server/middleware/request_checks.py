@@ -3,12 +3,14 @@
 Rules kept here:
 - a check is a function of the scope that raises an `HttpError`; the connection of a refused request is closed;
 - a request whose length could be read in two ways is refused (request smuggling, RFC 9112 §6.3);
+- a path that is not UTF-8 is refused: it would be read as another one;
 - the URL, the number of headers and their size are limited, and so are the requests under way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from urllib.parse import unquote_to_bytes
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -61,13 +63,17 @@ def check_head(scope: Scope) -> None:
     """Check the version, the URL and the headers of a request.
 
     Raises:
-        HttpError: `url_too_long`, `headers_too_large` or `bad_request`.
+        HttpError: `url_too_long`, `headers_too_large`, `invalid_arguments` or `bad_request`.
 
     """
     headers: list[tuple[bytes, bytes]] = scope["headers"]
     names = [name for name, _ in headers]
     if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > _MAX_TARGET:
         raise HttpError("url_too_long", "the URL is too long", hint="send a pattern with POST /api/v1/query")
+    try:
+        unquote_to_bytes(scope.get("raw_path") or b"").decode()
+    except UnicodeDecodeError:  # `path` has other characters in its place
+        raise HttpError("invalid_arguments", "the path is not UTF-8", hint="percent-encode it, in UTF-8") from None
     if scope["http_version"] not in _VERSIONS:
         raise HttpError("bad_request", "this version of HTTP is not supported", hint="use HTTP/1.1")
     if len(names) > _MAX_HEADERS or sum(len(name) + len(value) for name, value in headers) > _MAX_HEAD:
