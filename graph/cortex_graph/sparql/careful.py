@@ -4,9 +4,9 @@ Rules kept here:
 - `GRAPH g {…}` is evaluated in each named graph of the dataset alone, and binds its variable (SPARQL 1.1 §18.6).
   Oxigraph takes the graph from the triples that a group matches. A variable around a group without triples, or with a
   subquery, is replaced by the union of the named graphs, and a constant has `GRAPH g {}` before it;
-- a path that may have length zero matches the constant at its end also when no graph has it (§18.4). The solution is
-  added, for constants that the worker does not find;
-- numbers of any length have a place in an order, and a sum (`expressions.py`);
+- a path that may have length zero matches the constant at its end (`zero_length_paths.py`), also one that no graph has:
+  the worker asks for it first;
+- numbers of any length have a place in an order, and a sum (`exact_writer.py`);
 - a text that cannot be parsed here is not rewritten. The engine gets both texts, and reports errors in the first one.
 """
 
@@ -17,20 +17,28 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cortex_graph.sparql.exact_numbers import FUNCTIONS
-from cortex_graph.sparql.expressions import Cursor, ExactWriter, Expression, ExpressionReader, NotParsedError
+from cortex_graph.sparql.exact_writer import ExactWriter
+from cortex_graph.sparql.expressions import Expression, ExpressionReader
 from cortex_graph.sparql.prologue import Prologue
 from cortex_graph.sparql.serialize import SparqlWriter
+from cortex_graph.sparql.token_cursor import Cursor, NotParsedError, sign, word
 from cortex_graph.sparql.tokens import SparqlToken
+from cortex_graph.sparql.zero_length_paths import (
+    ZERO_LENGTH,
+    Tokens,
+    is_zero_length,
+    known,
+    read_node,
+    read_verb,
+    with_zero_length,
+)
 from cortex_graph.store import Dataset
-
-Tokens = Sequence[SparqlToken]
 
 _MOST_TOKENS = 20_000  # of a group, in all named graphs together
 _TOO_MANY = "GRAPH around a group without triples, or with a subquery, is not evaluated in so many graphs each alone"
 _TOO_DEEP = "operations nest too deeply in the arguments of functions for integers beyond 64 bits and long decimals"
+_TOO_LONG = "the server may not compare integers beyond 64 bits and decimals of more than 38 digits"
 _MODIFIERS = frozenset({"GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES"})
-_PATH_SIGNS = frozenset("^!/|()*+?")
-_ZERO_LENGTH = frozenset("*?")
 
 
 @dataclass
@@ -54,7 +62,7 @@ class CarefulQuery:
 
 
 def careful_query(
-    text: str, tokens: Sequence[SparqlToken], dataset: Dataset, *, has_long_numbers: bool
+    text: str, tokens: Sequence[SparqlToken], dataset: Dataset, *, has_long_numbers: bool | None
 ) -> CarefulQuery | None:
     """Return a query rewritten; None when nothing of it needs to be.
 
@@ -62,20 +70,23 @@ def careful_query(
         text: a query that was serialised by this package.
         tokens: its tokens.
         dataset: its dataset.
-        has_long_numbers: whether the dataset may have numbers that the engine does not calculate with.
+        has_long_numbers: whether the dataset may have numbers that the engine does not calculate with; None when the
+            engine cannot be given functions, as that of a server.
 
     """
     signs = {token.text for token in tokens if token.kind in ("word", "sign")}
-    if not (has_long_numbers or "GRAPH" in signs or (_ZERO_LENGTH & signs) or _has_long(tokens)):
+    if not (has_long_numbers or "GRAPH" in signs or (ZERO_LENGTH & signs) or _has_long(tokens)):
         return None
     prologue = Prologue(text, {})
     try:
         rewriter = _Rewriter(tokens[prologue.read(tokens, 0) :], prologue, dataset)
-        rewriter.exact = has_long_numbers or _has_long(tokens)
+        rewriter.exact = has_long_numbers is not None and (has_long_numbers or _has_long(tokens))
         body = rewriter.query()
     except (NotParsedError, RecursionError):
         return None
-    if not rewriter.changed:
+    if has_long_numbers is None and _has_long(tokens):
+        rewriter.warnings.add(_TOO_LONG)
+    if not rewriter.changed and not rewriter.warnings:
         return None
     written = SparqlWriter(text, prologue, functions=FUNCTIONS).write([body])
     found = CarefulQuery(written.text, rewriter.numbers.programs)
@@ -157,17 +168,17 @@ class _Rewriter:
     def _modifiers(self) -> list[SparqlToken]:
         out: list[SparqlToken] = []
         while self._cursor.sees(*_MODIFIERS):
-            word = self._cursor.next()
-            out.append(word)
-            if word.text in ("LIMIT", "OFFSET"):
+            clause = self._cursor.next()
+            out.append(clause)
+            if clause.text in ("LIMIT", "OFFSET"):
                 out.append(self._cursor.next())
-            elif word.text == "VALUES":
+            elif clause.text == "VALUES":
                 out += self._values()
             else:
-                if word.text != "HAVING":
+                if clause.text != "HAVING":
                     out.append(self._cursor.next("BY"))
                 while self._cursor.peek().kind in ("var", "iri", "pname") or self._sees_condition():
-                    out += self._condition(word.text)
+                    out += self._condition(clause.text)
         return out
 
     def _sees_condition(self) -> bool:
@@ -190,22 +201,16 @@ class _Rewriter:
         """Rewrite what FILTER or HAVING tests; a call needs no brackets there, and a rewritten one has them."""
         found = self._reader.primary()
         written = self._written(found)
-        if found.operation == "()" or len(written) == len(self._plain(found)):
+        if found.operation == "()" or len(written) == len(found.tokens()):
             return written
         return _bracketed(written, found.start)
 
-    def _plain(self, expression: Expression) -> list[SparqlToken]:
-        found: list[SparqlToken] = []
-        for part in expression.parts:
-            found += self._plain(part) if isinstance(part, Expression) else [part]
-        return found
-
     def _written(self, expression: Expression) -> list[SparqlToken]:
         if not self.exact:
-            return self._plain(expression)
+            return expression.tokens()
         before = len(self.numbers.programs)
         written = self.numbers.written(expression)
-        if len(self.numbers.programs) > before or len(written) > len(self._plain(expression)):
+        if len(self.numbers.programs) > before or len(written) > len(expression.tokens()):
             self.changed = self.is_needed = True
         return written
 
@@ -274,14 +279,14 @@ class _Rewriter:
         return out
 
     def _graph(self) -> _Group:
-        word = self._cursor.next("GRAPH")
+        opening = self._cursor.next("GRAPH")
         name = self._cursor.next()
         if name.kind not in ("var", "iri", "pname"):
             raise NotParsedError
         self._in_graph += 1
         inner = self._pattern()
         self._in_graph -= 1
-        found = _Group([word, name, *inner.tokens])
+        found = _Group([opening, name, *inner.tokens])
         if len(inner.tokens) == 2:
             return found
         if inner.needs_each and name.kind == "var":
@@ -292,34 +297,27 @@ class _Rewriter:
             self.warnings.add(_TOO_MANY)
         if not inner.has_triples:
             self.changed = self.is_needed = True
-            braces = [SparqlToken("sign", sign, word.start) for sign in "{}"]
-            found.tokens = [word, name, *braces, word, name, *inner.tokens]
+            braces = [sign("{", name.start), sign("}", name.start)]
+            found.tokens = [opening, name, *braces, opening, name, *inner.tokens]
         return found
 
-    def _in_each(self, name: SparqlToken, inner: list[SparqlToken]) -> list[SparqlToken]:
+    def _in_each(self, name: SparqlToken, inner: Tokens) -> list[SparqlToken]:
         """Return the union of a pattern in each named graph."""
         start = name.start
-
-        def sign(text: str) -> SparqlToken:
-            return SparqlToken("sign", text, start)
-
-        def word(text: str) -> SparqlToken:
-            return SparqlToken("word", text, start)
-
         out: list[SparqlToken] = []
         for graph in self._dataset.named:
             iri = SparqlToken("iri", f"<{graph.value}>", start)
-            bound = [word("VALUES"), name, sign("{"), iri, sign("}")]
-            out += [word("UNION")] if out else []
-            out += [sign("{"), *bound, word("GRAPH"), iri, *inner, sign("}")]
+            bound = [word("VALUES", start), name, sign("{", start), iri, sign("}", start)]
+            out += [word("UNION", start)] if out else []
+            out += [sign("{", start), *bound, word("GRAPH", start), iri, *inner, sign("}", start)]
         if not out:
-            out = [word("FILTER"), SparqlToken("sign", "(", start, True), word("FALSE"), sign(")")]
-        return [sign("{"), *out, sign("}")]
+            out = [word("FILTER", start), *_bracketed([word("FALSE", start)], start)]
+        return [sign("{", start), *out, sign("}", start)]
 
     def _triples(self, group: _Group) -> None:
         """Rewrite the triples of one subject."""
         start = self._cursor.at
-        subject = self._node()
+        subject = read_node(self._cursor)
         pairs: list[tuple[list[SparqlToken], list[SparqlToken]]] = []
         while not self._cursor.sees(".", "}", "{"):
             if self._cursor.sees(";"):
@@ -327,14 +325,14 @@ class _Rewriter:
                 continue
             if self._ends_triples():
                 break
-            verb = self._verb()
-            pairs.append((verb, self._node()))
+            verb = read_verb(self._cursor)
+            pairs.append((verb, read_node(self._cursor)))
             while self._cursor.sees(","):
                 self._cursor.next()
-                pairs.append((verb, self._node()))
+                pairs.append((verb, read_node(self._cursor)))
         if self._cursor.at == start:
             raise NotParsedError
-        zero = [self._is_zero_length(subject, verb, node) for verb, node in pairs]
+        zero = [is_zero_length(subject, verb, node) for verb, node in pairs]
         group.has_triples = group.has_triples or not all(zero) or subject[0].kind == "sign"
         if not any(zero):
             group.tokens += self._cursor.tokens[start : self._cursor.at]
@@ -342,83 +340,17 @@ class _Rewriter:
         self.changed = group.needs_each = True
         for (verb, node), is_zero in zip(pairs, zero, strict=True):
             if is_zero:
-                group.tokens += self._with_zero_length(subject, verb, node)
+                if self._in_graph:
+                    self.is_needed = True
+                else:
+                    self.probes.append([word("ASK", subject[0].start), *known(subject, verb, node)])
+                group.tokens += with_zero_length(subject, verb, node)
             else:
-                group.tokens += [*subject, *verb, *node, SparqlToken("sign", ".", node[-1].start)]
+                group.tokens += [*subject, *verb, *node, sign(".", node[-1].start)]
 
     def _ends_triples(self) -> bool:
         token = self._cursor.peek()
         return token.kind == "word" and token.text != "a"
-
-    def _node(self) -> list[SparqlToken]:
-        """Read a term, `[ … ]` or `( … )`."""
-        token = self._cursor.next()
-        if token.kind == "sign" and token.text in ("[", "("):
-            out, depth = [token], 1
-            while depth:
-                token = self._cursor.next()
-                out.append(token)
-                if token.kind == "sign":
-                    depth += {"[": 1, "(": 1, "]": -1, ")": -1}.get(token.text, 0)
-            return out
-        if token.kind == "sign" and token.text in ("+", "-") and self._cursor.peek().kind == "number":
-            return [token, self._cursor.next()]
-        if token.kind not in ("var", "iri", "pname", "bnode", "string", "number") and token.text not in (
-            "TRUE",
-            "FALSE",
-        ):
-            raise NotParsedError
-        if token.kind == "string" and self._cursor.peek().kind == "lang":
-            return [token, self._cursor.next()]
-        if token.kind == "string" and self._cursor.sees("^^"):
-            return [token, self._cursor.next(), self._cursor.next()]
-        return [token]
-
-    def _verb(self) -> list[SparqlToken]:
-        """Read a predicate or a path."""
-        out: list[SparqlToken] = []
-        depth, is_complete = 0, False
-        while True:
-            token = self._cursor.peek()
-            is_sign = token.kind == "sign" and token.text in _PATH_SIGNS
-            is_signed_number = token.text == "+" and self._cursor.peek(1)[:3:2] == ("number", token.start + 1)
-            if is_complete and (not is_sign or token.text not in "/|*+?" or is_signed_number):
-                return out
-            if not is_sign and token.kind not in ("iri", "pname", "var") and token[:2] != ("word", "a"):
-                raise NotParsedError
-            out.append(self._cursor.next())
-            depth += {"(": 1, ")": -1}.get(token.text, 0) if is_sign else 0
-            is_complete = not depth and (not is_sign or token.text in ")*+?")
-
-    def _is_zero_length(self, subject: Tokens, verb: Tokens, node: Tokens) -> bool:
-        """Return whether a constant may be the start and the end of a path."""
-        if len(verb) == 1 or not _may_be_empty(verb):
-            return False
-        constants = [term for term in (subject, node) if _is_constant(term)]
-        if len(constants) == 2:
-            return _texts(subject) == _texts(node)
-        return len(constants) == 1 and "var" in (subject[0].kind, node[0].kind)
-
-    def _with_zero_length(self, subject: Tokens, verb: Tokens, node: Tokens) -> list[SparqlToken]:
-        """Return a path, and the solution of length zero where the engine does not find it."""
-        start = subject[0].start
-
-        def sign(text: str) -> SparqlToken:
-            return SparqlToken("sign", text, start)
-
-        def word(text: str) -> SparqlToken:
-            return SparqlToken("word", text, start)
-
-        constant, other = (subject, node) if _is_constant(subject) else (node, subject)
-        known = [sign("{"), *constant, *verb, *constant, sign("}")]
-        if self._in_graph:
-            self.is_needed = True
-        else:
-            self.probes.append([word("ASK"), *known])
-        bound = [word("VALUES"), *other, sign("{"), *constant, sign("}")] if other[0].kind == "var" else []
-        missing = [word("FILTER"), word("NOT"), word("EXISTS"), *known]
-        found = [sign("{"), *subject, *verb, *node, sign("}")]
-        return [sign("{"), *found, word("UNION"), sign("{"), *bound, *missing, sign("}"), sign("}")]
 
 
 @dataclass
@@ -442,45 +374,5 @@ class _Group:
         self.needs_each = self.needs_each or inner.needs_each
 
 
-_CONSTANTS = frozenset({"iri", "pname", "string", "number"})
-
-
 def _bracketed(tokens: Tokens, start: int) -> list[SparqlToken]:
-    return [SparqlToken("sign", "(", start, True), *tokens, SparqlToken("sign", ")", start, True)]
-
-
-def _is_constant(term: Tokens) -> bool:
-    return term[0].kind in _CONSTANTS or term[0].text in ("TRUE", "FALSE", "+", "-")
-
-
-def _texts(tokens: Iterable[SparqlToken]) -> list[str]:
-    return [token.text for token in tokens]
-
-
-def _may_be_empty(path: Sequence[SparqlToken]) -> bool:
-    """Return whether a path may have length zero (SPARQL 1.1 §9.1)."""
-    alternatives = _split(path, "|")
-    if len(alternatives) > 1:
-        return any(map(_may_be_empty, alternatives))
-    steps = _split(path, "/")
-    if len(steps) > 1:
-        return all(map(_may_be_empty, steps))
-    if path and path[0].text == "^":
-        return _may_be_empty(path[1:])
-    if path and path[-1].kind == "sign" and path[-1].text in _ZERO_LENGTH:
-        return True
-    if path and path[-1].text == "+":
-        return _may_be_empty(path[:-1])
-    return len(path) > 1 and path[0].text == "(" and _may_be_empty(path[1:-1])
-
-
-def _split(path: Sequence[SparqlToken], sign: str) -> list[Sequence[SparqlToken]]:
-    """Split a path at a sign outside of brackets."""
-    parts, depth, start = [], 0, 0
-    for at, token in enumerate(path):
-        if token.kind == "sign":
-            depth += {"(": 1, ")": -1}.get(token.text, 0)
-            if token.text == sign and not depth:
-                parts.append(path[start:at])
-                start = at + 1
-    return [*parts, path[start:]]
+    return [sign("(", start, in_expression=True), *tokens, sign(")", start, in_expression=True)]

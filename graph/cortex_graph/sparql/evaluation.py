@@ -10,27 +10,44 @@ Rules kept here:
 
 from __future__ import annotations
 
+import json
 import shutil
 import threading
 import time
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Protocol
 
 from pyoxigraph import NamedNode, QueryResultsFormat, RdfFormat
 
 from cortex_graph.cancellation import Cancellation
-from cortex_graph.exceptions import GraphUnavailable, invalid
+from cortex_graph.exceptions import GraphError, GraphUnavailable, invalid
 from cortex_graph.processes import ProcessPool
 from cortex_graph.sparql.careful import careful_query
+from cortex_graph.sparql.exact_numbers import FUNCTIONS
 from cortex_graph.sparql.query_run import QuerySyntax, query_pool, run_query
 from cortex_graph.sparql.snapshots import Revisions, SnapshotCache
-from cortex_graph.sparql.tokens import read_tokens
+from cortex_graph.sparql.tokens import MOST_DEPTH, read_tokens
 from cortex_graph.store import Dataset, QueryAnswer
 
+_CHECK_S = 600.0
 FOLDER = ".queries"  # in the folder of a store
-_DEPTH = 1000  # for callers without the limits of users; beyond it the engine overflows its stack
+
+
+class NumberState(Protocol):
+    """Whether a store may have numbers that the engine does not calculate with (`stores/long_numbers.py`)."""
+
+    may_exist: bool
+    question: str
+
+    def begin_check(self) -> bool:
+        """Return whether the caller should ask `question`; True once."""
+
+    def found_none(self) -> None:
+        """Record that the answer is no."""
 
 
 class QueryEvaluator:
@@ -41,7 +58,7 @@ class QueryEvaluator:
         folder: the folder of the store; None for a store in memory.
         take: writes a copy of some graphs, or of all, to a path.
         workers: the processes, which stay when the store is closed; None for processes of its own.
-        has_long_numbers: whether the store may have numbers that the engine does not calculate with.
+        numbers: returns whether the store may have numbers that the engine does not calculate with.
 
     """
 
@@ -50,11 +67,10 @@ class QueryEvaluator:
         revisions: Revisions,
         folder: Path | None,
         take: Callable[[Path, frozenset[NamedNode]], None],
-        workers: ProcessPool | None = None,
-        *,
-        has_long_numbers: Callable[[], bool] = lambda: True,
+        workers: ProcessPool | None,
+        numbers: Callable[[], NumberState],
     ) -> None:
-        self._has_long_numbers = has_long_numbers
+        self._numbers = numbers
         self._folder = self._named = None if folder is None else folder.absolute()
         self._snapshots = SnapshotCache(revisions, self._snapshot_folder, take, per_graphs=folder is None)
         self._lock = threading.Lock()
@@ -81,7 +97,7 @@ class QueryEvaluator:
     ) -> QueryAnswer:
         """Evaluate a query; see `GraphStore.query`."""
         deadline = time.monotonic() + timeout_s
-        tokens = read_tokens(text, _DEPTH)
+        tokens = read_tokens(text, MOST_DEPTH)
         try:
             snapshot = self._snapshots.lease(frozenset((*dataset.default, *dataset.named)))
         except OSError as error:
@@ -90,7 +106,10 @@ class QueryEvaluator:
                 hint="see whether the disk, or the folder for temporary files, is full",
             ) from error
         # After the snapshot was taken, which has no number that was not announced.
-        careful = careful_query(text, tokens, dataset, has_long_numbers=self._has_long_numbers())
+        numbers = self._numbers()
+        careful = careful_query(text, tokens, dataset, has_long_numbers=numbers.may_exist)
+        if careful is not None and FUNCTIONS in careful.text and numbers.begin_check():
+            threading.Thread(target=self._check, args=(numbers,), name="cortex-numbers", daemon=True).start()
         request = {
             "careful": None if careful is None else asdict(careful),
             "snapshot": str(snapshot.path),
@@ -107,6 +126,17 @@ class QueryEvaluator:
         except QuerySyntax as error:
             raise invalid("query", f"is not SPARQL 1.1: {error}") from error
         return QueryAnswer(graphs if is_graph else results, chunks, () if careful is None else careful.warnings)
+
+    def _check(self, numbers: NumberState) -> None:
+        """Ask a copy of the store whether it has a long number; a check that fails is made by the next process."""
+        with suppress(GraphError, OSError, ValueError):
+            snapshot = self._snapshots.lease(frozenset())
+            request = {"snapshot": str(snapshot.path), "text": numbers.question, "careful": None, "named": None}
+            request |= {"results": QueryResultsFormat.JSON.media_type}
+            deadline = time.monotonic() + _CHECK_S
+            _, chunks = run_query(self.workers, request, deadline, lambda: self._snapshots.release(snapshot))
+            if not json.loads(b"".join(chunks))["boolean"]:
+                numbers.found_none()
 
     def use(self, copy: Path) -> None:
         """Read this copy of the store, to which no process writes, instead of making copies."""

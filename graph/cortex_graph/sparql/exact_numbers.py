@@ -38,6 +38,7 @@ _RANKS: Final = {f"{XSD}{name}": _INTEGER for name in _INTEGERS.split()} | {
     f"{XSD}float": _FLOAT,
     f"{XSD}double": _DOUBLE,
 }
+DATATYPES: Final = tuple(_RANKS)
 _TYPES = tuple(NamedNode(f"{XSD}{name}") for name in ("integer", "decimal", "float", "double"))
 _STRING = NamedNode(f"{XSD}string")
 _FORMS = (
@@ -72,6 +73,16 @@ def number_of(term: object) -> Number | None:
     if not _FORMS[rank].fullmatch(text):
         return None
     return rank, float(text) if rank >= _FLOAT else Decimal(text)
+
+
+def _short_integer(term: Term) -> int | None:
+    """Return the value of an integer as the engine writes it; None for any other term. Most numbers are such."""
+    if type(term) is not Literal:
+        return None
+    text = term.value
+    if len(text) > _DIGITS or not text.isascii() or not text.removeprefix("-").isdigit():
+        return None
+    return int(text) if term.datatype == _TYPES[_INTEGER] else None
 
 
 def is_long(number: Number) -> bool:
@@ -118,6 +129,9 @@ def aggregates() -> dict[NamedNode, Callable[[], Any]]:
 
 def order_key(term: Term) -> Term:
     """Return the term by which a term is sorted: for a number, a string that sorts like its value."""
+    short = _short_integer(term)
+    if short is not None:
+        return Literal(_key(short < 0, str(abs(short)), len(str(abs(short))) - 1))
     number = number_of(term)
     if number is None:
         return term
@@ -127,14 +141,18 @@ def order_key(term: Term) -> Term:
             return Literal({"inf": "2", "-inf": "0", "nan": ""}[str(value)])
         value = Decimal(value)
     sign, digits, _ = value.as_tuple()
-    if not any(digits):
-        return Literal("1b")
-    # The place of the first digit, then the digits; of a negative number, the complement of both, and an end.
-    place = value.adjusted() + 10**9
-    text = "".join(map(str, digits)).lstrip("0").rstrip("0")
-    if not sign:
-        return Literal(f"1c{place:010d}{text}")
-    return Literal(f"1a{9999999999 - place:010d}{text.translate(_COMPLEMENT)}~")
+    return Literal(_key(bool(sign), "".join(map(str, digits)), value.adjusted()))
+
+
+def _key(is_negative: bool, digits: str, place: int) -> str:
+    """Return the key of a number by its digits and the place of the first one."""
+    digits = digits.strip("0") if digits[0] == "0" else digits.rstrip("0")
+    if not digits:
+        return "1b"
+    # The place, then the digits; of a negative number, the complement of both, and an end.
+    if not is_negative:
+        return f"1c{place + 10**9:010d}{digits}"
+    return f"1a{9999999999 - place - 10**9:010d}{digits.translate(_COMPLEMENT)}~"
 
 
 _COMPLEMENT = str.maketrans("0123456789", "9876543210")
@@ -274,9 +292,12 @@ class _Aggregate:
 
     def __init__(self, name: str, *, distinct: bool) -> None:
         self._name = name
+        self._is_better = operator.gt if name == "MAX" else operator.lt
         self._seen: set[Term] | None = set() if distinct else None
-        self._best: tuple[str, Literal] | None = None
+        self._best: tuple[Number, Term] | None = None
+        self._best_short: int | None = None
         self._total: Number | None = (_INTEGER, Decimal(0))
+        self._total_short = 0
         self._count = 0
         self._has_long = False
         self._has_nodes = False
@@ -287,30 +308,43 @@ class _Aggregate:
             if term in self._seen:
                 return
             self._seen.add(term)
-        number = number_of(term)
         self._count += 1
-        if number is None or not isinstance(term, Literal):
+        short = _short_integer(term)
+        if short is not None:
+            self._total_short += short
+            if self._best_short is None or self._is_better(short, self._best_short):
+                self._best_short = short
+            return
+        number = number_of(term)
+        if number is None:
             self._has_nodes = self._has_nodes or not isinstance(term, Literal)
             self._total = None
             return
         self._has_long = self._has_long or is_long(number)
-        if self._name in ("MAX", "MIN"):
-            key = order_key(term).value  # type: ignore[union-attr] # a string, since it is a number
-            if self._best is None or (key > self._best[0] if self._name == "MAX" else key < self._best[0]):
-                self._best = key, term
-        elif self._total is not None:
-            try:
-                self._total = _calculated("+", self._total, number)
-            except _NoNumberError:
-                self._total = None
+        self._improve(number, term)
+        if self._total is not None:
+            self._total = _sum(self._total, number)
+
+    def _improve(self, number: Number, term: Term) -> None:
+        if self._best is None or self._is_better(*_promoted(number, self._best[0])[1:]):
+            self._best = number, term
 
     def finish(self) -> Term | None:
         """Return the result. Numbers sort after nodes (SPARQL 1.1 §15.1), and in no order with other literals."""
         if self._name in ("MAX", "MIN"):
-            is_right = not self._has_long or (self._name == "MIN" and self._has_nodes)
-            return None if is_right or self._best is None else self._best[1]
-        if self._total is None or not (self._has_long or is_long(self._total)):
+            if not self._has_long or (self._name == "MIN" and self._has_nodes):
+                return None
+            if self._best_short is not None:
+                self._improve((_INTEGER, Decimal(self._best_short)), Literal(self._best_short))
+            return None if self._best is None else self._best[1]
+        total = None if self._total is None else _sum(self._total, (_INTEGER, Decimal(self._total_short)))
+        if total is None or not (self._has_long or is_long(total)):
             return None
-        if self._name == "SUM":
-            return literal_of(self._total)
-        return literal_of(_calculated("/", self._total, (_INTEGER, Decimal(self._count))))
+        return literal_of(total if self._name == "SUM" else _calculated("/", total, (_INTEGER, Decimal(self._count))))
+
+
+def _sum(first: Number, second: Number) -> Number | None:
+    try:
+        return _calculated("+", first, second)
+    except _NoNumberError:
+        return None

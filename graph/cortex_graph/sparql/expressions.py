@@ -1,31 +1,18 @@
-"""Expressions of SPARQL (§19.8, rules 110 to 128) as trees of their tokens, and what is calculated in them.
-
-Rules kept here:
-- an operation on numbers is kept as it is, and followed by the same operation on numbers of any length
-  (`exact_numbers.py`) for the case that the engine has no result: `COALESCE(?a < ?b, exact/0(?a, ?b))`. So results that
-  the engine has stay, and nothing else is slower;
-- an operand is evaluated twice then, so that operations in arguments of arguments are rewritten `LEVELS` deep.
-"""
+"""Expressions of SPARQL (§19.8, rules 110 to 128), read as trees of their tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from pyoxigraph import Literal, NamedNode
-
-from cortex_graph.sparql.exact_numbers import AGGREGATES, FUNCTIONS, ORDER, XSD, Program, is_long, number_of
+from cortex_graph.sparql.exact_numbers import AGGREGATES, XSD
+from cortex_graph.sparql.token_cursor import Cursor, NotParsedError
 from cortex_graph.sparql.tokens import SparqlToken
 
-LEVELS = 5
-_COMPARED: Final = frozenset({"=", "!=", "<", ">", "<=", ">="})
+COMPARED: Final = frozenset({"=", "!=", "<", ">", "<=", ">="})
 _CHANGED: Final = frozenset({"ABS", "CEIL", "FLOOR", "ROUND"})
 _ALL_AGGREGATES: Final = frozenset({*AGGREGATES, "COUNT", "SAMPLE", "GROUP_CONCAT"})
-
-
-class NotParsedError(Exception):
-    """The tokens are no SPARQL as it is known here; the engine decides."""
 
 
 @dataclass
@@ -43,40 +30,18 @@ class Expression:
     parts: list[SparqlToken | Expression] = field(default_factory=list)
     operands: list[Expression] = field(default_factory=list)
 
+    def tokens(self) -> list[SparqlToken]:
+        """Return its tokens, and those of the expressions in it."""
+        found: list[SparqlToken] = []
+        for part in self.parts:
+            found += part.tokens() if isinstance(part, Expression) else [part]
+        return found
+
     @property
     def start(self) -> int:
         """The offset of its first token."""
         first = self.parts[0]
         return first.start
-
-
-class Cursor:
-    """A position in tokens."""
-
-    def __init__(self, tokens: Sequence[SparqlToken]) -> None:
-        self.tokens = tokens
-        self.at = 0
-
-    def peek(self, ahead: int = 0) -> SparqlToken:
-        """Return the next token, or one after it; an empty one after the last."""
-        place = self.at + ahead
-        return self.tokens[place] if place < len(self.tokens) else _END
-
-    def next(self, *texts: str) -> SparqlToken:
-        """Return the next token and step over it; it must have one of these texts, if any are given."""
-        token = self.peek()
-        if token is _END or (texts and not self.sees(*texts)):
-            raise NotParsedError
-        self.at += 1
-        return token
-
-    def sees(self, *texts: str) -> bool:
-        """Return whether the next token is one of these words or signs."""
-        token = self.peek()
-        return token.kind in ("word", "sign") and token.text in texts
-
-
-_END = SparqlToken("sign", "", 0)
 
 
 class ExpressionReader:
@@ -114,7 +79,7 @@ class ExpressionReader:
 
     def _relation(self) -> Expression:
         left = self._sum()
-        if self._cursor.sees(*_COMPARED):
+        if self._cursor.sees(*COMPARED):
             sign = self._cursor.next()
             right = self._sum()
             return Expression(sign.text, [left, sign, right], [left, right])
@@ -216,133 +181,3 @@ class ExpressionReader:
             parts.append(self._cursor.next())
         parts.append(self._cursor.next(")"))
         return Expression(name.text if name.text in AGGREGATES else "", parts, operands)
-
-
-class ExactWriter:
-    """Writes expressions, with functions of `exact_numbers` beside the operations of the engine.
-
-    Attributes:
-        programs: what the functions calculate.
-        is_complete: whether every operation was rewritten.
-
-    """
-
-    def __init__(self, iri: Callable[[SparqlToken], str]) -> None:
-        self.programs: list[Program] = []
-        self.is_complete = True
-        self._iri = iri
-
-    def written(self, expression: Expression, level: int = 0) -> list[SparqlToken]:
-        """Return the tokens of an expression."""
-        operation = expression.operation
-        if operation in AGGREGATES:
-            return self._aggregate(expression, level)
-        if operation in ("", "()"):
-            return self._plain(expression, level)
-        leaves: list[Expression] = []
-        program = _program(expression, leaves, is_root=True)
-        if not self._matters(expression, leaves):
-            return self._plain(expression, level)
-        if level == LEVELS:
-            self.is_complete = False
-            return self._plain(expression, level)
-        start = expression.start
-        name = f"<{FUNCTIONS}{len(self.programs)}>"
-        self.programs.append(program)
-        arguments: list[SparqlToken] = []
-        for leaf in leaves:
-            arguments += [*([_sign(",", start)] if arguments else []), *self.written(leaf, level + 1)]
-        call = [SparqlToken("iri", name, start, True), _sign("(", start), *arguments, _sign(")", start)]
-        inner = self._inner(expression, leaves, level + 1)
-        # The engine denies that it is a number, where it has no result for any other operation.
-        return _first_of(call, inner, start) if operation == "number" else _first_of(inner, call, start)
-
-    def order_key(self, expression: Expression) -> list[SparqlToken]:
-        """Return the tokens of what a comparator of ORDER BY sorts by."""
-        start = expression.start
-        name = SparqlToken("iri", f"<{FUNCTIONS}{ORDER}>", start, True)
-        return [name, _sign("(", start), *self.written(expression), _sign(")", start)]
-
-    def _plain(self, expression: Expression, level: int) -> list[SparqlToken]:
-        found: list[SparqlToken] = []
-        for part in expression.parts:
-            found += self.written(part, level) if isinstance(part, Expression) else [part]
-        return found
-
-    def _inner(self, expression: Expression, leaves: list[Expression], level: int) -> list[SparqlToken]:
-        """Return the tokens of a rewritten operation as the engine calculates it."""
-        found: list[SparqlToken] = []
-        for part in expression.parts:
-            if not isinstance(part, Expression):
-                found.append(part)
-            elif any(part is leaf for leaf in leaves):
-                found += self.written(part, level)
-            else:
-                found += self._inner(part, leaves, level)
-        return found
-
-    def _aggregate(self, expression: Expression, level: int) -> list[SparqlToken]:
-        name, _, *middle = expression.parts
-        if level == LEVELS or not isinstance(name, SparqlToken):
-            self.is_complete = False
-            return self._plain(expression, level)
-        distinct = isinstance(middle[0], SparqlToken) and middle[0].text == "DISTINCT"
-        start = name.start
-        own = SparqlToken("iri", f"<{FUNCTIONS}{name.text}{'-distinct' if distinct else ''}>", start, True)
-        inner = self.written(expression.operands[0], level + 1)
-        call = [own, _sign("(", start), *inner, _sign(")", start)]
-        return _first_of(call, self._plain(expression, level + 1), start)
-
-    def _matters(self, expression: Expression, leaves: list[Expression]) -> bool:
-        """Return whether an operation may meet a number that the engine does not calculate with."""
-        if expression.operation not in (*_COMPARED, "IN", "NOT IN"):
-            return True
-        if any(self._is_no_number(operand) for operand in expression.operands):
-            return False
-        return any(not self._is_short_constant(leaf) for leaf in leaves)
-
-    def _is_no_number(self, leaf: Expression) -> bool:
-        first, *others = leaf.parts
-        if not isinstance(first, SparqlToken):
-            return False
-        if first.kind == "string":
-            datatype = others[-1] if others else first
-            if not isinstance(datatype, SparqlToken) or datatype.kind not in ("iri", "pname"):
-                return True
-            return not self._iri(datatype).startswith(XSD)
-        return (first.kind in ("iri", "pname") and not others) or first.text in ("TRUE", "FALSE")
-
-    def _is_short_constant(self, leaf: Expression) -> bool:
-        first = leaf.parts[0]
-        if not isinstance(first, SparqlToken) or first.kind != "number":
-            return False
-        kind = "double" if "e" in first.text.lower() else "decimal" if "." in first.text else "integer"
-        number = number_of(Literal(first.text, datatype=NamedNode(f"{XSD}{kind}")))
-        return number is not None and not is_long(number)
-
-
-def _program(expression: Expression, leaves: list[Expression], *, is_root: bool = False) -> Program:
-    """Return what an expression calculates; its operands that are not calculated are appended to `leaves`."""
-    operation = expression.operation
-    if operation == "()" and _is_calculated(expression):
-        return _program(expression.operands[0], leaves)
-    if not is_root and (operation in ("", "()", "IN", "NOT IN", "number", *_COMPARED, *AGGREGATES)):
-        leaves.append(expression)
-        return len(leaves) - 1
-    return [operation, *(_program(operand, leaves) for operand in expression.operands)]
-
-
-def _is_calculated(expression: Expression) -> bool:
-    while expression.operation == "()":
-        (expression,) = expression.operands
-    return expression.operation not in ("", "IN", "NOT IN", "number", *_COMPARED, *AGGREGATES)
-
-
-def _first_of(first: list[SparqlToken], second: list[SparqlToken], start: int) -> list[SparqlToken]:
-    """Return an expression with the first value that is no error."""
-    word = SparqlToken("word", "COALESCE", start, True)
-    return [word, _sign("(", start), *first, _sign(",", start), *second, _sign(")", start)]
-
-
-def _sign(text: str, start: int) -> SparqlToken:
-    return SparqlToken("sign", text, start, True)

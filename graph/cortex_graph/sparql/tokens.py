@@ -42,6 +42,8 @@ QUERY_FORMS: Final = frozenset({"SELECT", "ASK", "CONSTRUCT", "DESCRIBE"})
 UPDATE_FORMS: Final = frozenset({"INSERT", "DELETE", "WITH", "LOAD", "CLEAR", "CREATE", "DROP", "COPY", "MOVE", "ADD"})
 UPDATE_WORDS: Final = UPDATE_FORMS | {"USING", "INTO", "DATA", "ALL", "DEFAULT", "TO"}
 
+MOST_DEPTH: Final = 1000  # for callers without the limits of users; beyond it the engine overflows its stack
+
 Kind = Literal["iri", "pname", "var", "string", "lang", "bnode", "number", "word", "sign"]
 
 

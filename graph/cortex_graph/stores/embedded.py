@@ -97,9 +97,7 @@ class OxigraphStore:
         if folder is not None:
             self._store, self._changes = open_folder(folder)
         self._numbers = LongNumbers(folder, is_new=is_new)
-        self._evaluation = QueryEvaluator(
-            self._revisions, folder, self._copy, workers, has_long_numbers=lambda: self._numbers.may_exist
-        )
+        self._evaluation = QueryEvaluator(self._revisions, folder, self._copy, workers, lambda: self._numbers)
         self._counted = lru_cache(_COUNTS)(self._count)
 
     @classmethod
@@ -107,7 +105,7 @@ class OxigraphStore:
         """Open the store of a folder to which no process writes, such as a snapshot; the folder is not changed."""
         opened = cls(workers=workers)
         opened._where, opened._folder = f"the snapshot in {folder}", folder
-        opened._numbers = LongNumbers(folder, is_new=False)
+        opened._numbers = LongNumbers(folder, is_new=False, is_writable=False)
         try:
             opened._store = Store.read_only(str(folder))
         except (OSError, RuntimeError, ValueError) as error:

@@ -66,3 +66,15 @@ def test_another_namespace_is_not_there_and_is_not_changed(store: GraphStore, gr
     assert graph.update(f"DELETE WHERE {{ <{there}:a> ?p ?o }}") == Updated(0, 0)
     assert other.count() == 1
     assert other.delete_triple(other.list_triples()["triples"][0]["id"])
+
+
+def test_a_graph_around_anything_is_each_named_graph_and_a_path_may_be_empty(graph: NamespacedGraph) -> None:
+    ns, own = graph.namespace, graph.names.graph.value
+    graph.update(f"INSERT DATA {{ {ns}:a {ns}:p {ns}:b }}")
+    narrowed = f"FROM NAMED <{own}>"
+    for inner, found in (("VALUES ?x { 1 }", "1"), (f"SELECT (COUNT(*) AS ?x) {{ ?s {ns}:p ?o }}", "1")):
+        answered = rows_or_refusal(graph, f"SELECT ?g ?x {narrowed} {{ GRAPH ?g {{ {inner} }} }}")
+        assert answered in ([{"g": own, "x": found}], [])
+        assert rows_or_refusal(graph, f"SELECT ?x {{ GRAPH <urn:nowhere> {{ {inner} }} }}") == []
+    assert rows(graph, f"SELECT ?x {{ <urn:z> {ns}:p* ?x }}") == [{"x": "urn:z"}]
+    assert len(rows(graph, f"SELECT ?x {{ {ns}:a {ns}:p* ?x }}")) == 2
