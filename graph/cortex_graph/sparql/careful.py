@@ -34,9 +34,9 @@ from cortex_graph.sparql.zero_length_paths import (
 )
 from cortex_graph.store import Dataset
 
-_MOST_TOKENS = 20_000  # of a group, in all named graphs together
+_MOST_TOKENS = 50_000  # of groups that are repeated for each named graph
 _TOO_MANY = "GRAPH around a group without triples, or with a subquery, is not evaluated in so many graphs each alone"
-_TOO_DEEP = "operations nest too deeply in the arguments of functions for integers beyond 64 bits and long decimals"
+_TOO_DEEP = "operations nest too deeply, or are too many, for integers beyond 64 bits and long decimals"
 _TOO_LONG = "the server may not compare integers beyond 64 bits and decimals of more than 38 digits"
 _MODIFIERS = frozenset({"GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES"})
 
@@ -82,8 +82,10 @@ def careful_query(
         rewriter = _Rewriter(tokens[prologue.read(tokens, 0) :], prologue, dataset)
         rewriter.exact = has_long_numbers is not None and (has_long_numbers or _has_long(tokens))
         body = rewriter.query()
-    except (NotParsedError, RecursionError):
+    except NotParsedError:
         return None
+    except RecursionError:
+        return CarefulQuery(text, warnings=(_TOO_DEEP,)) if has_long_numbers else None
     if has_long_numbers is None and _has_long(tokens):
         rewriter.warnings.add(_TOO_LONG)
     if not rewriter.changed and not rewriter.warnings:
@@ -117,6 +119,7 @@ class _Rewriter:
         self._cursor = Cursor(tokens)
         self._dataset = dataset
         self._in_graph = 0
+        self._added = 0  # tokens of groups that are repeated
         self._reader = ExpressionReader(self._cursor, self._group, prologue.iri)
         self.numbers = ExactWriter(prologue.iri)
 
@@ -290,7 +293,8 @@ class _Rewriter:
         if len(inner.tokens) == 2:
             return found
         if inner.needs_each and name.kind == "var":
-            if len(inner.tokens) * len(self._dataset.named) <= _MOST_TOKENS:
+            self._added += len(inner.tokens) * len(self._dataset.named)
+            if self._added <= _MOST_TOKENS:
                 self.changed = self.is_needed = True
                 found.tokens = self._in_each(name, inner.tokens)
                 return found

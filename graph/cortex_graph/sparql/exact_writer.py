@@ -20,6 +20,7 @@ from cortex_graph.sparql.token_cursor import sign
 from cortex_graph.sparql.tokens import SparqlToken
 
 LEVELS = 5
+_MOST_TOKENS = 200_000  # that are added to one query
 _sign = partial(sign, in_expression=True)
 
 
@@ -35,6 +36,7 @@ class ExactWriter:
     def __init__(self, iri: Callable[[SparqlToken], str]) -> None:
         self.programs: list[Program] = []
         self.is_complete = True
+        self._added = 0
         self._iri = iri
 
     def written(self, expression: Expression, level: int = 0) -> list[SparqlToken]:
@@ -48,9 +50,9 @@ class ExactWriter:
         program = _program(expression, leaves, is_root=True)
         if not self._matters(expression, leaves):
             return self._plain(expression, level)
-        if level == LEVELS:
+        if level == LEVELS or self._added > _MOST_TOKENS:
             self.is_complete = False
-            return self._plain(expression, level)
+            return expression.tokens()
         start = expression.start
         name = f"<{FUNCTIONS}{len(self.programs)}>"
         self.programs.append(program)
@@ -59,6 +61,7 @@ class ExactWriter:
             arguments += [*([_sign(",", start)] if arguments else []), *self.written(leaf, level + 1)]
         call = [SparqlToken("iri", name, start, True), _sign("(", start), *arguments, _sign(")", start)]
         inner = self._inner(expression, leaves, level + 1)
+        self._added += len(inner) + len(call)
         # The engine denies that it is a number, where it has no result for any other operation.
         return _first_of(call, inner, start) if operation == "number" else _first_of(inner, call, start)
 
@@ -88,9 +91,9 @@ class ExactWriter:
 
     def _aggregate(self, expression: Expression, level: int) -> list[SparqlToken]:
         name, _, *middle = expression.parts
-        if level == LEVELS or not isinstance(name, SparqlToken):
+        if level == LEVELS or self._added > _MOST_TOKENS or not isinstance(name, SparqlToken):
             self.is_complete = False
-            return self._plain(expression, level)
+            return expression.tokens()
         distinct = isinstance(middle[0], SparqlToken) and middle[0].text == "DISTINCT"
         start = name.start
         own = SparqlToken("iri", f"<{FUNCTIONS}{name.text}{'-distinct' if distinct else ''}>", start, True)

@@ -55,7 +55,7 @@ _CONVERTED = "convert it to Turtle: ontology editors and `riot` do"
 # A name of Turtle in angle brackets contains no white space.
 _AN_XML = re.compile(rb"\s*<(?:\?xml\s|!--|!DOCTYPE\s|[A-Za-z_][\w.\-]*(?::[\w.\-]+)?\s)")
 _OWL_XML = re.compile(
-    rb"""<(?:owl:)?Ontology\s[^>]*\bontologyIRI\s*=|<Ontology\s[^>]*xmlns=["']http://www.w3.org/2002/07/owl#"""
+    rb"""<(?:owl:)?Ontology\s[^>]*\bontologyIRI\s*=|<Ontology\s(?![^>]*\brdf:about)[^>]*xmlns=["']http://www.w3.org/2002/07/owl#"""
 )
 _FUNCTIONAL = re.compile(rb"\s*(?:Prefix|Ontology)\s*\(")
 _MANCHESTER = re.compile(rb"\s*(?:Prefix|Ontology):\s")

@@ -158,8 +158,42 @@ def test_what_is_not_rewritten_is_a_warning(graph: NamespacedGraph) -> None:
     answer = graph.query(f"SELECT ({deep} AS ?x) {{ ?s m:n ?n FILTER(?n < 12345678901234567890123) }}")
     assert "nest too deeply" in answer.warnings[0]
     assert not graph.query("SELECT (STRLEN(STR(?n + 1)) AS ?x) { ?s m:n ?n }").warnings
+    chain = " + ".join(["?n"] * 2000)
+    tokens = read_tokens(f"SELECT ({chain} AS ?x) {{ ?s <urn:p> ?n }}", 64)
+    long = careful_query("", tokens, Dataset(()), has_long_numbers=True)
+    assert long is not None
+    assert "too many" in long.warnings[0]
     text = "SELECT * { GRAPH ?g { SELECT ?x { VALUES ?x { 1 } } } }"
     many = Dataset((), tuple(NamedNode(f"urn:g{number}") for number in range(5000)))
     careful = careful_query(text, read_tokens(text, 64), many, has_long_numbers=False)
     assert careful is not None
     assert "so many graphs" in careful.warnings[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT * {" + "GRAPH ?g { SELECT ?x { ?x ?y ?z } }" * 1500 + "}",
+        "SELECT * {" + "GRAPH ?g { " * 30 + "VALUES ?x { 1 }" + "}" * 30 + "}",
+        "SELECT (" + "1 + STRLEN(STR(" * 30 + " ?a + 1 " * 1 + "))" * 30 + " AS ?x) { ?s ?p ?a }",
+        "SELECT (" + "1 + STRLEN(STR(" * 5 + "+".join(["?a"] * 300) + "))" * 5 + " AS ?x) { ?s ?p ?a }",
+        "SELECT * { FILTER(" + " || ".join(["?a < 1"] * 5000) + ") }",
+    ],
+)
+def test_a_rewritten_text_has_a_bounded_size(text: str) -> None:
+    named = tuple(NamedNode(f"urn:g{number}") for number in range(1000))
+    careful = careful_query(text, read_tokens(text, 1000), Dataset((), named), has_long_numbers=True)
+    assert careful is not None
+    assert len(careful.text) < 4 << 20
+
+
+def test_a_user_cannot_call_the_functions_of_a_rewritten_query(graph: NamespacedGraph) -> None:
+    text = "SELECT (<urn:cortex-graph:exact/0>(1) AS ?a) (<urn:cortex-graph:exact/order>(1) AS ?b) (1 < ?n AS ?c) { }"
+    assert rows_of(graph.query(f"{text} ORDER BY (12345678901234567890123 + 1)")) == [{}]
+
+
+def test_an_update_finds_long_numbers_too() -> None:
+    own = NamespacedGraph(open_store("memory:"), "u")
+    own.update("INSERT DATA { u:a u:n 12345678901234567890123 . u:b u:n 5 }")
+    assert own.update("DELETE { ?s u:n ?n } WHERE { ?s u:n ?n FILTER(?n > 9) }").removed == 1
+    assert own.update("INSERT { ?g u:has ?x } WHERE { GRAPH ?g { VALUES ?x { 1 } } }").inserted == 2

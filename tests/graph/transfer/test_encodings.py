@@ -201,6 +201,8 @@ def test_a_syntax_of_owl_that_is_no_rdf_is_refused_by_its_first_bytes(tmp_path: 
 def test_an_ontology_of_rdf_xml_is_no_owl_xml() -> None:
     head = b'<rdf:RDF xmlns:owl="x"><owl:Ontology rdf:about="urn:o"/>'
     assert format_in(head, "rdf-xml", guessed=True) == "rdf-xml"
+    root = b'<Ontology xmlns="http://www.w3.org/2002/07/owl#" xmlns:rdf="x" rdf:about="urn:o"/>'
+    assert format_in(root, "rdf-xml", guessed=True) == "rdf-xml"
 
 
 def test_nothing_is_exported_uncompressed_into_a_file_with_the_name_of_a_compressed_one(tmp_path: Path) -> None:
