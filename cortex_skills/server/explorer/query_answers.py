@@ -14,7 +14,7 @@ import threading
 import weakref
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -41,6 +41,7 @@ class Solutions:
     rows: tuple[tuple[Any, ...], ...]
     has_more: bool
     stopped: GraphError | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class Triples:
     triples: tuple[Triple, ...]
     has_more: bool
     stopped: GraphError | None = None
+    warnings: tuple[str, ...] = ()
 
 
 Answer = Solutions | Triples | bool
@@ -88,9 +90,9 @@ def answer_to(call: PageCall, graph: NamespacedGraph, text: str, most: int) -> A
     """
     with _place_of(call.principal.key):
         found = _run(call, graph, text, QueryResultsFormat.TSV, RdfFormat.N_TRIPLES, None)
-        if isinstance(found.form, RdfFormat):
-            return _triples(found.chunks, most)
-        return _solutions(found.chunks, most)
+        is_graph = isinstance(found.form, RdfFormat)
+        answer = _triples(found.chunks, most) if is_graph else _solutions(found.chunks, most)
+        return answer if isinstance(answer, bool) else replace(answer, warnings=found.warnings)
 
 
 def streamed(

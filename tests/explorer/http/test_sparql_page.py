@@ -193,3 +193,12 @@ def test_a_query_of_the_past_states_how_many_statements_have_no_time(running: Ru
     page = get(reader, ROWS, asOf="2026-01-01")
     assert f"{undated:,} statements without a known time, such as imported ones, are included." in page.text
     assert "without a known time" not in get(reader, ROWS).text
+
+
+def test_what_of_an_answer_may_be_wrong_is_shown(reader: httpx.Client) -> None:
+    deep = "?n"
+    for _ in range(8):
+        deep = f"STRLEN(STR({deep} + 1))"
+    page = get(reader, f"SELECT ({deep} AS ?x) {{ ?s ?p ?n FILTER(?n > 12345678901234567890123) }}").text
+    assert "The answer may be wrong: operations nest too deeply" in page
+    assert "may be wrong" not in get(reader, ROWS).text

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyoxigraph import Literal, QueryResultsFormat, RdfFormat
@@ -80,6 +80,7 @@ class AnswerView:
         map_data: the address of the map's data.
         raw: the text.
         forms: the whole answer in other formats.
+        warnings: what of it may be wrong.
 
     """
 
@@ -94,6 +95,7 @@ class AnswerView:
     map_data: str | None = None
     raw: ShownText | None = None
     forms: tuple[TextLink, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,9 @@ def view(call: PageCall) -> SparqlView:
     try:
         shown = call.query.get("view", "table")
         most = {"map": _MAPPED, "chart": MAX_BARS}.get(shown, _limit(call))
-        return SparqlView(**asked, answer=_shown(reading, answer_to(call, reading.graph, text, most), shown))
+        found = answer_to(call, reading.graph, text, most)
+        warnings = () if isinstance(found, bool) else found.warnings
+        return SparqlView(**asked, answer=replace(_shown(reading, found, shown), warnings=warnings))
     except InvalidArguments as error:
         refused = SparqlView(**asked, problem=_shown_problem(text, error))
         raise Faulty(refused, from_floor(error) or _unknown()) from None
