@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cortex_graph.sparql.exact_numbers import FUNCTIONS
+from cortex_graph.sparql.exact_numbers import FUNCTIONS, is_long_text
 from cortex_graph.sparql.exact_writer import ExactWriter
 from cortex_graph.sparql.expressions import Expression, ExpressionReader
 from cortex_graph.sparql.prologue import Prologue
@@ -38,6 +38,7 @@ _MOST_TOKENS = 50_000  # of groups that are repeated for each named graph
 _TOO_MANY = "GRAPH around a group without triples, or with a subquery, is not evaluated in so many graphs each alone"
 _TOO_DEEP = "operations nest too deeply, or are too many, for integers beyond 64 bits and long decimals"
 _TOO_LONG = "the server may not compare integers beyond 64 bits and decimals of more than 38 digits"
+_SHORT = 18  # characters of a number that is never too long
 _MODIFIERS = frozenset({"GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES"})
 
 
@@ -99,12 +100,11 @@ def careful_query(
 
 
 def _has_long(tokens: Iterable[SparqlToken]) -> bool:
-    """Return whether a query itself has a number that may be too long for the engine."""
-    return any(token.kind in ("number", "string") and len(token.text) > 18 and _digits(token.text) for token in tokens)
-
-
-def _digits(text: str) -> bool:
-    return text.strip("\"'+-").replace(".", "", 1).isdecimal()
+    """Return whether a query itself has a number that is too long for the engine, also in a string for a cast."""
+    return any(
+        token.kind in ("number", "string") and len(token.text) > _SHORT and is_long_text(token.text.strip("\"'"))
+        for token in tokens
+    )
 
 
 class _Rewriter:

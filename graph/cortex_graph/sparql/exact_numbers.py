@@ -98,6 +98,12 @@ def is_long(number: Number) -> bool:
     return scaled != scaled.to_integral_value() or abs(scaled) >= _MOST_SCALED
 
 
+def is_long_text(text: str) -> bool:
+    """Return whether a text is an integer or a decimal that Oxigraph does not calculate with."""
+    datatype = _TYPES[_DECIMAL if "." in text else _INTEGER]
+    return (number := number_of(Literal(text, datatype=datatype))) is not None and is_long(number)
+
+
 def literal_of(number: Number) -> Literal:
     """Return the literal of a value."""
     rank, value = number

@@ -12,9 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from pyoxigraph import Literal, NamedNode
-
-from cortex_graph.sparql.exact_numbers import AGGREGATES, FUNCTIONS, ORDER, XSD, Program, is_long, number_of
+from cortex_graph.sparql.exact_numbers import AGGREGATES, FUNCTIONS, ORDER, XSD, Program, is_long_text
 from cortex_graph.sparql.expressions import COMPARED, Expression
 from cortex_graph.sparql.token_cursor import sign
 from cortex_graph.sparql.tokens import SparqlToken
@@ -124,9 +122,7 @@ class ExactWriter:
         first = leaf.parts[0]
         if not isinstance(first, SparqlToken) or first.kind != "number":
             return False
-        kind = "double" if "e" in first.text.lower() else "decimal" if "." in first.text else "integer"
-        number = number_of(Literal(first.text, datatype=NamedNode(f"{XSD}{kind}")))
-        return number is not None and not is_long(number)
+        return not is_long_text(first.text)
 
 
 def _program(expression: Expression, leaves: list[Expression], *, is_root: bool = False) -> Program:

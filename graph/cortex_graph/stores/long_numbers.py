@@ -14,15 +14,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from threading import Lock
 
-from pyoxigraph import Literal, Quad
+from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph.scratch import sync_folder
 from cortex_graph.sparql.exact_numbers import DATATYPES, is_long, number_of
 
 NAME = ".short-numbers"
 _SHORT = 18  # characters of a number that is never too long
-# In N-Triples: that many digits and points, and a datatype of XML Schema.
-_LONG = re.compile(rb'"[^"\\\n]{0,2}[0-9.]{18,}[^"\\\n]*"\^\^<http://www\.w3\.org/2001/XMLSchema#')
+# In N-Triples: a literal with that many digits and points, and its datatype of XML Schema.
+_LONG = re.compile(rb'"([^"\\\n]{0,2}[0-9.]{18,}[^"\\\n]*)"\^\^<(http://www\.w3\.org/2001/XMLSchema#[A-Za-z]+)>')
 _CHUNK = 1 << 20
 # Whether any graph has a literal with the datatype of a number that the engine does not know as a number.
 CHECK = (
@@ -76,7 +76,7 @@ class LongNumbers:
         with file.open("rb") as opened:
             while chunk := opened.read(_CHUNK):
                 content = rest + chunk
-                if _LONG.search(content):
+                if any(_is_long_literal(*found) for found in _LONG.findall(content)):
                     self._found()
                     return
                 rest = content[content.rfind(b"\n") + 1 :]
@@ -103,9 +103,13 @@ class LongNumbers:
                 sync_folder(self._file.parent)
 
 
+def _is_long_literal(text: bytes, datatype: bytes) -> bool:
+    literal = Literal(text.decode(errors="replace"), datatype=NamedNode(datatype.decode()))
+    return (number := number_of(literal)) is not None and is_long(number)
+
+
 def _is_long(quad: Quad) -> bool:
     term = quad.object
     if type(term) is not Literal or len(term.value) <= _SHORT:
         return False
-    number = number_of(term)
-    return number is not None and is_long(number)
+    return (number := number_of(term)) is not None and is_long(number)
