@@ -9,13 +9,10 @@ Rules kept here:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from cortex_skills.manifest.frontmatter import FILE_NAME, Frontmatter, frontmatter_of
 from cortex_skills.safe_io.schemas import Mark, Problem
-
-_LINE_BREAK = re.compile("\r\n|[\r\n]")
 
 
 def is_agentskills(front: Frontmatter) -> bool:
@@ -45,7 +42,6 @@ def _unusual(frontmatter: str) -> Iterator[Problem]:
     """The values in flow style, and those after a tab."""
     import yaml
 
-    lines = _LINE_BREAK.split(frontmatter)
     try:
         for event in yaml.parse(frontmatter, Loader=yaml.CSafeLoader):
             mark = event.start_mark
@@ -54,7 +50,7 @@ def _unusual(frontmatter: str) -> Iterator[Problem]:
             if isinstance(event, yaml.CollectionStartEvent) and event.flow_style:
                 message = "is written in braces or brackets, which agentskills.io does not read"
                 yield _problem(mark.line + 2, message, "write each entry on a line of its own: key: value, or - item")
-            elif isinstance(event, yaml.ScalarEvent) and lines[mark.line][: mark.column].endswith("\t"):
+            elif isinstance(event, yaml.ScalarEvent) and frontmatter[mark.index - 1 : mark.index] == "\t":
                 yield _problem(
                     mark.line + 2, "has a tab before a value, which agentskills.io does not read", "write a space"
                 )
