@@ -45,7 +45,7 @@ _FORMAT = click.option(
 def import_(common: Common, file: Path, form: str | None, with_provenance: bool) -> None:
     """Add the statements of an RDF file to the namespace.
 
-    FILE may be - for standard input, with --format. The whole file is imported, or nothing.
+    FILE may be - for standard input, with --format, and compressed by gzip. The whole file is imported, or nothing.
     """
     from cortex_graph.transfer import import_file
 

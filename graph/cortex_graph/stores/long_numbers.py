@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
@@ -50,7 +51,8 @@ class LongNumbers:
     def __init__(self, folder: Path | None, *, is_new: bool, is_writable: bool = True) -> None:
         self._file = None if folder is None else folder / NAME
         if self._file is not None and is_new:
-            self._file.touch(mode=0o600)
+            with suppress(OSError):  # without it the store may have some
+                self._file.touch(mode=0o600)
         self.may_exist = not (is_new if self._file is None else self._file.exists())
         self._is_written = False  # by this process
         self._is_checked = not is_writable
