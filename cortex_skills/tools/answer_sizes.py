@@ -23,6 +23,7 @@ LENGTH: dict[str, Any] = {
     "description": "The characters of the whole object, where `object` is only its beginning.",
 }
 OF_PROOF = 1_300  # bytes of a proof without premises
+_OF_FORM = 60  # bytes of the names in an object that is a mapping
 _FRAME = 150  # bytes of the id, the names of the members and the punctuation of a triple
 
 
@@ -57,9 +58,19 @@ def size_of(triple: Mapping[str, Any]) -> int:
 
 def how_many_fit(triples: Sequence[Mapping[str, Any]], most: int, beside: int = 0) -> int:
     """How many triples, with `beside` bytes for each, fit into so many bytes; at least one."""
+    if sum(map(_roughly, triples)) + beside * len(triples) <= most:
+        return len(triples)  # without writing them
     used = 0
     for place, triple in enumerate(triples):
         used += size_of(triple) + beside
         if used > most:
             return max(1, place)
     return len(triples)
+
+
+def _roughly(triple: Mapping[str, Any]) -> int:
+    """At least `size_of` a triple, in less time: a character has at most twelve bytes in JSON, of ASCII six."""
+    object_ = triple["object"]
+    parts = object_.values() if isinstance(object_, Mapping) else (object_,)
+    text = f"{triple['subject']}{triple['predicate']}{''.join(map(str, parts))}"
+    return 2 * (12, 6)[text.isascii()] * (len(text) + 9) + _FRAME + 2 * _OF_FORM * isinstance(object_, Mapping)

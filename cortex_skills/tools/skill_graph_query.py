@@ -116,7 +116,9 @@ def _run(call: Call) -> Outcome:
     most = LONGEST_PAGE if proves or "limit" in arguments or "cursor" in arguments else PAGE
     page = _page(graph, pattern, most, OF_PROOF if proves else 0)
     enriched = _enrich(call, scope, page["matches"]) if call.enrich else _Enriched(page["matches"], {"status": "none"})
-    matches = [fitting(match, most) for match in enriched.matches]
+    matches = enriched.matches
+    if len(page["matches"]) == 1:  # several fit
+        matches = [fitting(match, most) for match in matches]
     shown = lines_shown(matches, call.host.cleaning)
     lines = [line for line, _ in shown]
     if matches and not graph.proofs.is_empty():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cortex_skills import Plugin
 from cortex_skills.gate.result import Result
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
-from cortex_skills.tools.answer_sizes import IN_WRITES, LONGEST_PAGE, PAGE, fitting, how_many_fit, size_of
+from cortex_skills.tools.answer_sizes import IN_WRITES, LONGEST_PAGE, PAGE, _roughly, fitting, how_many_fit, size_of
 from tests.tools.test_assert_several import HOSTS_TAKE, size
 
 LONG = "word " * 60_000
@@ -141,12 +141,18 @@ def test_a_verification_names_a_long_object_by_its_beginning(notebook: Plugin) -
 
 
 objects = st.text() | st.text(alphabet="\x00\x1f<&é\u202e😀", max_size=50).map(lambda text: text * 5000) | st.integers()
+objects |= (
+    st.floats(allow_nan=False, allow_infinity=False)
+    | st.booleans()
+    | st.builds(dict, value=st.text(), language=st.just("en"), direction=st.just("ltr"))
+)
 
 
 @given(st.lists(objects, max_size=4), st.sampled_from([PAGE, LONGEST_PAGE]))
 @settings(max_examples=100)
 def test_what_fits_is_not_longer_than_its_bytes(values: list[Any], most: int) -> None:
     triples = [{"subject": "s", "predicate": "p", "object": value} for value in values]
+    assert all(_roughly(triple) >= size_of(triple) for triple in triples)
     fit = how_many_fit(triples, most)
     assert 1 <= fit <= len(triples) or not triples
     assert fit < 2 or sum(map(size_of, triples[:fit])) <= most
