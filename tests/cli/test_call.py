@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cortex_skills.cli.call import read_value
+from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
 
 ASSERTED = {"subject": "a", "predicate": "greets"}
 
@@ -305,3 +306,16 @@ def test_before_the_first_write_the_users_store_is_empty_and_is_not_created(run,
     status = run("status", "--json", env=default).json
     assert (status["store"], status["triples"]) == (f"{tmp_path}/data/cortex-skills/store", 1)
     assert "namespace   mayros, 1 triple\n" in run("status", env=default).stdout
+
+
+def test_the_default_scope_of_a_query_depends_on_whether_a_subject_is_given(run, monkeypatch):
+    monkeypatch.setenv("CORTEX_VERIFICATION__REQUIRE_SIGNATURE", "false")
+    notebook = builtin_skill(NOTEBOOK)
+    fact = {"subject": "nails", "predicate": "inStock", "object": 3}
+    assert run("call", "skill_assert", json.dumps(fact), "--skills", notebook).exit_code == 0
+    for words, total in (((), 0), (("--subject", "nails"), 1), (("--scope", "namespace"), 1)):
+        assert (
+            run("query", "--predicate", "inStock", *words, "--skills", notebook, "--json").json["details"]["total"]
+            == total
+        )
+    assert "With a subject or with scope `namespace` it searches" in (notebook / "SKILL.md").read_text()
