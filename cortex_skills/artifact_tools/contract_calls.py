@@ -33,8 +33,8 @@ from cortex_skills.contracts import (
     decision_in,
     negotiate,
 )
+from cortex_skills.enrichment.text_lines import clean_lines
 from cortex_skills.errors import CortexError
-from cortex_skills.registry.model_text import cleaned_body
 from cortex_skills.safe_io.display import json_text, one_line
 from cortex_skills.safe_io.schemas import errors_of, shown
 
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_ANY_INSTRUCTION = frozenset({None})
 _MAX_MESSAGE = 1 << 20
 
 ARTIFACT = "artifact:"  # and the id of the artifact that delivers the messages of a channel
@@ -248,7 +247,7 @@ def _validator(name: str) -> Draft202012Validator:
 
 def _text(text: str) -> str:
     """A text of an artifact, without instructions to a model."""
-    return cleaned_body(one_line(text), _ANY_INSTRUCTION)[0]
+    return clean_lines(one_line(text)).text
 
 
 def _failed(kind: str, tool: str, what: str) -> CortexError:

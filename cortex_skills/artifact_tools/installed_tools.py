@@ -36,9 +36,9 @@ from cortex_skills.artifact_tools.artifact_action import (
     terms_of,
 )
 from cortex_skills.artifact_tools.contract_calls import Deliver, negotiated
+from cortex_skills.enrichment.text_lines import clean_lines
 from cortex_skills.errors import CortexError, from_floor
 from cortex_skills.host import Host
-from cortex_skills.registry.model_text import cleaned_body
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.safe_io.display import one_line
 from cortex_skills.safe_io.schemas import errors_of, shown
@@ -58,7 +58,6 @@ _RETRY_S = 5.0
 _MAX_DEPTH = 64
 _MAX_ERROR = 500
 _TRANSFER_BYTES = 1 << 20
-_ANY_INSTRUCTION = frozenset({None})
 
 # Calls a tool through the gate: the skill, the tool, its arguments, and the call that it is made for.
 GateCall = Callable[[Skill, str, dict[str, Any], ActionCall], Any]
@@ -253,7 +252,7 @@ class InstalledTools:
         except ValueError as error:  # the input is too large
             raise CortexError("invalid_arguments", f"{terms.id}: {error}", hint="pass less at once") from None
         if answer.failed:
-            kept, _ = cleaned_body(HIDDEN.text(answer.text)[:_MAX_ERROR], _ANY_INSTRUCTION)
+            kept = clean_lines(HIDDEN.text(answer.text)[:_MAX_ERROR], until=call.deadline).text
             raise CortexError(
                 "action_failed",
                 f"{terms.id} answered with an error: {one_line(kept) or 'its text was removed'}",

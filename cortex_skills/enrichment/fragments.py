@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from cortex_skills.enrichment.removal import NOTHING, Cleaned, Path, Removal, without
+from cortex_skills.enrichment.removal import NOTHING, Cleaned, Path, Removal, shortest_run, without
 
 ROUNDS = 4
 _LOCATING_ROUNDS = 3
@@ -197,15 +197,8 @@ def _shortest_run(group: list[Fragment], between: str) -> list[Fragment]:
 
     Of an array of short pieces all go.
     """
-    low, high = 1, len(group)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _kind(group[:middle], between) else (middle + 1, high)
-    behind, low, high = low, 0, low - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if _kind(group[middle:behind], between) else (low, middle - 1)
-    run = group[low:behind]
+    places = shortest_run(len(group), lambda first, end: _kind(group[first:end], between) is not None)
+    run = group[places.start : places.stop]
     arrays = {each.path[:-1] for each in run if each.path and type(each.path[-1]) is int and _is_short(each.text)}
     return [each for each in group if each in run or each.path[:-1] in arrays]
 

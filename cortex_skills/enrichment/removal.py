@@ -10,7 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,3 +106,39 @@ def without(value: Any, reasons: Mapping[Path, str], hidden: Collection[Path] = 
         return item
 
     return Cleaned(keep(value, (), ()), tuple(removals))
+
+
+def shortest_run(size: int, is_guilty: Callable[[int, int], bool]) -> range:
+    """The places of a row whose parts are an instruction together, without those before and behind that are not needed.
+
+    Args:
+        size: of the row, which is one as a whole.
+        is_guilty: whether the places from the first to the one before the second are an instruction. All that it is
+            asked is a few times the row.
+
+    """
+    first, end = 0, size
+    while end - first > 1:
+        middle = (first + end) // 2
+        if is_guilty(first, middle):
+            end = middle
+        elif is_guilty(middle, end):
+            first = middle
+        else:
+            reach = 1
+            while reach < size and not is_guilty(max(middle - reach, first), min(middle + reach, end)):
+                reach *= 2
+            return _trimmed(max(middle - reach, first), min(middle + reach, end), is_guilty)
+    return range(first, end)
+
+
+def _trimmed(first: int, end: int, is_guilty: Callable[[int, int], bool]) -> range:
+    low, high = first + 1, end
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_guilty(first, middle) else (middle + 1, high)
+    end, low, high = low, first, low - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if is_guilty(middle, end) else (low, middle - 1)
+    return range(low, end)

@@ -194,7 +194,7 @@ class ActionSteps:
             recorded = {"skill": name, "inputs": inputs, "facts": facts.about, **facts.named()}
             call.host.audit.check_writable(manifest.id, agent=call.agent, **recorded)
             outputs = checked_outputs(manifest, _run(action, acting))
-        outcome = text_for_model(manifest, outputs, call.host.cleaning)
+        outcome = text_for_model(manifest, outputs, call.host.cleaning, acting.deadline)
         low = slot.low()
         return outcome.with_budget(low) if low else outcome
 

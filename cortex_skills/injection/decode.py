@@ -27,7 +27,7 @@ from cortex_skills.injection.lexicon import english_words
 
 _READABLE, _SHORTEST, _SHORTEST_BASE64 = 0.7, 4, 12
 _FEWEST_WORDS, _SHORTEST_WORD, _REVERSED = 2, 5, 0
-_WORD = re.compile(f"[a-z]{{{_SHORTEST_WORD},}}")
+_PUNCTUATION = str.maketrans(dict.fromkeys(".,:;!?\"'()", " "))
 _SIGNS = frozenset(" \n.,:;'\"!?-")
 _HEX = "[0-9A-Fa-f]"
 # A run of one way to write letters: as bytes of UTF-8 in base 16, then in base 8 (`_OCTAL`), then as code points.
@@ -45,6 +45,7 @@ _HEX_DIGITS = re.compile(f"{_HEX}+")
 _LONG_HEX = re.compile(f"{_HEX}{{16,}}")
 _SOFT_BREAK = re.compile("=\r?\n")
 _QUERY_FIELD = re.compile(r"[?&;]\w{1,40}=")
+_BLANKS_IN_QUERY = re.compile(r"%20|\w\+\w[^\s+]*\+\w")
 _BETWEEN = re.compile(r"[\s\"',.:;|]+")
 _BASE64 = (
     r"[A-Za-z0-9+/_-]{12,}(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{8,})*(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{2,7})?={0,2}"
@@ -55,6 +56,9 @@ _BASE16 = (
     rf"|(?:(?:0x|\\x)?{_HEX}{{2,8}}[ :,.|/_\n-]{{1,2}}){{3,}}(?:0x|\\x)?{_HEX}{{2,8}}"
 )
 _BASE32 = r"(?:[A-Z2-7]{8,}[ ]?){2,}={0,6}|[a-z2-7]{16,}={0,6}"
+# A line that may hold a piece of one of these, as few lines of prose do; and the lines beside it.
+_LINE_IN_CODE = r"(?m)(?:^.*\n)?^.*(?:[a-z][A-Z]|[A-Za-z][0-9]|[0-9][0-9A-Za-z]|[A-Z2-7]{4}|[a-z2-7]{16}|=).*$(?:\n.*)?"
+_UNLIKE_WORDS = re.compile("[A-Za-z][0-9]|[0-9][A-Za-z]|[+/=_]|[a-z][A-Z]|[A-Z]{3}")
 _PLAIN_WORD = re.compile("[A-Za-z][a-z]*")
 
 
@@ -62,18 +66,31 @@ def decoded(text: str) -> Iterator[str]:
     """Every readable text that is written in a code within `text`."""
     plain = unescaped(text)
     if plain != text:
-        yield plain
+        yield changed(text, plain)
     if "+" in text or "%20" in text:
-        yield unescaped(_QUERY_FIELD.sub("\n", text.replace("+", " ")))
-    encoded = text.encode("utf-8", "replace")
+        queries = "\n".join(line for line in text.split("\n") if _BLANKS_IN_QUERY.search(line))
+        if queries:
+            yield unescaped(_QUERY_FIELD.sub("\n", queries.replace("+", " ")))
+    encoded = b"\n".join(match.group() for match in _line_in_code().finditer(text.encode("utf-8", "replace")))
     for pattern, decode in _codes():
         for match in pattern.finditer(encoded):
             yield from decode(match.group().decode())
 
 
+def changed(written: str, read: str) -> str:
+    """The lines of a reading that are not as written, and those beside them; all if there are more or fewer."""
+    before, lines = written.split("\n"), read.split("\n")
+    if len(before) == len(lines):
+        other = {place for place, (one, another) in enumerate(zip(before, lines, strict=True)) if one != another}
+        lines = [line for place, line in enumerate(lines) if not other.isdisjoint((place - 1, place, place + 1))]
+    return "\n".join(lines)
+
+
 def turned(plain: str) -> Iterator[str]:
     """A folded text before its letters were moved along the alphabet or reversed, where two of its words show that."""
-    shown = Counter(way for word in set(_WORD.findall(plain)) for way in _turned_words().get(word, ()))
+    turned_words = _turned_words()
+    words = turned_words.keys() & set(plain.translate(_PUNCTUATION).split())
+    shown = Counter(way for word in words for way in turned_words[word])
     for way in sorted(way for way, words in shown.items() if words >= _FEWEST_WORDS):
         if way == _REVERSED:
             yield plain[::-1]
@@ -124,6 +141,8 @@ def _readable(data: bytes) -> Iterator[str]:
 
 def _base64(run: str) -> Iterator[str]:
     """RFC 4648, sections 4 and 5: each part of the run, and all parts as one."""
+    if not _UNLIKE_WORDS.search(run):
+        return
     parts = [part.strip("=") for part in _BETWEEN.split(run)]
     for code in dict.fromkeys((*parts, "".join(parts))):
         # Plain words decode to bytes too.
@@ -154,6 +173,11 @@ def _base16(run: str) -> Iterator[str]:
 def _codes() -> tuple[tuple[Any, Callable[[str], Iterator[str]]], ...]:
     ways = ((_BASE16, _base16), (_BASE32, _base32), (_BASE64, _base64))
     return tuple((re2.compile(pattern), decode) for pattern, decode in ways)
+
+
+@cache
+def _line_in_code() -> Any:
+    return re2.compile(_LINE_IN_CODE)
 
 
 @cache

@@ -11,22 +11,21 @@ Rules kept here:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, reduce
-from itertools import groupby
+from itertools import compress, count, groupby, pairwise
 from operator import or_
 
 from cortex_skills.injection.lexicon import (
     BITS,
     CLAUSE,
     END,
-    FIRST,
     MAYBE,
     ORDER,
     PLAIN,
     QUOTED,
+    SIGN_BITS,
     VERBS,
-    Lexicon,
     lexicon,
 )
 
@@ -38,20 +37,30 @@ _SIGNS = (
     dict.fromkeys(".!?;…。！？；؟।|", END)
     | dict.fromkeys("\n,:()[]'{}>*#–—、，：」』،-", CLAUSE)
     | dict.fromkeys('"「『', QUOTED)
+    | SIGN_BITS
 )
-_TOKEN = re.compile(
-    r"[^\W_]+|[.!?](?=\W|$)|'(?!\w)|(?<!\w)'|-(?=[ \n]|\Z)|[\n;,:()\[\]\"{}|>*#–—…。！？、，：；「」『』؟،।]"
+_LINE_END = frozenset("\n")
+_CLAUSE_SIGNS = frozenset(sign for sign, mask in _SIGNS.items() if mask == CLAUSE)
+_ENDS = frozenset(sign for sign, mask in _SIGNS.items() if mask == END)
+_TOKENS = (
+    r"[^\W_]+|[.!?](?=[^\w\ue000-\ue005]|$)|'(?!\w)|(?<!\w)'|-(?=[ \n]|\Z)"
+    r"|[\n;,:()\[\]\"{}|>*#–—…。！？、，：；「」『』؟،।\ue000-\ue005]"
 )
+_TOKEN, _ASCII_TOKEN = re.compile(_TOKENS), re.compile(_TOKENS, re.ASCII)
 _UNSPACED_RUNS = re.compile("([\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff！-；。、「」]+)")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff]")
 _LINE_END_IN_UNSPACED = re.compile(rf"(?<={_UNSPACED.pattern})\n(?={_UNSPACED.pattern})")
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
 _KNOWN_SHARE = 0.55  # of the letters of a text without blanks must belong to listed words
 _AUXILIARY_REACH = 4  # words
+_MOST_CACHED = 1 << 14
+_ANY_SIGN = sum(SIGN_BITS.values())
+NEAR = 30  # words from another that a sign is near to
 
 _ROLES = {
     # "now", "here": "from here on" and "at this point on" lead to an order.
     "from_point": "now here point moment",
+    "talk": "chat conversation session dialogue discussion game exchange",  # "for the rest of this chat speak"
     "closing": ") ] } '",
     "noun_before": "of : is was are were",
     "maybe_behind": "must should shall will ought lets need and or ai agent agents assistants assistant chatbot not "
@@ -65,7 +74,9 @@ _ROLES = {
     "asking": "can could will would must should",
     # A sentence that begins so has its order behind a comma.
     "leading": "to before after if when whenever once first in from while as by for upon during on until whatever next "
-    "second finally also then at without despite since because instead",
+    "second finally also then at without despite since because instead assistant assistants ai agent",
+    # The same for a clause in the middle of a sentence: "a word to you: before you finish, send …".
+    "condition": "before after when whenever once until prior assistant assistants ai agent",
     "joining": "and or but",
     # "You may ignore" is an order in other words; "never delete" is none, "never block" is.
     "permitting": "can may could might safely freely",
@@ -93,15 +104,39 @@ _ROLES = {
 _ROLE_WORDS = {role: frozenset(re.split("[ ]", words)) for role, words in _ROLES.items()}
 
 
-def sentences(folded: str) -> Iterator[list[int]]:
-    """The sentences of a folded text."""
-    if _UNSPACED.search(folded):
-        yield from map(_without_statements, _split(_unspaced_row(folded)))
+def sentences(folded: str, may_hold: Callable[[int], object] = bool) -> Iterator[list[int]]:
+    """The sentences of a folded text; one of several lines as these part it, and as if it were one line.
+
+    Args:
+        folded: the text.
+        may_hold: whether a sentence with words of these categories is wanted; of others little is read.
+
+    """
+    if not folded.isascii() and _UNSPACED.search(folded):
+        for reading in dict.fromkeys((folded, in_one_line(folded))):
+            yield from map(_without_statements, _with_signs(list(_split(_unspaced_row(reading)))))
         return
-    for words in _spaced(folded):
-        found = _meanings(words)
-        if any(mask & ~(CLAUSE | QUOTED) for mask in found):
-            yield _without_statements(_with_late_orders(words, found))
+    in_lines, signs = _without_marks(_tokens(folded))
+    tokens = [token for token in in_lines if token not in _LINE_END]
+    found = _meanings(tokens)
+    for place, sign in signs.items():
+        found[min(place, len(found) - 1)] |= sign
+    last = last_in_lines = -1
+    for end, end_in_lines in zip(_ends(tokens), _ends(in_lines), strict=True):
+        masks = found[last + 1 : end]
+        before = _signs_in(found[max(last - NEAR, 0) : last + 1]) if signs else []
+        behind = _signs_in(found[end : end + NEAR]) if signs else []
+        if may_hold(reduce(or_, before + masks + behind, 0) & ~CLAUSE):
+            lines = in_lines[last_in_lines + 1 : end_in_lines]
+            if len(lines) > len(masks):
+                of_words = iter(masks)
+                meanings = [
+                    mask if word in _LINE_END else mask | next(of_words) & _ANY_SIGN
+                    for word, mask in zip(lines, _meanings(lines), strict=True)
+                ]
+                yield before + _without_statements(_with_late_orders(lines, meanings)) + behind
+            yield before + _without_statements(_with_late_orders(tokens[last + 1 : end], masks)) + behind
+        last, last_in_lines = end, end_in_lines
 
 
 def in_one_line(folded: str) -> str:
@@ -125,38 +160,73 @@ def _without_statements(row: list[int]) -> list[int]:
     return [mask & ~VERBS if mask & MAYBE and not mask & ORDER else mask for mask in row]
 
 
-def _spaced(text: str) -> Iterator[list[str]]:
-    sentence: list[str] = []
-    for token in _TOKEN.findall(text.replace("n't", " not")):
-        if _SIGNS.get(token) == END:
-            if sentence:
-                yield sentence
-            sentence = []
+def _without_marks(tokens: list[str]) -> tuple[list[str], dict[int, int]]:
+    """Tokens without the marks of signs, and the signs by the places of the words behind them."""
+    signs: dict[int, int] = {}
+    if SIGN_BITS.keys().isdisjoint(tokens):
+        return tokens, signs
+    kept, place = [], 0
+    for token in tokens:
+        if token in SIGN_BITS:
+            signs[place] = signs.get(place, 0) | SIGN_BITS[token]
         else:
-            sentence.append(token)
-    if sentence:
-        yield sentence
+            kept.append(token)
+            place += token not in _LINE_END
+    return kept, signs
+
+
+def _signs_in(masks: list[int]) -> list[int]:
+    """The signs of words as those of one; nothing without a sign."""
+    signs = reduce(or_, masks, 0) & _ANY_SIGN
+    return [signs] if signs else []
+
+
+def _with_signs(rows: list[list[int]]) -> Iterator[list[int]]:
+    """Sentences with the signs that are near in the sentences around them."""
+    for place, row in enumerate(rows):
+        before, behind = rows[place - 1] if place else [], rows[place + 1] if place + 1 < len(rows) else []
+        yield _signs_in(before[-NEAR:]) + row + _signs_in(behind[:NEAR])
+
+
+def _tokens(text: str) -> list[str]:
+    token = _ASCII_TOKEN if text.isascii() else _TOKEN
+    return token.findall(text.replace("n't", " not"))
+
+
+def _ends(tokens: list[str]) -> list[int]:
+    """The places at which sentences end."""
+    return [*compress(count(), map(_ENDS.__contains__, tokens)), len(tokens)]
+
+
+def _spaced(text: str) -> Iterator[list[str]]:
+    tokens, first = _tokens(text), 0
+    for end in _ends(tokens):
+        if end > first:
+            yield tokens[first:end]
+        first = end + 1
+
+
+class _Meanings(dict[str, int]):
+    """The categories of words and signs; those of a word are computed and cached on first use."""
+
+    def __missing__(self, word: str) -> int:
+        mask = lexicon().meaning(word)
+        if len(self) < _MOST_CACHED:
+            self[word] = mask
+        return mask
+
+
+_MEANINGS = _Meanings(_SIGNS)
 
 
 def _meanings(words: list[str]) -> list[int]:
     """The categories of each word, and of the phrases that begin at it."""
-    known = lexicon()
-    row = []
-    for place, word in enumerate(words):
-        mask = _SIGNS[word] if word in _SIGNS else known.meaning(word)
-        if mask & FIRST:
-            mask = mask & ~FIRST | _phrases_at(known, words, place)
-        row.append(mask)
+    phrases = lexicon().phrases
+    row = list(map(_MEANINGS.__getitem__, words))
+    for place in compress(count(), map(phrases.__contains__, pairwise(words))):
+        for size, rests in phrases[words[place], words[place + 1]].items():
+            row[place] |= rests.get(tuple(words[place + 2 : place + 2 + size]), 0)
     return row
-
-
-def _phrases_at(known: Lexicon, words: list[str], place: int) -> int:
-    mask = 0
-    if place + 1 < len(words):
-        for rest, meaning in known.phrases.get((words[place], words[place + 1]), {}).items():
-            if tuple(words[place + 2 : place + 2 + len(rest)]) == rest:
-                mask |= meaning
-    return mask
 
 
 def _unspaced_row(text: str) -> list[int]:
@@ -287,8 +357,16 @@ def _verb_behind_sign(words: list[str], place: int, mask: int, order_seen: bool)
     is_label = words[0] == "[" and sign == "]"
     if sign in _ROLE_WORDS["closing"] and not is_label:
         return mask if mask & ORDER else mask & ~VERBS
-    leads = _is(words, 0, "leading") or (_at(words, 1) == ":" and _is(words, 2, "leading"))
+    leads = _is(words, 0, "leading") or _is(words, _clause_before(words, place - 1), "condition")
     return mask | (ORDER if sign != "," or order_seen or leads else MAYBE)
+
+
+def _clause_before(words: list[str], sign: int) -> int:
+    """The place at which the clause before a sign begins."""
+    place = sign
+    while place and words[place - 1] not in _CLAUSE_SIGNS:
+        place -= 1
+    return place
 
 
 def _leads_on(words: list[str], place: int) -> bool:
@@ -298,6 +376,8 @@ def _leads_on(words: list[str], place: int) -> bool:
     before, last = _at(words, place - 2), words[place - 1]
     if before == "your":
         return last in _ROLE_WORDS["output"] and _is(words, place - 3, "within")
+    if before in ("this", "our") and last in _ROLE_WORDS["talk"]:
+        return _at(words, place - 3) == "of"
     return (before in _ROLE_WORDS["from_point"] and last == "on") or (before == "the" and last == "way")
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from cortex_skills.injection.normalize import fold
+from cortex_skills.injection.signatures import SIGNS
 
 
 def _words(text: str) -> list[str]:
@@ -39,9 +40,11 @@ CATEGORIES = _words(
     "refusal within_reach severity extremes calendar you_are_now_a"
 )
 BITS = {name: 1 << place for place, name in enumerate(CATEGORIES)}
-# A verb that may be a statement or an order; a verb that gives an order; an order verb that follows its object; the
-# first word of a phrase; the end of a sentence; the end of a clause; a verb that may give an order; a quotation mark.
-PLAIN, ORDER, LATE, FIRST, END, CLAUSE, MAYBE, QUOTED = (1 << len(CATEGORIES) + place for place in range(8))
+# A verb that may be a statement or an order; a verb that gives an order; an order verb that follows its object; the end
+# of a sentence; the end of a clause; a verb that may give an order; a quotation mark.
+PLAIN, ORDER, LATE, END, CLAUSE, MAYBE, QUOTED = (1 << len(CATEGORIES) + place for place in range(7))
+# A lesser sign (`signatures`) near a word, one bit each.
+SIGN_BITS = {mark: 1 << len(CATEGORIES) + 7 + place for place, mark in enumerate(SIGNS.values())}
 VERBS = sum(BITS[name] for name in CATEGORIES[: CATEGORIES.index("not")])
 
 _FOLDER = Path(__file__).parent / "lexicon"
@@ -50,7 +53,7 @@ _UNSPACED = ("zh", "ja", "th")
 _VERB_LAST = ("bn", "fa", "hi", "ja", "ko", "tr", "ur")
 _LATE_SUFFIX = "_late"
 _CHOICE = re.compile(r"\{([^{}]*)\}")
-_MOST_CACHED, _LONGEST_WORD = 1 << 14, 64
+_LONGEST_WORD = 64
 # Common words that occur between the ones that count, for texts whose blanks were removed.
 _FILLING = _words(
     "the and of that with for this who has have was were what when are not but from into about please there "
@@ -67,7 +70,7 @@ class Lexicon:
     Attributes:
         words: folded word → categories.
         stems: the letters that words begin with → categories.
-        phrases: the first two words of phrases → the further words of each, and its categories.
+        phrases: the first two words of phrases → how many more they have → these words → categories.
         unspaced: words of languages without blanks.
         squeezed: English words and phrases without blanks, for texts whose blanks were removed.
 
@@ -75,21 +78,16 @@ class Lexicon:
 
     words: dict[str, int] = field(default_factory=dict)
     stems: dict[str, int] = field(default_factory=dict)
-    phrases: dict[tuple[str, str], dict[tuple[str, ...], int]] = field(default_factory=dict)
+    phrases: dict[tuple[str, str], dict[int, dict[tuple[str, ...], int]]] = field(default_factory=dict)
     unspaced: dict[str, int] = field(default_factory=dict)
     squeezed: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_FILLING, 0))
-    _cache: dict[str, int] = field(default_factory=dict)
 
     def meaning(self, word: str) -> int:
         """Return the categories of a folded word, those of its stems included."""
         word = word[:_LONGEST_WORD]
-        mask = self._cache.get(word)
-        if mask is None:
-            mask = self.words.get(word, 0)
-            for size in range(1, len(word) + 1):
-                mask |= self.stems.get(word[:size], 0)
-            if len(self._cache) < _MOST_CACHED:
-                self._cache[word] = mask
+        mask = self.words.get(word, 0)
+        for size in range(1, len(word) + 1):
+            mask |= self.stems.get(word[:size], 0)
         return mask
 
     def add(self, entry: str, mask: int, language: str) -> None:
@@ -99,8 +97,8 @@ class Lexicon:
             return
         first, *rest = entry.split("_")
         if rest:
-            _join(self.phrases.setdefault((first, rest[0]), {}), tuple(rest[1:]), mask)
-            _join(self.words, first, FIRST)
+            longer = self.phrases.setdefault((first, rest[0]), {}).setdefault(len(rest) - 1, {})
+            _join(longer, tuple(rest[1:]), mask)
         elif first.endswith("*"):
             _join(self.stems, first[:-1], mask)
         else:
@@ -133,9 +131,8 @@ def lexicon() -> Lexicon:
 def english_words(shortest: int) -> frozenset[str]:
     """The listed words of English that have at least so many letters."""
     known = lexicon()
-    return frozenset(
-        word for word, mask in known.words.items() if len(word) >= shortest and mask and word in known.squeezed
-    )
+    words = {word for word, mask in known.words.items() if mask} | {first for first, _ in known.phrases}
+    return frozenset(word for word in words & known.squeezed.keys() if len(word) >= shortest)
 
 
 def _join(known: dict[Any, int], entry: Any, mask: int) -> None:

@@ -46,11 +46,16 @@ class _Characters(dict[int, Any]):
 
 
 _CHARACTERS = _Characters()
+_QUOTATION_MARKS = (("’", "'"), ("‘", "'"), ("“", '"'), ("”", '"'))  # the only letters of many texts beyond ASCII
 _DECOMPOSED = _Characters(zip(map(ord, "’‘“”„«»ıłø"), "''" + '"' * 5 + "ilo", strict=True))
 
 
 def fold(text: str) -> str:
     """Return `text` in plain lower-case letters, composed (NFC)."""
+    for mark, plain in _QUOTATION_MARKS:
+        text = text.replace(mark, plain)
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text.lower()
     if not text.isprintable() or any(filler in text for filler in _FILLERS):
         # Fillers decompose into letters, so they are replaced first.
         text = text.translate(_CHARACTERS)
@@ -61,7 +66,9 @@ def fold(text: str) -> str:
 
 def look_alike(folded: str) -> str:
     """Return a folded text in which each character that is confusable with a Latin letter is that letter."""
-    return folded if folded.isascii() else folded.translate(_look_alikes())
+    if folded.isascii() or _look_alikes().keys().isdisjoint(map(ord, set(folded))):
+        return folded
+    return folded.translate(_look_alikes())
 
 
 def has_hidden_text(text: str) -> bool:

@@ -7,15 +7,16 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
-from cortex_skills.injection.grammar import TO_READER
-from cortex_skills.injection.lexicon import BITS, LATE, MAYBE, ORDER, QUOTED, VERBS
+from cortex_skills.injection.grammar import NEAR, TO_READER
+from cortex_skills.injection.lexicon import BITS, LATE, MAYBE, ORDER, QUOTED, SIGN_BITS, VERBS
 from cortex_skills.injection.signatures import SIGNS
 
+_MOST_CACHED = 1 << 15
 _BEFORE_VERB = 3  # words before a verb that gives an order may belong to it, unless its language puts verbs last
 
 
@@ -27,7 +28,8 @@ class WordRule:
         kind: what is reported.
         head: categories of the word that the rule begins at.
         need: groups of categories; one of each group must be near.
-        signs: signs (`signatures.SIGNS`) of which the text must have one; 0 for none.
+        signs: signs (`lexicon.SIGN_BITS`) of which one must be in the sentence or next to it, `grammar.NEAR` words away
+            at most; 0 for none.
         back, ahead: how many words before and behind the head are near.
         ordering: whether the head must be a verb that gives an order.
         soft: whether the rule passes over text that looks like a title.
@@ -45,6 +47,11 @@ class WordRule:
     soft: bool
     unless: int
 
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """The groups of which the sentence and its surroundings have one each."""
+        return (*self.need, self.signs) if self.signs else self.need
+
 
 def rule(
     kind: str,
@@ -58,26 +65,39 @@ def rule(
 ) -> WordRule:
     """A rule by the names of its categories; those of a group are separated by blanks; `quoted` is a quotation mark."""
     mask = _any_of(head)
-    wanted = sum(SIGNS[name] for name in signs.split())
+    wanted = sum(SIGN_BITS[SIGNS[name]] for name in signs.split())
     groups = tuple(map(_any_of, need))
     return WordRule(kind, mask, groups, wanted, back, ahead, bool(mask & VERBS), soft, _any_of(unless))
 
 
-def first_kind(rules: Sequence[WordRule], among: Iterable[list[int]], signs: int, is_title: bool) -> str | None:
+class WordRules(tuple[WordRule, ...]):
+    """Rules in the order of their precedence."""
+
+    def __init__(self, _: Iterable[WordRule] = ()) -> None:
+        self._known: dict[int, tuple[WordRule, ...]] = {}
+
+    def that_may_hold(self, whole: int) -> tuple[WordRule, ...]:
+        """The rules that may hold in a sentence whose words have these categories together."""
+        found = self._known.get(whole)
+        if found is None:
+            found = tuple(one for one in self if one.head & whole and all(group & whole for group in one.groups))
+            if len(self._known) < _MOST_CACHED:
+                self._known[whole] = found
+        return found
+
+
+def first_kind(rules: WordRules, among: Iterable[list[int]], is_title: bool) -> str | None:
     """The kind of the first rule that holds in one of some sentences; None when none does.
 
     Args:
-        rules: in the order of their precedence.
+        rules: to look for.
         among: sentences as `grammar` gives them.
-        signs: the lesser signs of the text.
         is_title: whether the text looks like a title.
 
     """
-    asked = [rule for rule in rules if (not rule.signs or rule.signs & signs) and not (rule.soft and is_title)]
     for words in among:
-        whole = reduce(or_, words, 0)
-        for one in asked:
-            if one.head & whole and all(group & whole for group in one.need) and _holds(one, words):
+        for one in rules.that_may_hold(reduce(or_, words, 0)):
+            if not (one.soft and is_title) and _holds(one, words):
                 return one.kind
     return None
 
@@ -95,5 +115,7 @@ def _holds_at(rule: WordRule, words: list[int], place: int) -> bool:
     back = min(rule.back, _BEFORE_VERB) if rule.ordering and not mask & LATE else rule.back
     near = reduce(or_, words[max(place - back, 0) : place] + words[place + 1 : place + 1 + rule.ahead], 0)
     if near & rule.unless or not all(near & group for group in rule.need):
+        return False
+    if rule.signs and not reduce(or_, words[max(place - NEAR, 0) : place + NEAR + 1], 0) & rule.signs:
         return False
     return not rule.ordering or bool(mask & ORDER) or bool(mask & MAYBE and near & TO_READER)

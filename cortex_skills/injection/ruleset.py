@@ -7,9 +7,9 @@ Rules kept here:
 
 from __future__ import annotations
 
-from cortex_skills.injection.rules import WordRule, rule
+from cortex_skills.injection.rules import WordRule, WordRules, rule
 
-RULES: tuple[WordRule, ...] = (
+_RULES: tuple[WordRule, ...] = (
     # Other rules in place of those that the model has.
     rule("override", "strong_override"),
     rule("override", "overrule"),
@@ -207,3 +207,5 @@ RULES: tuple[WordRule, ...] = (
     rule("urgency", "say reveal", "user", "not hide", "here reply", back=4, ahead=8),
     rule("urgency", "model", "say act", "praise", ahead=14),
 )
+
+RULES = WordRules(_RULES)

@@ -6,7 +6,8 @@ Rules kept here:
 - `re2.Filter` searches for the literals of all patterns at once and runs the patterns whose literals occur, in time
   linear in the text;
 - each pattern has no use in a statement of fact: `<b>`, `rm(1)`, a badge with its link pass. The lesser signs (`URL`,
-  `MONEY`, …) are no instruction alone; a rule asks for them beside words (`rules`).
+  `MONEY`, …) are no instruction alone; a rule asks for them near words (`rules`), so they are marked where they begin
+  with a character that no folded text has.
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ import re2
 
 from cortex_skills.injection.normalize import fold
 
-# What the text as a whole holds, one bit each.
-SIGNS = {name: 1 << place for place, name in enumerate(("URL", "MAIL", "MONEY", "IDENTIFIER", "RISKY", "PLACEHOLDER"))}
+# The lesser signs, and the characters that mark them.
+SIGNS = {
+    name: chr(0xE000 + place)
+    for place, name in enumerate(("URL", "MAIL", "MONEY", "IDENTIFIER", "RISKY", "PLACEHOLDER"))
+}
 
 _FILE = Path(__file__).parent / "signatures.txt"
 _MEMORY = 64 << 20
@@ -33,37 +37,59 @@ class Signatures(NamedTuple):
 
     Attributes:
         kind: the kind of the first pattern that marks an instruction; None without one.
-        signs: the lesser signs that occur, as bits of `SIGNS`.
+        marked: the text, with the lesser signs marked.
 
     """
 
     kind: str | None
-    signs: int
+    marked: str
 
 
 def signatures_in(folded: str) -> Signatures:
     """Return the patterns that occur in a folded text."""
-    names, found = _compiled()
-    kind, signs = None, 0
-    for number in sorted(found.Match(folded.encode("utf-8", "replace")) or ()):
-        if names[number] in SIGNS:
-            signs |= SIGNS[names[number]]
+    names, patterns = _compiled()
+    encoded = folded.encode("utf-8", "replace")
+    kind: str | None = None
+    begins: dict[int, str] = {}
+    for number in sorted(patterns.Match(encoded) or ()):
+        name = names[number]
+        if name in SIGNS:
+            for match in _signs()[name].finditer(encoded):
+                begins[match.start()] = begins.get(match.start(), "") + SIGNS[name]
         elif kind is None:
-            kind = names[number]
-    return Signatures(kind, signs)
+            kind = name
+    return Signatures(kind, _marked(encoded, begins) if begins else folded)
+
+
+def _marked(encoded: bytes, begins: dict[int, str]) -> str:
+    parts, last = [], 0
+    for place in sorted(begins):
+        parts += [encoded[last:place], begins[place].encode()]
+        last = place
+    return b"".join((*parts, encoded[last:])).decode()
 
 
 @cache
 def _compiled() -> tuple[list[str], Any]:
-    options = re2.Options()
-    options.max_mem = _MEMORY
-    options.log_errors = False
     lines = _lines()
     found = re2.Filter()
     for _, pattern in lines:
-        found.Add(pattern, options)
+        found.Add(pattern, _options())
     found.Compile()
     return [name for name, _ in lines], found
+
+
+@cache
+def _signs() -> dict[str, Any]:
+    return {name: re2.compile(pattern, _options()) for name, pattern in _lines() if name in SIGNS}
+
+
+@cache
+def _options() -> Any:
+    options = re2.Options()
+    options.max_mem = _MEMORY
+    options.log_errors = False
+    return options
 
 
 def _lines() -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ from cortex_skills.policy.permissions import check_permissions
 from cortex_skills.safe_io.schemas import shown
 
 LEARN, MANAGE = "registry:learn", "registry:manage"
-_INSTRUCTIONS = frozenset({"override", "role", "fake_turn", "secret", "encoded", "hidden"})
+_INSTRUCTIONS = frozenset({"override", "role", "fake_turn", "secret", "encoded", "hidden", "not_judged"})
 MAKERS = {"human": "a person", "builtin": "the package"}
 
 

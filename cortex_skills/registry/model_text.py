@@ -5,29 +5,29 @@ Rules kept here:
   signed is read as it was written: registering it, like loading it, was the decision of a person;
 - the text of any other skill may have been written by whom nobody knows. Lines and fields with an instruction that a
   procedure does not need (`injection`) are removed and counted; naming a tool or an action is what a step is for, and
-  stays. What is an instruction only together is removed as a whole;
+  stays. Of lines and of fields that are an instruction only together, the shortest run goes;
 - invisible characters of such a text are escaped;
 - the body stands between two lines with a mark that is drawn for each answer, so that no text closes it.
 """
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
 from typing import Any
 
 from cortex_skills.enrichment.policy import Policy
+from cortex_skills.enrichment.text_lines import clean_lines, is_instruction, runs_together
 from cortex_skills.registry.document import SkillDocument
 from cortex_skills.registry.lifecycle import Standing
 from cortex_skills.registry.views import document_view
 from cortex_skills.safe_io.display import one_line, shown_name
 
 MAX_BODY = 1 << 15  # characters of a body that a model reads at once
-_ORDINARY = frozenset({None, "tool_call", "action"})
-_SENTENCE = re.compile(r"(?<=[.!?。！？]) +|\n+")
+ORDINARY = frozenset({None, "tool_call", "action"})  # what a step of a procedure is
+_is_instruction = partial(is_instruction, ordinary=ORDINARY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,47 +71,40 @@ def document_for_model(document: SkillDocument, *, trusted: bool, policy: Policy
     view["body"] = view["body"][:MAX_BODY]
     if trusted:
         return ModelText(view, 0, cut)
-    body, removed = ("", int(bool(view["body"]))) if policy.drop_all_text else cleaned_body(view["body"])
+    if policy.drop_all_text:
+        body, removed = "", int(bool(view["body"]))
+    else:
+        cleaned = clean_lines(view["body"], ORDINARY)
+        body, removed = cleaned.text, cleaned.removed
     fields, more = cleaned_fields({key: value for key, value in view.items() if key != "body"}, policy)
     return ModelText({**fields, "body": policy.marked(body)}, removed + more, cut)
 
 
-def cleaned_body(text: str, ordinary: Collection[str | None] = _ORDINARY) -> tuple[str, int]:
-    """A text without lines that contain an instruction, and how many lines were removed.
-
-    Args:
-        text: of any length.
-        ordinary: the kinds of instruction that stay.
-
-    """
-    lines = text.split("\n")
-    kept = [line for line in lines if not _is_instruction(line, ordinary)]
-    written = [place for place, line in enumerate(kept) if line.strip()]
-    split = {
-        place
-        for pair in pairwise(written)
-        if _is_instruction(" ".join(kept[place] for place in pair), ordinary)
-        for place in pair
-    }
-    left = [line for place, line in enumerate(kept) if place not in split]
-    if _is_instruction("\n".join(left), ordinary):
-        left = []
-    body = "\n".join("\t".join(map(one_line, line.split("\t"))) for line in left)
-    return body, len(lines) - len(left)
-
-
 def cleaned_fields(value: dict[str, Any], policy: Policy) -> tuple[dict[str, Any], int]:
-    """JSON whose texts with an instruction are empty, and whose keys with one are gone; and how many those were."""
-    removed = 0
+    """JSON whose texts with an instruction are empty, and whose keys with one are gone; and how many those were.
+
+    Of texts that are an instruction only together, the shortest run is emptied.
+    """
     texts: list[str] = []
+    found, removed = _kept(value, policy, texts, frozenset())
+    if together := runs_together(texts, "\n", _is_instruction):
+        found, removed = _kept(value, policy, [], together)
+    return found, removed
+
+
+def _kept(value: dict[str, Any], policy: Policy, texts: list[str], gone: Collection[int]) -> tuple[dict[str, Any], int]:
+    """The same without the texts at some places; `texts` gets those that are no instruction alone."""
+    removed = 0
 
     def keep(item: Any) -> Any:
         nonlocal removed
         if isinstance(item, str):
-            if (policy.drop_all_text and " " in item) or _is_instruction(item):
+            is_kept = not ((policy.drop_all_text and " " in item) or _is_instruction(item))
+            if is_kept:
+                texts.append(item)
+            if not is_kept or len(texts) - 1 in gone:
                 removed += 1
                 return ""
-            texts.append(item)
             return policy.marked(one_line(item))
         if isinstance(item, list):
             return [keep(member) for member in item]
@@ -121,26 +114,10 @@ def cleaned_fields(value: dict[str, Any], policy: Policy) -> tuple[dict[str, Any
             return {one_line(key): keep(member) for key, member in kept.items()}
         return item
 
-    found = {key: keep(member) for key, member in value.items()}
-    if _is_instruction("\n".join(texts)):
-        empty = {
-            key: type(member)() if isinstance(member, str | list | dict) else member for key, member in found.items()
-        }
-        return {**empty, "name": found.get("name", ""), "namespace": found.get("namespace", "")}, removed + len(texts)
-    return found, removed
+    return {key: keep(member) for key, member in value.items()}, removed
 
 
 def between_marks(kind: str, name: str, text: str) -> str:
     """A text between two lines that it cannot contain."""
     mark = secrets.token_hex(4)
     return f"[{kind} {shown_name(name)} {mark}]\n{text.rstrip()}\n[end {mark}]"
-
-
-def _is_instruction(text: str, ordinary: Collection[str | None] = _ORDINARY) -> bool:
-    """Whether a text contains an instruction that no procedure needs."""
-    from cortex_skills.injection import detect
-
-    kind = detect(text)
-    if kind is None:
-        return False
-    return kind not in ordinary or any(detect(part) not in ordinary for part in _SENTENCE.split(text))

@@ -51,7 +51,7 @@ HIDDEN = Rule(
 )
 RULES = (INSTRUCTION, LIKELY, HIDDEN)
 
-KINDS = frozenset({"override", "role", "fake_turn", "secret", "encoded", "hidden"})
+KINDS = frozenset({"override", "role", "fake_turn", "secret", "encoded", "hidden", "not_judged"})
 SHORTEST = 12
 _INVISIBLE = re.compile(
     "[\u202a-\u202e\u2066-\u2069\u200b\u2060-\u2064\u180e\u3164\uffa0\u115f\u1160\U000e0100-\U000e01ef"

@@ -53,6 +53,7 @@ def _details(outputs: dict[str, Any]) -> dict[str, Any]:
             "outputs": {**outputs, "required": [], "description": "What it answered, cleaned."},
             "approval": {"type": "string", "description": "The id of the request that waits for a person."},
             "strippedCount": {"type": "integer"},
+            "notJudgedCount": {"type": "integer"},
         },
         "required": ["action", "status"],
     }

@@ -15,6 +15,7 @@ import base64
 from typing import Any
 from uuid import UUID
 
+from cortex_skills.enrichment.text_lines import clean_lines
 from cortex_skills.errors import CortexError
 from cortex_skills.finder.words import without_accents
 from cortex_skills.policy.registry_changes import check_learned_name
@@ -22,7 +23,7 @@ from cortex_skills.registry.available import described, shown_record
 from cortex_skills.registry.folders import SkillFolder, read_skill_folder, write_skill_folder
 from cortex_skills.registry.inline import FIELDS, inline_document
 from cortex_skills.registry.jails import export_folder, import_folder
-from cortex_skills.registry.model_text import between_marks, cleaned_body, is_trusted
+from cortex_skills.registry.model_text import ORDINARY, between_marks, is_trusted
 from cortex_skills.registry.skill_record import SkillRecord, SkillVersion
 from cortex_skills.safe_io.display import shown_name
 from cortex_skills.safe_io.schemas import did_you_mean, shown
@@ -149,7 +150,11 @@ def _resource(call: Call) -> Outcome:
     view = shown_record(registry, record, call.host.cleaning)
     text, removed = content[:_MAX_TEXT], 0
     if version.id != record.version_id or not is_trusted(record.standing, view["current"]["attest"]):
-        text, removed = ("", 1) if call.host.cleaning.drop_all_text else cleaned_body(text)
+        if call.host.cleaning.drop_all_text:
+            text, removed = "", 1
+        else:
+            cleaned = clean_lines(text, ORDINARY)
+            text, removed = cleaned.text, cleaned.removed
     details |= {"text": text, "truncated": len(content) > _MAX_TEXT, "strippedCount": removed}
     lines = [between_marks("file", found.path, text)]
     if removed:

@@ -10,9 +10,10 @@ from skills_ref.validator import validate
 from cortex_graph import open_store
 from cortex_graph.names import Names
 from cortex_skills import Plugin
+from cortex_skills.enrichment.text_lines import clean_lines
 from cortex_skills.registry.folders import read_skill_folder, skill_folders_in
 from cortex_skills.registry.inline import inline_document
-from cortex_skills.registry.model_text import cleaned_body
+from cortex_skills.registry.model_text import ORDINARY
 from cortex_skills.registry.package_skills import FOLDER, register_package_skills
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_record import SkillKey
@@ -44,7 +45,7 @@ def test_a_skill_of_the_package_is_valid_names_known_tools_and_holds_no_injectio
     tools = {step.tool for step in read.document.steps if step.tool}
     assert tools
     assert tools <= TOOLS.keys()
-    assert cleaned_body(read.document.body)[1] == 0
+    assert clean_lines(read.document.body, ORDINARY).removed == 0
 
 
 def test_they_are_registered_once_as_builtin(registry: SkillRegistry) -> None:
