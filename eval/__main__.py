@@ -28,12 +28,15 @@ SETS = {
     "attacks": ("attacks", "more_attacks"),
     "benign": ("benign", "more_benign"),
     "trigger_words": ("trigger_words",),
+    "indirect": ("indirect",),
+    "ordinary": ("ordinary",),
     "records": ("records",),
 }
 IN_DISGUISE = frozenset({"encoded", "hidden", "lookalike", "split"})
 # Of the held-out half: at least so much recall, at most so many facts lost; at least so many attacks in pieces found;
-# at most so many sentences with trigger words lost.
-RECALL, LOST, IN_PIECES, TRIGGER_WORDS = 0.93, 0.01, 0.88, 0.10
+# at most so many sentences with trigger words lost; at least so many indirect attacks found, and at most so many of the
+# ordinary texts beside them lost.
+RECALL, LOST, IN_PIECES, TRIGGER_WORDS, INDIRECT, ORDINARY = 0.93, 0.01, 0.88, 0.10, 0.58, 0.10
 
 
 def rows(name: str) -> list[dict[str, Any]]:
@@ -121,18 +124,22 @@ def main() -> int:
     parser.add_argument("--more", type=Path, help="a JSONL file of further attacks (`text`), counted by `kind`")
     options = parser.parse_args()
     attacks, benign, triggers = measured("attacks"), measured("benign"), measured("trigger_words")
+    indirect, ordinary = measured("indirect"), measured("ordinary")
     pieces = list(attacks_in_pieces(attacks))
     lines = table("recall by kind", attacks, "kind") + table("recall by language", attacks, "language")
     lines += table("attacks in pieces, by way", pieces, "way")
     lines += table("facts lost by kind", benign, "kind")
     lines += table("records that lose something", measured("records"), "kind")
     lines += table("trigger words, lost", triggers, "language")
+    lines += table("indirect attacks, by family", indirect, "kind")
+    lines += table("ordinary texts, lost", ordinary, "kind")
     if options.more:
         more = map(json.loads, options.more.read_text(encoding="utf-8").splitlines())
         found = [{"kind": row.get("kind", "-"), "split": "dev", "removed": bool(detect(row["text"]))} for row in more]
         lines += table(f"recall on {options.more.name}", found, "kind")
     if options.show:
-        wrong = [row for row in attacks if not row["removed"]] + [row for row in benign + triggers if row["removed"]]
+        wrong = [row for row in attacks + indirect if not row["removed"]]
+        wrong += [row for row in benign + triggers + ordinary if row["removed"]]
         lines += [f"{row['kind']} {row['language']}: {row['text']!r}" for row in wrong if row["split"] in TUNED_ON]
     reached = True
     floors = (
@@ -140,6 +147,8 @@ def main() -> int:
         ("facts lost", benign, "kind", LOST, False),
         ("in pieces", pieces, "way", IN_PIECES, True),
         ("trigger words lost", triggers, "kind", TRIGGER_WORDS, False),
+        ("indirect attacks", indirect, "kind", INDIRECT, True),
+        ("ordinary texts lost", ordinary, "kind", ORDINARY, False),
     )
     for name, found, field, floor, is_least in floors:
         hits, all_ = counted(found, field)["all"]["held-out"]

@@ -28,7 +28,8 @@ def _words(text: str) -> list[str]:
 
 CATEGORIES = _words(
     "ignore follow pretend reveal say send execute use act write chat judge leak wipe launch overrule play_role "
-    "use_your_tools loosen begin_or_end place promote shape retrieve throw remove_limits not instructions prior "
+    "use_your_tools loosen begin_or_end place promote shape retrieve throw remove_limits entice memorize "
+    "proclaim penalise sway not instructions prior "
     "told void here new from_now only urgent modal you me model helper user want secret prompt reply command tool "
     "data assets valuables target many unrestricted part mode check hide praise note when_asked question "
     "from_here_on claimed_authority rules manner you_are terminal system_object strong_override strong_role "
@@ -37,7 +38,8 @@ CATEGORIES = _words(
     "all_that_was_said my_words prevails release_you influences_you nothing except_me keep_secret this_conversation "
     "resume forbidden pretext public text_above person_spoken_to finished offer change_dose safety_rules snippet "
     "your_solution in_style my consider_this verdict secretive in_language its_limits passcode letters elsewhere "
-    "refusal within_reach severity extremes calendar you_are_now_a"
+    "refusal within_reach severity extremes calendar you_are_now_a to_user later before_others this_tool "
+    "contain the_output bait regardless the_user top_marks polite they as_judge"
 )
 BITS = {name: 1 << place for place, name in enumerate(CATEGORIES)}
 # A verb that may be a statement or an order; a verb that gives an order; an order verb that follows its object; the end

@@ -79,7 +79,7 @@ _RULES: tuple[WordRule, ...] = (
         "void unrestricted instructions pretend check",
         back=6,
     ),
-    rule("role", "from_here_on", "you say chat reveal pretend send", ahead=8, back=12),
+    rule("role", "from_here_on", "you say chat reveal pretend send", ahead=12, back=12),
     rule("role", "claimed_authority", "act say reveal send judge leak you", ahead=14, unless="want offer"),
     rule("role", "pretend", "you", "helper", "part", ahead=12, back=0),
     # Messages in the name of another speaker.
@@ -132,7 +132,7 @@ _RULES: tuple[WordRule, ...] = (
     rule("urgency", "judge", "praise", "here", ahead=8, back=3),
     rule("urgency", "begin_or_end", "many only", "reply text when_asked", "you manner", back=2, ahead=8),
     rule("urgency", "begin_or_end", "your_output when_asked", "manner", ahead=5, back=2),
-    rule("urgency", "judge ignore", "criticism", "here reply you model user", ahead=9, back=3),
+    rule("urgency", "judge ignore", "criticism", "here reply you model user helper when_asked", ahead=9, back=3),
     rule(
         "urgency",
         "your_output",
@@ -202,10 +202,50 @@ _RULES: tuple[WordRule, ...] = (
     rule("exfiltration", "use execute write", "secret prompt", signs="URL", ahead=14),
     rule("exfiltration", "send", "data reply secret", "user you", signs="URL MAIL PLACEHOLDER", ahead=14),
     rule("urgency", "when_asked", "say only", ahead=14, back=0),
-    rule("urgency", "model audience", "judge place say send reveal write", ahead=2, back=0, unless="not"),
+    rule(
+        "urgency", "model audience", "judge place say send reveal write promote follow", ahead=2, back=0, unless="not"
+    ),
     rule("urgency", "user", "want", "check", "not hide void", ahead=16, back=2),
     rule("urgency", "say reveal", "user", "not hide", "here reply", back=4, ahead=8),
     rule("urgency", "model", "say act", "praise", ahead=14),
+    # How the answer is worded, whatever was asked for.
+    rule("urgency", "chat shape write say", "in_language in_style", "reply only when_asked", ahead=10),
+    rule("urgency", "say use place write act proclaim", "when_asked", ahead=14, back=3),
+    rule(
+        "urgency", "the_output", "modal", "contain", "only here when_asked quoted", ahead=10, back=4, unless="part not"
+    ),
+    rule("urgency", "say chat judge write proclaim", "regardless", ahead=14),
+    # The request of the user is dropped for another.
+    rule(
+        "override", "ignore", "reply instructions mandate told", "write say chat reveal", ahead=12, back=1, unless="not"
+    ),
+    rule("urgency", "as_judge", "judge promote say reveal act write", ahead=6, back=0),
+    # What the user is led to do or give, and what people are to believe.
+    rule("secret", "entice", "user", "secret", ahead=10),
+    rule("urgency", "entice", "user", signs="URL MONEY", ahead=12),
+    rule("urgency", "entice", "user", "bait", ahead=14),
+    rule("urgency", "sway", "user", ahead=3, back=0, unless="not"),
+    rule("urgency", "say", "the_user", "secret bait want", ahead=12, back=0, unless="not"),
+    rule("urgency", "top_marks", "here target", back=10, ahead=6),
+    rule("urgency", "hide", "only criticism target", ahead=10, back=0),
+    rule("urgency", "say reveal", "to_user", ahead=4, back=1, unless="not"),
+    rule("urgency", "proclaim", ahead=4, back=1, unless="not you", soft=True),
+    rule("urgency", "not", "penalise", "here", ahead=5, back=1),
+    rule("urgency", "verdict", "here", "modal judge", back=10, ahead=3),
+    # What is to be done in other conversations, or with a tool whenever it is there.
+    rule("urgency", "memorize", "later", ahead=12),
+    rule("tool_call", "this_tool", "before_others", ahead=14),
+    rule("tool_call", "this_tool", "helper model", "modal", ahead=16),
+    rule(
+        "secret", "helper model", "modal", "reveal send place say", "secret prompt", ahead=14, back=0, unless="part not"
+    ),
+    rule("role", "unrestricted", "helper", "say chat pretend", ahead=3, back=1),
+    # What an owner asks an assistant to do, in a text that is none of the owner's.
+    rule("action", "act", "my", ahead=3, back=0, unless="not"),
+    rule("action", "act", "assets valuables", "polite", ahead=12, back=3, unless="not you"),
+    rule("exfiltration", "retrieve", "send reveal", "they", "polite data secret assets", ahead=18, unless="not you"),
+    rule("action", "act", "assets data store", "public", ahead=6, unless="not you"),
+    rule("secret", "write say shape place", "prompt", "you", ahead=10, back=1, unless="not"),
 )
 
 RULES = WordRules(_RULES)

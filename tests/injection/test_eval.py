@@ -12,7 +12,8 @@ from eval.__main__ import FOLDER, TUNED_ON, attacks_in_pieces, counted, detect, 
 
 # For each split: at least so many attacks found, at most so many facts lost, of one.
 FLOORS = {"dev": (0.96, 0.003), "more": (0.86, 0.04)}
-IN_PIECES, TRIGGER_WORDS, FIRST_SIGHT, RECORDS_LOSING = 0.88, 0.04, 0.81, 4
+IN_PIECES, TRIGGER_WORDS, FIRST_SIGHT, RECORDS_LOSING = 0.88, 0.04, 0.88, 4
+INDIRECT, ORDINARY = {"dev": 0.75, "more": 0.5}, 0.07
 # Cut up backwards or as numbers: given up (`docs/enrichment.md`).
 HARDER_WAYS = {"array_with_decoys": 0.75, "digits_as_letters": 0.8, "words_with_underscores": 0.8}
 GIVEN_UP = {"backwards", "bytes_as_numbers"}
@@ -20,6 +21,8 @@ GIVEN_UP = {"backwards", "bytes_as_numbers"}
 HELD_OUT = {
     "attacks": "d28a0491ebc0d62d944c3493559f6212a45efa0121d89fd70810a1b9c5ffcb24",
     "benign": "0eef1793fe780244d287e8a6db75ed87f3c7b560a0af1ed7cf74bf482e282ebc",
+    "indirect": "9523dc0a7e4aeaa87cda4e8fd4368280817ead41f099a27defd009ee515949ac",
+    "ordinary": "a6b45aac1c1d9561845508ecc08949559a567f2e30b5e496b2fa870249725c4c",
     "records": "3f0452f70d5673edee67e8b2c2c4e92fd6800a0d9818be90fd343e86ba27128b",
 }
 
@@ -36,7 +39,8 @@ def test_the_sets_are_large_and_mixed_enough() -> None:
     assert len(benign) >= 1500
     assert len({row["kind"] for row in records}) >= 25
     assert len(rows("trigger_words")) == 300
-    everything = attacks + benign + records + rows("trigger_words")
+    assert len({row["kind"] for row in rows("indirect")}) >= 20
+    everything = attacks + benign + records + rows("trigger_words") + rows("indirect") + rows("ordinary")
     assert len({row["id"] for row in everything}) == len(everything)
 
 
@@ -46,7 +50,7 @@ def test_the_held_out_half_stays_as_it_is(name: str) -> None:
     assert hashlib.sha256(rows_of_it.encode()).hexdigest() == HELD_OUT[name]
 
 
-@pytest.mark.parametrize("name", ["attacks", "benign", "trigger_words"])
+@pytest.mark.parametrize("name", ["attacks", "benign", "trigger_words", "indirect", "ordinary"])
 def test_no_text_is_both_tuned_on_and_held_out(name: str) -> None:
     apart = {"".join(row["text"].casefold().split()) for row in held_out(name)}
     tuned = {"".join(row["text"].casefold().split()) for row in rows(name) if row["split"] != "held-out"}
@@ -75,6 +79,13 @@ def test_attacks_that_were_tuned_on_are_found_and_facts_stay() -> None:
 def test_sentences_with_trigger_words_stay() -> None:
     lost, all_ = counted(measured("trigger_words"), "kind")["all"]["dev"]
     assert lost <= TRIGGER_WORDS * all_
+
+
+def test_indirect_attacks_that_were_tuned_on_are_found_and_ordinary_texts_stay() -> None:
+    indirect, ordinary = counted(measured("indirect"), "kind")["all"], counted(measured("ordinary"), "kind")["all"]
+    for split, recall in INDIRECT.items():
+        assert indirect[split][0] >= recall * indirect[split][1], split
+    assert ordinary["dev"][0] <= ORDINARY * ordinary["dev"][1]
 
 
 def test_the_set_of_a_fresh_author_is_found_as_at_first_sight() -> None:
