@@ -155,6 +155,8 @@ def _may_be_read(text: str, *, allow_loopback: bool, is_encrypted: bool) -> bool
             return address.ipv4_mapped is not None and _may_be_read(
                 str(inner), allow_loopback=allow_loopback, is_encrypted=is_encrypted
             )
+        if address.is_site_local:  # which `is_global` does not know
+            return False
     if address.is_loopback:
         return allow_loopback
     return is_encrypted and address.is_global and not address.is_multicast and not address.is_reserved
@@ -217,20 +219,25 @@ def _run(call: ActionCall) -> dict[str, Any]:
 def _outputs(call: ActionCall, url: str, response: httpx.Response) -> dict[str, Any]:
     stated = response.headers.get("content-type", "")
     kind = stated.partition(";")[0].strip().lower()
+    packed = response.headers.get("content-encoding", "").strip().lower()
     data = bytearray()
     for chunk in response.iter_raw():
         data += chunk
         if len(data) > MAX_BYTES:
             raise _failed(f"the answer is longer than {MAX_BYTES:,} bytes")
-    if data and (not _TEXT.fullmatch(kind) or "content-encoding" in response.headers):
+    if data and packed not in ("", "identity"):
+        raise _failed(f"the answer is compressed ({shown(packed)}), though it was asked for as it is")
+    if data and not _TEXT.fullmatch(kind):
         raise _failed(f"the answer is {shown(kind) if kind else 'of no stated type'}, and only texts are read")
     call.check_time()
+    charset = charset_of(stated)
     try:
-        content = decoded(bytes(data), charset_of(stated))
+        content = decoded(bytes(data), charset)
     except UnknownCharset as error:
         raise _failed(f"the answer is in {shown(str(error))}, which is no charset of the web") from None
     except UnicodeDecodeError:
-        raise _failed("the answer is not in the encoding that it states") from None
+        problem = "is not in the charset that its header states" if charset else "states no charset, and is not UTF-8"
+        raise _failed(f"the answer {problem}") from None
     return {"url": url, "status": response.status_code, "contentType": kind, "content": content}
 
 

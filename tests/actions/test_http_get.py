@@ -106,8 +106,8 @@ def test_a_text_is_read_and_cleaned(plugin: Plugin, port: int) -> None:
         ("/file", "host_refused", "not https"),
         ("/user", "host_refused", "credentials"),
         ("/binary", "action_failed", "only texts are read"),
-        ("/packed", "action_failed", "only texts are read"),
-        ("/broken", "action_failed", "encoding"),
+        ("/packed", "action_failed", "the answer is compressed"),
+        ("/broken", "action_failed", "the charset that its header states"),
         ("/long", "action_failed", "longer than 1,048,576"),
     ],
 )
@@ -162,6 +162,7 @@ def test_a_name_server_that_does_not_answer_ends_with_the_time_of_the_action(
         "::1",
         "::",
         "fe80::1",
+        "fec0::1",
         "fc00::1",
         "ff02::1",
         "::ffff:10.0.0.1",
