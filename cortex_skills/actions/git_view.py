@@ -1,7 +1,8 @@
 """A view of a git repository that has none of its configuration.
 
 Rules kept here:
-- the repository is `.git` of the workspace, a folder; git looks for no other, and none that is in the data is used;
+- the repository is `.git` of the workspace, a folder; git looks for no other, and none that is in the data is used. One
+  with a part that is elsewhere is refused: without it git would answer as if it were empty;
 - git sees its objects, references, index and state. The configuration is written here: of the one of the repository it
   has the format of the objects and of the references, and how the file system is compared, each with a value of a few
   letters. So no alias, hook, filter, external diff, pager, monitor, credential helper, protocol, remote, signature
@@ -20,6 +21,7 @@ from pathlib import Path
 
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.outside_file import OutsideFileError, read_outside
+from cortex_skills.safe_io.schemas import shown
 
 ENVIRONMENT: Mapping[str, str] = {
     "GIT_ALLOW_PROTOCOL": "none",
@@ -77,8 +79,13 @@ def git_view(workspace: Path) -> Iterator[tuple[Path, Path]]:
         (view / "info").mkdir()
         for pattern in (*_SEEN, "info/exclude", "info/sparse-checkout"):
             for path in repository.glob(pattern):
-                if not path.is_symlink():
-                    (view / path.relative_to(repository)).symlink_to(path)
+                name = path.relative_to(repository)
+                if path.is_symlink():
+                    problem = f"the git repository of the workspace: {shown(str(name))} is a symbolic link"
+                    raise CortexError(
+                        "action_failed", problem, hint="git reads a repository that is whole in its folder"
+                    )
+                (view / name).symlink_to(path)
         yield repository, view
     finally:
         shutil.rmtree(view, ignore_errors=True)

@@ -62,7 +62,9 @@ def test_git_reads_objects_of_both_formats(tmp_path: Path, kind: str) -> None:
     assert not view.exists()
 
 
-@pytest.mark.parametrize("kind", ["nothing", "file", "link", "no head", "head is a link", "long config"])
+@pytest.mark.parametrize(
+    "kind", ["nothing", "file", "link", "no head", "head is a link", "index is a link", "long config"]
+)
 def test_what_is_no_plain_repository_is_refused(tmp_path: Path, kind: str) -> None:
     repository, elsewhere = tmp_path / ".git", tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -75,6 +77,9 @@ def test_what_is_no_plain_repository_is_refused(tmp_path: Path, kind: str) -> No
         repository.mkdir()
     if kind == "head is a link":
         (repository / "HEAD").symlink_to(elsewhere / "HEAD")
+    elif kind == "index is a link":
+        (repository / "HEAD").write_text("ref: refs/heads/main\n")
+        (repository / "index").symlink_to(elsewhere / "HEAD")
     elif kind == "long config":
         (repository / "HEAD").write_text("ref: refs/heads/main\n")
         (repository / "config").write_text("#" * 70_000)
