@@ -109,12 +109,12 @@ POLICIES: Mapping[str, ArgumentPolicy] = {
             "status": ArgumentPolicy(
                 flags="sb",
                 options=dict.fromkeys(("short", "branch", "porcelain")),
-                always=("--ignore-submodules=dirty",),
+                always=("--ignore-submodules=dirty", "--untracked-files=no"),  # it may not list the workspace
             ),
             "log": _DIFF,
             "diff": _DIFF,
             "show": _DIFF,
-            "ls-files": ArgumentPolicy(flags="cdmo"),
+            "ls-files": ArgumentPolicy(flags="cdm"),
             "rev-parse": ArgumentPolicy(options=dict.fromkeys(("abbrev-ref", "short")), positional="revisions"),
         },
     ),

@@ -188,6 +188,7 @@ def test_git_answers_from_the_repository_of_the_workspace(plugin: Plugin) -> Non
     assert "-alpha\n+beta" in output("diff", "--", "a.md", cwd="docs")
     assert output("log", "--oneline").endswith(" first\n")
     assert "docs/a.md" in output("status")
+    assert "(use -u to show untracked files)" in output("status", "--", "docs/config")  # new, and not looked for
     assert output("rev-parse", "--abbrev-ref", "HEAD").startswith("main\n")
 
 

@@ -141,6 +141,7 @@ ARGUMENTS = [
     ("git", "fetch", "--upload-pack=sh"),
     ("git", "clone", "x"),
     ("git", "config", "x"),
+    ("git", "ls-files", "-o"),
     ("git", "log", "--output=out/x"),
     ("git", "log", "--ext-diff"),
     ("git", "log", "--textconv"),
