@@ -29,10 +29,12 @@ class GuardedSettings(ActionSettings):
 
     Attributes:
         not_written: paths of the workspace that are read only.
+        own: what is private, inside the workspace and outside.
 
     """
 
     not_written: tuple[str, ...] = ()
+    own: tuple[Path, ...] = ()
 
 
 def guarded(config: Config) -> ActionSettings:
@@ -57,7 +59,7 @@ def guarded(config: Config) -> ActionSettings:
     never = (*settings.never, *_patterns(root, private), *(f"{path}.*" for path in _inside(root, beside)))
     given = {item.name: getattr(settings, item.name) for item in fields(settings)}
     not_written = _inside(root, (*read_only_paths(config), *_programs(settings, root)))
-    return GuardedSettings(**given | {"never": never}, not_written=tuple(not_written))
+    return GuardedSettings(**given | {"never": never}, not_written=tuple(not_written), own=private)
 
 
 def _programs(settings: ActionSettings, root: Path) -> Iterator[Path]:

@@ -9,8 +9,8 @@ Rules kept here:
 - it is opened part by part from a descriptor of the workspace, without following a symbolic link anywhere (O_NOFOLLOW
   with dir_fd): what is swapped between a check and a use is opened as what it is then, and refused;
 - only regular files are opened, without waiting; a file with several names (hard links) is neither read nor written;
-- the plugin's own data is denied by its folder's identity (device and inode), under any name; what is private in the
-  workspace is denied by its path (`own_files.py`).
+- the plugin's own data is denied by its identity (device and inode), under any name; what is private in the workspace
+  is denied by its path too (`own_files.py`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 
 from cortex_skills.config.private_paths import user_folders
@@ -50,7 +51,7 @@ class Workspace:
         root: its path.
         never: the names and beginnings of paths that are denied.
         not_written: those that are denied to what writes.
-        own: folders of the plugin, denied by their identity.
+        own: folders and files of the plugin, denied by their identity.
 
     """
 
@@ -63,7 +64,8 @@ class Workspace:
     def of(cls, settings: ActionSettings) -> Workspace:
         """The workspace of the settings."""
         not_written = getattr(settings, "not_written", ())  # of the settings that the host guards (`own_files`)
-        return cls(Path(settings.workspace), settings.never, user_folders(), not_written)
+        own = getattr(settings, "own", ()) or user_folders()
+        return cls(Path(settings.workspace), settings.never, own, not_written)
 
     def parts_of(self, path: object, roots: Collection[str], field: str = "path") -> Parts:
         """The parts of a path below the workspace, when the rules permit it; nothing is opened.
@@ -146,7 +148,10 @@ class Workspace:
         with self.folder(parts[:-1], field) as folder:
             held = _open_in(folder, parts[-1], os.O_RDONLY | FILE_FLAGS, field, name)
         try:
-            check_plain(os.fstat(held), field, name)
+            state = os.fstat(held)
+            check_plain(state, field, name)
+            if (state.st_dev, state.st_ino) in self.own_identities():
+                raise refused(field, f"{shown(name)} is a file of the plugin", "use another file")
             yield held
         finally:
             os.close(held)
@@ -155,22 +160,30 @@ class Workspace:
         flags = _FOLDER if folder is not None else _FOLDER & ~getattr(os, "O_NOFOLLOW", 0)
         held = _open_in(folder, part, flags, field, name)
         state = os.fstat(held)
-        if (state.st_dev, state.st_ino) in self._own_folders():
+        if (state.st_dev, state.st_ino) in self.own_identities():
             os.close(held)
             raise refused(field, f"{shown(name)} is a folder of the plugin", "use another file")
         return held
 
-    def _own_folders(self) -> set[tuple[int, int]]:
+    def own_identities(self) -> set[tuple[int, int]]:
+        """The device and the inode of what is the plugin's own."""
         found = set()
-        for folder in self.own:
+        for path in self.own:
             with suppress(OSError):
-                state = folder.stat()
+                state = path.stat()
                 found.add((state.st_dev, state.st_ino))
         return found
 
     def is_denied(self, parts: Parts) -> bool:
         """Whether a path is never read or written, or is below one that is not."""
         return _is_one_of(parts, self.never)
+
+    def denies_entry(self, parts: Parts) -> bool:
+        """Whether an entry is denied, of a folder that is not."""
+        return any(
+            len(pattern) == (1 if anywhere else len(parts)) and _matches(_folded_parts(parts[-len(pattern) :]), pattern)
+            for pattern, anywhere in map(_pattern, self.never)
+        )
 
     def check_written(self, parts: Parts, field: str = "path") -> None:
         """Refuse a path that agents may only read.
@@ -186,13 +199,23 @@ class Workspace:
 
 def _is_one_of(parts: Parts, patterns: Iterable[str]) -> bool:
     """Whether one of some patterns is a path, or the beginning of one."""
-    folded = tuple(map(_folded, parts))
-    for denied in patterns:
-        pattern = tuple(map(_folded, _split(denied)))
-        places = range(len(folded)) if len(pattern) == 1 and not denied.startswith("/") else (0,)
+    folded = _folded_parts(parts)
+    for pattern, anywhere in map(_pattern, patterns):
+        places = range(len(folded)) if anywhere else (0,)
         if any(_matches(folded[place : place + len(pattern)], pattern) for place in places):
             return True
     return False
+
+
+@lru_cache(maxsize=1024)
+def _pattern(denied: str) -> tuple[Parts, bool]:
+    """The parts of a pattern, and whether it is a name at any depth."""
+    pattern = _folded_parts(_split(denied))
+    return pattern, len(pattern) == 1 and not denied.startswith("/")
+
+
+def _folded_parts(parts: Parts) -> Parts:
+    return tuple(map(_folded, parts))
 
 
 def check_plain(state: os.stat_result, field: str, name: str) -> None:
@@ -237,6 +260,7 @@ def _split(folder: str) -> Parts:
     return tuple(part for part in folder.split("/") if part)
 
 
+@lru_cache(maxsize=4096)
 def _folded(part: str) -> str:
     """A name as file systems without case compare it, also without compatibility forms and trailing dots and blanks."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", part).casefold()).rstrip(". ")

@@ -4,8 +4,9 @@ Rules kept here:
 - the commands are those of `actions.commands`, each with the arguments that its policy permits (`argument_policies`);
   its paths and `cwd` obey the rules of `paths`;
 - it runs confined by the kernel: it can open the programs of the system and what `actions.read` allows, without what
-  is denied and without files that have several names; no network, no other process, no program besides it, nothing
-  written or changed. Where the kernel cannot do that it is refused, unless `actions.allowUnconfined`;
+  is denied and without files that have several names (`readable_paths`); no network, no other process, no program
+  besides it, nothing written or changed. Where the kernel cannot do that it is refused, unless
+  `actions.allowUnconfined`;
 - no configuration in the workspace has it run anything: git sees a repository without its configuration (`git_view`),
   and the files from which another command would take what it runs are hidden from it;
 - a person is shown the command with all that is added to it;
@@ -15,11 +16,9 @@ Rules kept here:
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -38,6 +37,7 @@ from cortex_skills.actions.child_output import run_child
 from cortex_skills.actions.git_view import git_view
 from cortex_skills.actions.manifest import COMMAND, ActionManifest
 from cortex_skills.actions.paths import MAX_PATH, Workspace, refused
+from cortex_skills.actions.readable_paths import apart_from, readable
 from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.schemas import shown
@@ -45,7 +45,6 @@ from cortex_skills.safe_io.schemas import shown
 MAX_OUTPUT = 100_000
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 _SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/ld.so.cache", "/etc/ld.so.conf.d")
-_MAX_ENTRIES = 20_000
 
 
 def shell_safe(settings: ActionSettings, workspace: Workspace) -> AgentAction:
@@ -153,15 +152,16 @@ def _run(workspace: Workspace, call: ActionCall) -> dict[str, Any]:
             root = workspace.root.resolve()
             repository, view = stack.enter_context(git_view(root))
             environment |= {"GIT_DIR": str(view), "GIT_WORK_TREE": str(root)}
-            read += (str(repository), str(view))
+            read += (*map(str, apart_from(repository, workspace.own)), str(view))
         if sys.platform != "linux":
             done = run_child((program, *words), call, folder, environment, MAX_OUTPUT)
         else:
             from cortex_sandbox.isolation.confined_command import ConfinedCommand
 
             inside, listed = readable(replace(workspace, never=(*workspace.never, *policy.hidden)), call.settings.read)
-            system = (str(Path(path).resolve()) for path in (*_SYSTEM, *policy.system) if Path(path).exists())
-            read += (*inside, *dict.fromkeys(system))
+            system = dict.fromkeys(Path(path).resolve() for path in (*_SYSTEM, *policy.system) if Path(path).exists())
+            left_out = (workspace.root.resolve(), *workspace.own)
+            read += (*inside, *(str(path) for folder in system for path in apart_from(folder, left_out)))
             cpu_s = call.manifest.limits.timeout_ms // 1000 + 1
             confined = ConfinedCommand(
                 program,
@@ -181,62 +181,6 @@ def _run(workspace: Workspace, call: ActionCall) -> dict[str, Any]:
         "stderr": done.stderr.decode("utf-8", "replace"),
         "exitCode": done.exit_code,
     }
-
-
-def readable(workspace: Workspace, roots: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The paths that a confined command may read, and the folders of which it may read the names only.
-
-    A folder that holds nothing denied is one path; of any other, each entry that is not denied.
-
-    Raises:
-        CortexError: `action_failed`: the folders have too many entries to look through.
-
-    """
-    read: list[str] = []
-    listed: list[str] = []
-    top = workspace.root.resolve()
-    left = [_MAX_ENTRIES]
-    for root in roots:
-        parts = tuple(part for part in root.split("/") if part)
-        path = top.joinpath(*parts)
-        if path.is_dir() and not path.is_symlink() and not workspace.is_denied(parts):
-            paths, folders, is_whole = _of_folder(workspace, path, parts, left)
-            read += [str(path)] if is_whole else paths
-            listed += [] if is_whole else folders
-    return read, listed
-
-
-def _of_folder(
-    workspace: Workspace, path: Path, parts: tuple[str, ...], left: list[int]
-) -> tuple[list[str], list[str], bool]:
-    """The readable paths in a folder, the folders that are read in part, and whether all of it may be read."""
-    read: list[str] = []
-    listed = [str(path)]
-    is_whole = True
-    for entry in _entries(path):
-        left[0] -= 1
-        if left[0] < 0:
-            raise CortexError(
-                "action_failed", f"the folders that are read have more than {_MAX_ENTRIES:,} entries", hint="list fewer"
-            )
-        inner = (*parts, entry.name)
-        if workspace.is_denied(inner) or entry.is_symlink():
-            is_whole = is_whole and entry.is_symlink()
-        elif entry.is_dir(follow_symlinks=False):
-            paths, folders, whole = _of_folder(workspace, Path(entry.path), inner, left)
-            read += [entry.path] if whole else paths
-            listed += [] if whole else folders
-            is_whole = is_whole and whole
-        elif entry.stat(follow_symlinks=False).st_nlink > 1:
-            is_whole = False
-        else:
-            read.append(entry.path)
-    return read, listed, is_whole
-
-
-def _entries(path: Path) -> Iterator[os.DirEntry[str]]:
-    with os.scandir(path) as entries:
-        yield from entries
 
 
 def _not_confined(why: str) -> CortexError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from cortex_skills import Config, CortexError, Plugin
 from cortex_skills.actions.own_files import guarded
 from cortex_skills.actions.paths import Workspace
+from cortex_skills.actions.readable_paths import readable
 from cortex_skills.config.path_settings import path_marks
 from tests.actions.asking import approved
 from tests.configs import config
@@ -162,3 +164,16 @@ def test_a_workspace_in_private_data_is_refused(tmp_path: Path, inner: str) -> N
     with pytest.raises(CortexError, match="where the plugin keeps private data") as caught:
         guarded(Config(store=str(tmp_path), actions={"workspace": str(tmp_path / inner)}))
     assert caught.value.code == "config_invalid"
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_what_is_private_outside_is_refused_under_another_name(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "work" / "docs" / "deep").mkdir(parents=True)
+    (tmp_path / "work" / "docs" / "deep" / "x").write_text("x")
+    own = tmp_path / "work" / "docs" / "deep" / ("x" if kind == "file" else "")
+    (tmp_path / "keys").symlink_to(own)  # stands for a mount: the same file or folder by another path
+    settings = guarded(Config(actions={"workspace": str(tmp_path / "work")}, proofs={"keys": str(tmp_path / "keys")}))
+    workspace = replace(Workspace.of(settings), never=())
+    with pytest.raises(CortexError, match=f"is a {kind} of the plugin"), workspace.file(("docs", "deep", "x")):
+        pass
+    assert readable(workspace, ["docs"])[0] == []
