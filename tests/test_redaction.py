@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 from cortex_skills.safe_io.redaction import MASK, MAX_TEXT, redacted, redacted_text
 from cortex_skills.safe_io.secret_names import MARKS, folded_name, naming
-from tests.redaction_cases import INNOCENT, SECRETS, WORD, made
+from tests.redaction_cases import WORD, made
+from tests.redaction_notations import INNOCENT, INNOCENT_MEMBERS, MEMBERS, SECRETS
 
 SECRET = "hunter2-is-mine"
 NAMES = ["password", "Passwd", "db_password", "apiKey", "API-KEY", "x_api_key", "accessToken", "client secret", "PIN"]
@@ -148,6 +150,18 @@ def test_texts_without_a_secret_stay_as_they_are() -> None:
     assert len(INNOCENT) >= 90
 
 
+@pytest.mark.parametrize(("value", "secret"), MEMBERS)
+def test_a_member_names_what_another_one_holds(value: Any, secret: str) -> None:
+    for depth in (value, [value], {"a": {"b": value}}):
+        assert secret not in _left(depth)
+        assert MASK in _left(depth)
+
+
+@pytest.mark.parametrize("value", INNOCENT_MEMBERS)
+def test_members_that_name_no_secret_stay(value: Any) -> None:
+    assert redacted([value]) == [value]
+
+
 INVISIBLE = "\u200b\u200d\u2060\ufeff\u00ad\u202e\u034f\U000e0041\x00"
 
 
@@ -158,6 +172,8 @@ def test_invisible_characters_and_styles_hide_no_secret(char: str) -> None:
     key = "gh" + "p_" + made(36)
     for written in ({name: WORD}, {styled: WORD}, f"{name}={WORD}", f"{styled}: {WORD}", f'{{"{name}": "{WORD}"}}'):
         assert WORD not in _left(written), written
+    for written in (json.dumps({name: WORD}), json.dumps(f"{styled}: {WORD}"), quote(f"{name}={WORD}")):
+        assert WORD not in _left({"x": written}), written
     hidden = _left(f"see {key[:2]}{char}{key[2:10]}{char}{key[10:]}")
     assert (MASK in hidden, key[12:] in hidden) == (True, False)
     assert redacted(f"Zü{char}rich ﬁnds nothing") == f"Zü{char}rich ﬁnds nothing"
@@ -264,6 +280,20 @@ def test_a_named_secret_never_survives_anywhere(before: Any, after: Any, name: s
         "password is ",
         "Basic basic ",
         "$6$",
+        "--token",
+        "**password**: ",
+        "%70",
+        "&#112;",
+        "token is ",
+        '<a name="token" ',
+        'variable "token" {',
+        "http -a ",
+        "QUJD",
+        "-----BEGIN CERTIFICATE-----\nAAAA\n",
+        "\u0430a",
+        'authorization: ="',
+        "password:\n  ",
+        "[('token', ",
     ],
 )
 def test_a_hostile_text_takes_no_longer_than_another(text: str) -> None:

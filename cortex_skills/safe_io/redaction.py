@@ -19,12 +19,13 @@ Rules kept here:
 from __future__ import annotations
 
 import re
-import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
+from html import unescape
 from typing import Any
+from urllib.parse import unquote
 
-from cortex_skills.safe_io.display import without_invisible
-from cortex_skills.safe_io.secret_names import LONGEST_NAME, Naming, naming
+from cortex_skills.safe_io.secret_names import LONGEST_NAME, Naming, as_seen, is_folder, naming
 from cortex_skills.safe_io.secret_shapes import MASK, without_phrases, without_words
 from cortex_skills.safe_io.secret_values import without_values
 
@@ -40,9 +41,22 @@ _NAMING = (
     "variable",
     "predicate",
     "property",
+    "param",
+    "parameter",
+    "option",
+    "setting",
+    "attribute",
+    "label",
+    "id",
 )  # of objects that name a value in a member
-_VALUES = ("value", "text", "content", "object")
+_FIELDS = ("selector", "element", "locator", "ref")  # of a page, which a person or an agent fills in
+_OF_FIELDS = re.compile(r"(?i)[\W_]*(?:field|input|box)\W*\Z")
+_PROGRAMS = ("command", "program", "cmd", "executable")
+_ARGUMENTS = frozenset(("args", "arguments", "argv"))
+_VALUES = ("value", "val", "text", "content", "object")
 _OF_STATEMENTS = ("predicate", "property")
+_HAS = re.compile(r"\b(?:has(?=[A-Z_-])|has )")
+_NAMING_OR_FIELD = frozenset((*_NAMING, *_FIELDS))
 _MAY_HOLD = (str, list, tuple, dict)  # what a weak name makes a secret: no number, no truth value
 _PRIVATE_PARTS = frozenset({"d", "p", "q", "dp", "dq", "qi", "k"})  # of a JSON Web Key (RFC 7518, §6)
 
@@ -51,6 +65,7 @@ _MAX_SEARCHED = 2 * MAX_TEXT  # characters: a secret may begin in what is kept, 
 _LAST_WORD = re.compile(r"\S*\Z")  # which may be the beginning of a secret
 _MAX_ESCAPES = 4  # times that a text was written as a JSON string
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
+_CODES: tuple[tuple[str, Callable[[str], str]], ...] = (("%", unquote), ("&", unescape))
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "b": " ", "f": " "}
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -69,28 +84,48 @@ def redacted(value: Any, depth: int = 0) -> Any:
 def _redacted_members(value: dict[Any, Any], depth: int) -> dict[str, Any]:
     names_value = _names_value(value)
     is_key = "kty" in value
+    program = None if _ARGUMENTS.isdisjoint(value) else _first_text(value, _PROGRAMS)
     kept: dict[str, Any] = {}
     for name, member in value.items():
         if len(kept) == MAX_MEMBERS:
             return {**kept, "…": f"{len(value) - MAX_MEMBERS} more"}
         shown, kind = _known(name) if isinstance(name, str) and len(name) <= LONGEST_NAME else _read_name(name)
         is_secret = kind and (kind != "weak" or isinstance(member, _MAY_HOLD))
+        is_secret = is_secret and member is not None and not is_folder(name, member)
         if is_secret or (names_value and name in _VALUES) or (is_key and name in _PRIVATE_PARTS):
             kept[shown] = MASK
+        elif program is not None and name in _ARGUMENTS and isinstance(member, list | tuple) and depth + 1 < MAX_DEPTH:
+            kept[shown] = _redacted_items([program, *member], depth + 1)[1:]
         else:
             kept[shown] = redacted(member, depth + 1)
     return kept
 
 
+def _first_text(value: dict[Any, Any], names: tuple[str, ...]) -> str | None:
+    return next((value[name] for name in names if isinstance(value.get(name), str)), None)
+
+
 def _names_value(value: dict[Any, Any]) -> bool:
     """Whether an object names the secret that another member of it is."""
+    if _NAMING_OR_FIELD.isdisjoint(value):
+        return False
+    if (field := _first_text(value, _FIELDS)) is not None and naming(_OF_FIELDS.sub("", field)) in ("named", "strong"):
+        return True
     for name in _NAMING:
         if name in value and isinstance(value[name], str):
             kind = naming(value[name])
             # of statements only those of a password: a token of a text is no secret
             if kind == "strong" or (kind == "named" and name not in _OF_STATEMENTS):
                 return True
+            if kind == "weak" and name in _OF_STATEMENTS and _is_owned(value[name], value.get("object")):
+                return True
     return False
+
+
+def _is_owned(predicate: str, thing: object) -> bool:
+    """Whether a statement is that somebody has a password which it states: `hasPassword` and a text, no name."""
+    owned = _HAS.sub("", predicate)
+    return owned != predicate and naming(owned) == "strong" and isinstance(thing, str) and ":" not in thing
 
 
 def _redacted_items(value: list[Any] | tuple[Any, ...], depth: int) -> list[Any]:
@@ -121,7 +156,7 @@ def _is_option(before: object) -> bool:
 
 def _redacted_argument(value: list[Any] | tuple[Any, ...], place: int) -> str:
     """An argument of a program, which may be a secret because of those before it: `-u`, `ada:x`."""
-    before = [item for item in value[max(0, place - 4) : place] if isinstance(item, str) and " " not in item]
+    before = [item for item in value[max(0, place - 6) : place] if isinstance(item, str) and " " not in item]
     argument: str = value[place]
     command = " ".join([*before, argument])
     if " " not in argument and len(command) <= MAX_TEXT and (found := _without_secrets(command)) != command:
@@ -135,25 +170,30 @@ def redacted_text(text: str) -> str:
         return text
     if len(text) > _MAX_SEARCHED:
         text = _LAST_WORD.sub("…", text[:_MAX_SEARCHED], count=1)
-    if text.isascii() and (text.isprintable() or not _CONTROL.search(text)):
-        text = _without_secrets(text)
-    else:
-        seen = without_invisible(unicodedata.normalize("NFKC", text))
-        found = _without_secrets(seen)
-        text = text if found == seen else found
+    seen = _as_seen(text)
+    found = _without_secrets(seen)
+    text = text if found == seen else found
     return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
 
 
 def _without_secrets(text: str) -> str:
-    """A text without secrets: as it is, and as it is when it is read as a JSON string once or more."""
-    found = seen = _searched(text)
+    """A text without secrets: as it is, and as it is when it is decoded, or read as a JSON string once or more."""
+    found = _searched(text)
+    for mark, decoded in _CODES:
+        if mark in found and (plain := _as_seen(decoded(found))) != found and (shown := _searched(plain)) != plain:
+            found = shown
+    seen = found
     for _ in range(_MAX_ESCAPES):
         if "\\" not in seen:
             break
-        plain = _ESCAPE.sub(_unescaped, seen)
+        plain = _as_seen(_ESCAPE.sub(_unescaped, seen))
         seen = _searched(plain)
         found = found if seen == plain else seen
     return found
+
+
+def _as_seen(text: str) -> str:
+    return text if text.isascii() and not _CONTROL.search(text) else as_seen(text)
 
 
 def _unescaped(escape: re.Match[str]) -> str:
@@ -163,7 +203,11 @@ def _unescaped(escape: re.Match[str]) -> str:
 def _searched(text: str) -> str:
     folded = text.casefold()
     found = without_phrases(text, folded)
-    return without_words(without_values(found, folded if found is text else found.casefold()))
+    return without_words(without_values(found, folded if found is text else found.casefold()), _has_secret)
+
+
+def _has_secret(text: str) -> bool:
+    return _without_secrets(text) != text
 
 
 def _read_name(name: object) -> tuple[str, Naming]:

@@ -36,7 +36,8 @@ _STRONG = "|".join(
     words_of(
         """
     password passwords passwd passphrase passcode pass_word pass_phrase pass_code pwd passwort kennwort contraseña
-    contrasena senha motdepasse mot_de_passe пароль 密码 密碼 パスワード 비밀번호 pgpass mnemonic seed_phrase
+    contrasena senha motdepasse mot_de_passe wachtwoord hasło heslo lösenord losenord adgangskode salasana jelszó
+    пароль 密码 密碼 パスワード 비밀번호 pgpass mnemonic seed_phrase
     recovery_(?:phrase|codes?|key) backup_codes? private_?key privkey secret_?key signing_?key signing_?seed
     secret_?access_?key api_?keys? client_?secret dsa_?key
     """
@@ -49,11 +50,22 @@ _NAMED = "|".join(
     (?:access|account|app|application|auth|client|consumer|crypt|cipher|database|db|deploy|encryption|decryption|hmac|host|license|master)_?key
     psk (?:pre_?shared|registration|root|service|shared|shared_access|storage|subscription|ssh|webhook|write|admin)_?key
     access_key_id connection_?string security_code verification_code one_time_code code_verifier client_assertion
-    client_key_data private_data
+    client_key_data private_data saml_?response saml_?assertion (?:github|gitlab|gh|gl|devops|azdo|ext|bitbucket)_pat
     """
     )
 )
-_WHOLE = "pw|psw|pswd|passw|auth|authn|apikey|otp|totp|cvv|cvc|2fa|mfa|sid|phpsessid|jsessionid|asp_net_session_id"
+_OWNERS = "|".join(  # of what is called `pass` or `pw` for short: `dbpass`, `rootpw`
+    words_of(
+        """
+    admin auth bind cert database db ftp http imap key keystore ldap login mail mongo my mysql pg pop proxy redis root
+    server smtp sql ssh ssl store su sudo svn trust truststore user wifi
+    """
+    )
+)
+_WHOLE = (
+    rf"(?:{_OWNERS})(?:pass|pw)|pw|psw|pswd|passw|auth|authn|apikey|otp|totp|cvv|cvc|2fa|mfa|sid|phpsessid|jsessionid"
+    r"|asp_net_session_id"
+)
 _WEAK = "pass|tokens|cookies|pincode|pin_code|access_code|auth_code|session_key"
 _LAST = frozenset(  # words that end the name of what is stated about a secret
     words_of(
@@ -76,21 +88,33 @@ _FIND = re.compile(
     r"|^(?P<exact>pin)\d*$"
     rf"|(?P<weak>(?:^|_)(?:{_WEAK})(?=_|$))"
 )
+_FULL = re.compile(f"(?:{_STRONG})|(?:{_NAMED})")  # one word, however it is written: `PaSsWoRd`
+_FOLDER = re.compile(r"(?:/|~|[A-Z]:\\)[\w./\\ -]*")
+_LATIN = str.maketrans("аеіјокмрсухѕԁһԛԝοαερυνκτι", "aeijokmpcyxsdhqwoaepuvkti")  # Cyrillic and Greek letters
+_TWO_SCRIPTS = re.compile(r"\b(?=\w*[A-Za-z])(?=\w*[\u0370-\u052f])\w+")
 _RANK: dict[str, Naming] = {"strong": "strong", "named": "named", "exact": "named", "weak": "weak"}
 # One of these is in every name of a secret; case-folded.
 MARKS = words_of(
     """
     pass pw psk secret token key cred cookie auth pin sid jwt otp sess srf bearer code cv connection mnemonic phrase
-    senha mfa 2fa psw kennwort contrase seed assertion verifier motdep mot_de private_data пароль 密 パスワード 비밀번호
+    senha mfa 2fa psw kennwort contrase seed assertion verifier motdep mot_de private_data saml _pat wachtwoord hasło
+    heslo senord adgangskode salasana jelszó пароль 密 パスワード 비밀번호
     """
 )
+
+
+def as_seen(text: str) -> str:
+    """A text as a reader sees it: without invisible characters and styles, and a Latin word with Latin letters."""
+    text = without_invisible(unicodedata.normalize("NFKC", text))
+    return text if text.isascii() else _TWO_SCRIPTS.sub(lambda word: word[0].translate(_LATIN), text)
 
 
 def folded_name(name: str) -> str:
     """A name as its words, in lower case, with `_` between them."""
     if not name.isascii() or not name.isprintable():
-        name = without_invisible(unicodedata.normalize("NFKC", name))
-    return _SEPARATORS.sub("_", _HUMP.sub("_", name).casefold()).strip("_")
+        name = as_seen(name)
+    parts = (part if _FULL.fullmatch(part.casefold()) else _HUMP.sub("_", part) for part in _SEPARATORS.split(name))
+    return _SEPARATORS.sub("_", "_".join(parts).casefold()).strip("_")
 
 
 def _naming(name: str) -> Naming:
@@ -117,6 +141,11 @@ _known = lru_cache(maxsize=4096)(_naming)  # names repeat
 def naming(name: str) -> Naming:
     """Whether a name is that of a secret, and how surely."""
     return _known(name) if len(name) <= LONGEST_NAME else _naming(name)
+
+
+def is_folder(name: str, value: object) -> bool:
+    """Whether a variable of a shell is a folder, and no password."""
+    return name in ("PWD", "OLDPWD") and isinstance(value, str) and _FOLDER.fullmatch(value) is not None
 
 
 def names_secret(name: str) -> bool:

@@ -8,7 +8,10 @@ Rules kept here:
 
 from __future__ import annotations
 
+import base64
+import codecs
 import re
+from collections.abc import Callable
 
 from cortex_skills.safe_io.secret_names import words_of
 
@@ -17,7 +20,7 @@ MASK = "[redacted]"
 SHORTEST_WORD = 14
 _SHORTEST_RANDOM = 40
 
-# How the keys of services begin; what follows has `_BODY` with a digit. Case counts.
+# How the keys of services begin; what follows has `_BODY` with a digit, or is long and of both cases. Case counts.
 _PREFIXES = words_of(
     """
     sk- sk_live_ sk_test_ rk_live_ rk_test_ pk_live_ pk_test_ whsec_ ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat-
@@ -32,9 +35,13 @@ _PREFIXES = words_of(
     ABSK xprv z3u2 access_token$ postman- snyk_ sl. AP- KGAT_ sdk- mob- tskey- lip_ ddp_ dd_api_ MDAx jina_ AQVN t1.
     pdl_live_ pdl_sdbx_ cfut_ EAACEdEose0cBA dt0c01. aio_ AKC sm_pat_ squ_
     sqp_ sqa_ fio-u- dnkey- tfp_ ico- pubkey- access-sandbox- access-production- access-development- gpk_
+    s-s4t2ud- s-s4t2af-
     """
 )
-_BODY = re.compile(r"(?=[\w+/=.~$-]{0,40}[0-9])[\w+/=~$-]{4}[\w+/=.~$-]{8,}+")
+_BODY = re.compile(
+    r"(?:(?=[\w+/=.~$-]{0,40}[0-9])|(?=[a-z]{0,20}[A-Z])(?=[A-Z]{0,20}[a-z])(?=[A-Za-z]{32}))"
+    r"[\w+/=~$-]{4}[\w+/=.~$-]{8,}+"
+)
 _OWN_SHAPES = {  # those that need another shape behind their beginning
     "AKIA ASIA ABIA ACCA A3T": r"[A-Z0-9]{12,}+",
     "AC SK": r"[0-9a-f]{32}\b",
@@ -44,6 +51,8 @@ _OWN_SHAPES = {  # those that need another shape behind their beginning
     "re_": r"[A-Za-z0-9]{6,}_[A-Za-z0-9]{16,}+",
     "EAA": r"[A-Za-z0-9]{60,}+",
     "pat": r"[A-Za-z0-9]{14}\.[0-9a-f]{64}",
+    "pat. sat.": r"[\w-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}",
+    "cio": r"[A-Za-z0-9]{32}\b",
     "1/": r"[0-9]{10,}:[0-9a-f]{32}",
     "API-": r"[A-Z0-9]{26}\b",
     "v1.0-": r"[0-9a-f]{24}-[0-9a-f]{60,}+",
@@ -73,12 +82,23 @@ _WITHIN = (  # those that begin with something else
     (":5432:", re.compile(r"((?<![\w:])[A-Za-z*][\w.*-]*+:5432:[^:\s]++:[^:\s]++:)[^\s\"'\\]++")),
     (":*:", re.compile(r"((?<![\w:])[A-Za-z*][\w.*-]*+:[0-9*]{1,5}:[^:\s]++:[^:\s]++:)[^\s\"'\\]++")),
     (".", re.compile(r"\b[MNO][\w-]{23,27}\.[\w-]{6,7}\.[\w-]{27,}+")),
-    ("$", re.compile(r"\$(?:[126]|2[abxy]|5|y|7|apr1|argon2(?:i|d|id)|scrypt|pbkdf2[\w-]*)\$[^\s:\"',]{8,}+")),
+    (
+        "$",
+        re.compile(
+            r"\$(?:[126]|2[abxy]|5|y|7|apr1|argon2(?:i|d|id)|scrypt|pbkdf2[\w-]*)\$(?:[^\s:\"',]|,(?=[a-z]=)){8,}+"
+        ),
+    ),
     ("{", re.compile(r"\{S?(?:SHA|SHA256|SHA512|MD5|CRYPT)\}[\w+/=$.]{12,}+")),
 )
 _START = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9].")
 _RUN = re.compile(r"(?<![A-Za-z0-9+/_=.:#@%~-])(?<!base64,)[A-Za-z0-9+/_-]{40,}+={0,2}")
 _PUBLIC = re.compile(r"sha[0-9]{3}-|AAAA[A-Z][0-9A-Za-z]NzaC1|AAAAE2VjZHNh|AAAAGnNr|z6Mk|Qm[1-9A-HJ-NP-Za-km-z]{44}$")
+_LAYOUT = dict.fromkeys(map(ord, "\r\n\t"))
+_URL_SAFE = str.maketrans("-_", "+/")
+_PUBLIC_BLOCK = re.compile(  # a certificate or public key, of which no line is anything else
+    r"(-{5}BEGIN (?:TRUSTED |RSA |EC |PGP )?(?:CERTIFICATE|PUBLIC KEY)(?: REQUEST| BLOCK)?-{5}\s*+"
+    r"(?:\\*[rn])*+(?:[A-Za-z0-9+/=]{1,76}(?:\s++|(?:\\++[rn])++|\Z))++(?:-{5}END|…|\Z))"
+)
 _CHANGE = re.compile(r"[a-z](?![a-z])|[A-Z](?![A-Z])|[0-9](?![0-9])")
 _AUTHORITY = re.compile(r"(?<=://)[^\s/?#\"'<>]+")
 _ACCOUNTS = frozenset({"git", "anonymous"})
@@ -98,8 +118,12 @@ _CREDENTIAL = r"(?=[^\s\"',;]*(?:[0-9=]|[._](?=\w)|[a-z][A-Z])|[^\s\"',;]{24})[\
 _LOGIN = r"(?:docker|podman|az|helm)\b[^\n|;]{0,80}?\blogin\b[^\n|;]{0,200}?\s-p"
 _LDAP = r"ldap(?:search|modify|add|passwd)\b[^\n|;]{0,200}?\s-w"
 _MYSQL = r"(?:mysql(?:dump|admin|import)?|mariadb(?:-dump)?|7z)\b[^\n|;]{0,200}?\s-p"
-_STATED = r"password|pass ?phrase|passcode|passwd|pin(?: code)?"
-_MIXED = r"(?!(?:sha|md|aes|rsa)[0-9])(?=[^\s\"'`]*[0-9])(?=[^\s\"'`]*[^\W\d_])[^\s\"'`]{6,}+"  # letters and digits
+_STATED = (
+    r"password|pass ?phrase|passcode|passwd|pin(?: code)?|(?:api|access|secret|private) key|token|secret"
+    r"|passwort|kennwort|mot de passe|contraseña|senha|wachtwoord|пароль"
+)
+_STATES = r"is|was|to|ist|lautet|est|es|é"
+_MIXED = r"(?!\\|(?:sha|md|aes|rsa)[0-9])(?=[^\s\"'`]*[0-9])(?=[^\s\"'`]*[^\W\d_])[^\s\"'`]{6,}+"  # letters and digits
 _PHRASES = (
     (("----",), re.compile(f"(?s){_KEY_BLOCK}"), MASK),
     (("private-lines",), re.compile(r"(?s)(Private-Lines: [0-9]+\s).*?(?=Private-MAC|\Z)"), rf"\1{MASK}\n"),
@@ -114,15 +138,29 @@ _PHRASES = (
         rf"\1{MASK}",
     ),
     (
-        ("passw", "pwd", "secret "),
-        re.compile(rf"(?i)(\b(?:(?:password|passwd|pwd)\s+|(?:password|secret)\s+[0-9]\s+)){_MIXED}"),
+        ("passw", "pwd", "secret ", "пароль", "kennwort"),
+        re.compile(
+            rf"(?i)(\b(?:(?:password|passwd|pwd|passwort|kennwort|пароль)\s+|(?:password|secret)\s+[0-9]\s+)){_MIXED}"
+        ),
         rf"\1{MASK}",
     ),
     (("login",), re.compile(r"(\blogin\s+\S+\s+password\s+)\S++"), rf"\1{MASK}"),
     (
-        ("pass", "pin"),
+        ("mot de passe", "parola d", "palabra de paso"),
+        re.compile(r"(?i)(\b(?:mot de passe|parola d[’']ordine|palabra de paso)\s{0,3}[:=]\s{0,3}[\"'«]?)[^\s\"'»]++"),
+        rf"\1{MASK}",
+    ),
+    (
+        ("auth ", "login "),  # SMTP and IMAP
         re.compile(
-            rf"(?i)(\b(?:{_STATED})(?:\s+\w+){{0,5}}?\s+(?:is|was|to)(?:\s+now)?:?\s+[\"'`]?)"
+            rf"((?<![^\s\"'])(?:AUTH (?:PLAIN|LOGIN|XOAUTH2)|AUTHENTICATE PLAIN|LOGIN \S+)[ \t]+[\"']?){_MIXED}"
+        ),
+        rf"\1{MASK}",
+    ),
+    (
+        ("pass", "pin", " key", "token", "secret", "kennwort", "contrase", "senha", "wachtwoord", "пароль"),
+        re.compile(
+            rf"(?i)(\b(?:{_STATED})(?:\s+\w+){{0,5}}?\s+(?:{_STATES})(?:\s+now)?:?\s+[\"'`]?)"
             rf"(?:{_MIXED}|[0-9]{{4,8}}\b(?![-.]\w))"
         ),
         rf"\1{MASK}",
@@ -131,11 +169,19 @@ _PHRASES = (
 _COMMANDS = tuple(  # the same of commands: in texts with an option
     (marks, re.compile(pattern), rf"\1{MASK}")
     for marks, pattern in (
-        (("-u", "-user"), r"((?<!\S)(?:-u|-U|--(?:proxy-)?user)[ =]?[\"']?[^\s:\"'=]{1,64}[:%])[^\s\"']++"),
+        (
+            ("-u", "-user"),  # but `-u 1000:1000`, a user and a group
+            r"((?<!\S)(?:-u|-U|--(?:proxy-)?user)[ =]?[\"']?(?![0-9]+:[0-9]+(?!\S))[^\s:\"'=]{1,64}[:%])[^\s\"']++",
+        ),
+        (
+            ("mongo", "user", "sqlcmd", "ipmitool", "keygen", "http"),
+            r"\b((?:(?:mongo\w*|user(?:add|mod)|sqlcmd|ipmitool)\b[^\n|;]{0,200}?\s-[pP]"
+            r"|ssh-keygen\b[^\n|;]{0,200}?\s-N|https?\s[^\n|;]{0,200}?-a\s+[^\s:]+:)\s*[\"']?)[^\s\"'-][^\s\"']*+",
+        ),
         (("mysql", "mariadb", "7z"), rf"\b({_MYSQL})[^\s\"']{{4,}}+"),
         (
-            ("sshpass", "redis-cli", "login", "ldap", "unzip"),
-            rf"\b((?:sshpass\s+-p|redis-cli\b[^\n|;]{{0,200}}?\s-a|{_LOGIN}|{_LDAP}|unzip\s+-P)\s*[\"']?)"
+            ("sshpass", "redis-cli", "login", "ldap", "zip"),
+            rf"\b((?:sshpass\s+-p|redis-cli\b[^\n|;]{{0,200}}?\s-a|{_LOGIN}|{_LDAP}|(?:un)?zip\s+-P)\s*[\"']?)"
             r"[^\s\"'-][^\s\"']*+",
         ),
         (("pass:",), r"(-pass(?:in|out)\s+pass:)\S++"),
@@ -168,15 +214,18 @@ def without_phrases(text: str, folded: str) -> str:
     return text
 
 
-def without_words(text: str) -> str:
-    """A text without words that are secrets, or hold one."""
+def without_words(text: str, has_secret: Callable[[str], bool]) -> str:
+    """A text without words that are secrets, or hold one; `has_secret` judges what a word in base64 says."""
+    if "-----BEGIN " in text and len(pieces := _PUBLIC_BLOCK.split(text)) > 1:
+        pieces[::2] = (without_words(piece, has_secret) for piece in pieces[::2])
+        return "".join(pieces)
     for word in text.split():
-        if len(word) >= SHORTEST_WORD and not word.isalpha() and (shown := _shown_word(word)) != word:
+        if len(word) >= SHORTEST_WORD and not word.isalpha() and (shown := _shown_word(word, has_secret)) != word:
             text = text.replace(word, shown)
     return text
 
 
-def _shown_word(word: str) -> str:
+def _shown_word(word: str, has_secret: Callable[[str], bool]) -> str:
     if "://" in word:
         word = _shown_address(word)
     if "&" in word or "?" in word:
@@ -191,7 +240,7 @@ def _shown_word(word: str) -> str:
     for mark, pattern in _WITHIN:
         if mark in word:
             word = pattern.sub(_shown_part, word)
-    return _RUN.sub(_shown_run, word) if len(word) >= _SHORTEST_RANDOM else word
+    return _RUN.sub(lambda run: _shown_run(run, has_secret), word) if len(word) >= _SHORTEST_RANDOM else word
 
 
 def _shown_part(found: re.Match[str]) -> str:
@@ -207,12 +256,25 @@ def _end_of_key(word: str, place: int, start: str) -> int:
     return 0
 
 
-def _shown_run(found: re.Match[str]) -> str:
+def _said(run: str) -> str:
+    """The text that a run of characters is in base64; empty if it is none."""
+    whole = run.rstrip("=").translate(_URL_SAFE)
+    try:
+        text, _ = codecs.utf_8_decode(base64.b64decode(whole + "=" * (-len(whole) % 4)))  # which may be cut
+    except ValueError:
+        return ""
+    return text if text.translate(_LAYOUT).isprintable() else ""
+
+
+def _shown_run(found: re.Match[str], has_secret: Callable[[str], bool]) -> str:
     """A run of characters without what looks random: letters of both cases and digits that change often."""
     run = found[0]
     if run.islower() or run.isupper() or run.startswith("/") or _PUBLIC.match(run) or not any(map(str.isdigit, run)):
         return run
-    return MASK if len(_CHANGE.findall(run)) >= 0.4 * len(run) else run
+    if len(_CHANGE.findall(run)) < 0.4 * len(run):
+        return run
+    said = _said(run)
+    return MASK if not said or has_secret(said) else run
 
 
 def _shown_address(word: str) -> str:

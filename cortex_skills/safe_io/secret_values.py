@@ -13,19 +13,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cortex_skills.safe_io.secret_names import MARKS, folded_name, naming, words_of
+from cortex_skills.safe_io.secret_names import MARKS, folded_name, is_folder, naming, words_of
 from cortex_skills.safe_io.secret_shapes import MASK
 
 _QUOTE = r"\\{0,7}[\"'`]{1,3}|&quot;|&#(?:34|39);|%2[27]|”|’"
 _NAME = re.compile(
-    rf"(?<![\w.-])(?P<name>[\w.-]++)(?P<close>(?:{_QUOTE}|[\])\\]){{0,4}})(?:[ \t]\([^()\n]{{1,30}}\))?[ \t]*+"
-    r"(?P<sep>=>|:=|={1,3}|!==?|:|%3[AaDd]|(?<![ \t])\((?=[\"'])|,[ \t]*+(?=[\"'])|(?=[\"'`]))"
-    r"[ \t]*+(?:![\w-]++[ \t]+)?"
+    rf"(?<![\w.-])(?P<name>[\w.-]++)(?P<close>(?:{_QUOTE}|[\])\\]|\*\*|__){{0,4}})(?:[ \t]\([^()\n]{{1,30}}\))?[ \t]*+"
+    r"(?P<sep>=>|:=|->|<-|={1,3}|[-–—|](?=[ \t])|!==?|:|%(?:25)*3[AaDd]"
+    r"|(?<![ \t])\((?=[\"'])|,[ \t]*+(?=[\"'])|(?=[\"'`]))"
+    r"(?:\*\*|__)?[ \t]*+(?:[!&][\w-]++[ \t]+)?"
 )
 _WORD = re.compile(r"[\w.-]++")
 _OPEN = re.compile(rf"(?:\b[bfru]|@)?({_QUOTE})")
 _BARE = re.compile(r"(?:[^\s\"'`,;&\\<|]|[,;&|](?!\s|\Z|[\w.%-]+=)|\\(?![nrt\"'\\/])|(?<=[^\s,;:=])['\"](?=\w))++")
-_LINE = re.compile(r"[^\r\n\"]*+")
+_LINE = re.compile(r"(?:=\\{0,7}\"[^\r\n\"]*+\"|[^\r\n\"])*+")  # a parameter of a header may be quoted
+_DASHES = frozenset(["-", "–", "—", "|", "->", "<-"])  # a value behind these is one if it looks like a password
+_FIRST_OF_TWO = re.compile(r"(?:\[|(?<!\w)\() ?[\"']\Z")
+_SECOND_OF_TWO = re.compile(r"([\"'])(?=[^\"']*[0-9])(?=[^\"']*[^\W\d_])[^\"'\n]{6,}+\1 ?[\])]")
+_LETTERS_AND_DIGITS = re.compile(r"[\"']?(?=[^\s\"'|]*[0-9])(?=[^\s\"'|]*[^\W\d_])[^\s\"'|(<]{6,}")
+_BELOW = re.compile(  # a value alone in the line below its name, with letters and digits
+    r"\r?\n[ \t]*[\"']?"
+    r"((?=[^\s\"']*[0-9])(?=[^\s\"']*[^\W\d_])[^\s:\"'(#-][^\s:\"'(]{4,})[\"']?[ \t]*(?=\r?\n|\Z|[\"'])"
+)
 _BLOCK = re.compile(r"[|>][+-]?[0-9]?[ \t]*\r?\n((?:[ \t]+[^\n]*(?:\n|\Z))+)")
 _NEXT_WORD = re.compile(r"[ \t]+[^\W\d_]")
 _ANNOTATION = re.compile(r"[^\S\n]*=(?![=>])[^\S\n]*")
@@ -35,20 +44,32 @@ _OPTION = re.compile(
 _NAMES_VALUE = re.compile(r"[A-Z_|]{2,}|[\w./~-]+\.(?:json|pem|key|txt|ya?ml|p12|pfx|crt|cer|env|toml|md)")
 _ELEMENT = re.compile(r"<(?P<name>[\w:.-]++)(?:\s[^<>]*+)?>(?:(?P<value>[^<>]++)</|(?P<bare>\w[^<>]*+)\Z)")
 _PAIR = re.compile(
-    r"\b(?:name|key|header|variable|field|env)\\*[\"']?\s*[:=]\s*\\*[\"']?(?P<name>[\w.-]++)\\*[\"']?[,;]?\s+"
-    r"\\*[\"']?value\\*[\"']?\s*[:=]\s*"
+    r"\b(?:name|key|header|variable|field|env|type|id|property)\\*[\"']?\s*[:=]\s*\\*[\"']?(?P<name>[\w.-]++)\\*[\"']?[,;]?\s+"
+    r"\\*[\"']?(?:value|content)\\*[\"']?\s*[:=]\s*"
     r"(?:\\*\"(?P<value>[^\"\\]++)|'(?P<single>[^']++)|(?P<bare>[^\s\"'\\][^\s,}\"']*+))"
 )
 _INSTRUCTION = re.compile(
-    r"(?<![^\s\"'])(?:ENV|ARG|SetEnv|setenv|setx)[ \t]+(?P<name>\w++)[ \t]+(?P<value>[^\s\"'\\]++)"
+    r"(?<![^\s\"'_])(?:ENV|ARG|SetEnv|setenv|setx|config(?:ure)?[ \t]set|set[ \t]-\w+|(?:add|set)_header)"
+    r"[ \t]+(?P<name>[\w-]++)[ \t]+(?P<value>[^\s\"'\\]++)"
 )
+_NAMED_ELEMENT = re.compile(
+    r"<[\w:.-]++\s[^<>]{0,200}?\b(?:name|key|id)=\\*[\"'](?P<name>[\w.-]++)\\*[\"'][^<>]{0,200}?>(?P<value>[^<>]++)</"
+)
+_PROPERTY = re.compile(r"<key>(?P<name>[\w.-]++)</key>\s*<string>(?P<value>[^<>]++)</")
 _ATTRIBUTE = re.compile(r"<(?P<name>[\w:.-]++)\s[^<>]{0,200}?\bvalue=\\*[\"'](?P<value>[^\"'<>\\]++)")
+_DEFAULT = re.compile(  # of Terraform
+    r"\bvariable\s+\\*\"(?P<name>[\w-]++)\\*\"\s*\{[^{}]{0,300}?\bdefault\s*=\s*\\*\"(?P<value>[^\"\\\n]++)"
+)
 _PART = re.compile(r"\bname=\"(?P<name>[\w.-]++)\"[^\n]{0,100}\n\r?\n(?P<value>[^\r\n]++)")
 _OTHER_NOTATIONS = (
-    ("--", _OPTION),
+    ("-", _OPTION),
     (">", _ELEMENT),
     ("value", _PAIR),
+    ("content", _PAIR),
+    ("=", _NAMED_ELEMENT),
+    ("<key>", _PROPERTY),
     ("value=", _ATTRIBUTE),
+    ("default", _DEFAULT),
     ("name=", _PART),
     ("ENV", _INSTRUCTION),
     ("ARG", _INSTRUCTION),
@@ -80,7 +101,8 @@ _WORDS = "|".join(
         """
     string str bytes bytestring int bool boolean any object text varchar char optional required none null nil true false
     yes no undefined unknown missing invalid expired unset empty incorrect wrong correct valid changed ok failed needed
-    tbd n/a never always bearer basic password passwd secret token key
+    tbd n/a never always bearer basic digest oauth2? ntlm kerberos saml oidc
+    include omit same-origin password passwd secret token key
     """
     )
 )
@@ -98,7 +120,7 @@ _HOLDERS = "|".join(
     )
 )
 _VARIABLE = re.compile(
-    rf"\([A-Za-z_].*|[A-Za-z_][\w.]*\[.*|\$[A-Z_][A-Z0-9_]*\}}?|[A-Za-z_][\w.]*\(.*|(?:{_HOLDERS})\.[A-Za-z_][\w.]*(?:\[.*)?"
+    rf"\([A-Za-z_].*|[A-Za-z_][\w.]*\[.*|\$[A-Z_][A-Z0-9_]*\}}?|\$[a-z_]+;?|[A-Za-z_][\w.]*\(.*|(?:{_HOLDERS})\.[A-Za-z_][\w.]*(?:\[.*)?"
 )
 
 
@@ -178,6 +200,8 @@ def _value_of(text: str, found: re.Match[str]) -> tuple[int, int] | None:
         return None
     if sep == "" and (close or text[found.end() - 1] not in " \t"):
         return None
+    if sep in _DASHES and (kind != "strong" or not _LETTERS_AND_DIGITS.match(text, found.end())):
+        return None
     if sep == "(" and not _is_call(name):
         return None
     return _end(text, found, kind, found.end())
@@ -185,6 +209,8 @@ def _value_of(text: str, found: re.Match[str]) -> tuple[int, int] | None:
 
 def _is_passed(text: str, found: re.Match[str], kind: str) -> bool:
     """Whether a quoted name is the first argument of a call, or item of a pair, and the value the second."""
+    if _FIRST_OF_TWO.search(text, max(0, found.start() - 3), found.start()) and _SECOND_OF_TWO.match(text, found.end()):
+        return True
     called = _CALLED.search(text, max(0, found.start() - 40), found.start())
     if called is None:
         return False
@@ -201,6 +227,8 @@ def _end(text: str, found: re.Match[str], kind: str, start: int) -> tuple[int, i
     name, close, sep = found["name"], found["close"], found["sep"]
     if sep == ":" and (block := _BLOCK.match(text, start)):
         return block.span(1)
+    if sep == ":" and kind != "weak" and (below := _BELOW.match(text, start)) and not _stands_for(below[1]):
+        return below.span(1)
     if opened := _OPEN.match(text, start):
         begin = opened.end()
         if opened[1].strip("\\") in _NOTHING:
@@ -218,8 +246,8 @@ def _end(text: str, found: re.Match[str], kind: str, start: int) -> tuple[int, i
         if outer in ("'", "`") and outer in text[start:end]:
             end = text.index(outer, start)
         return None if _stands_for(text[start:end].strip()) else (start, end)
-    if text[start : start + 1] in ("[", "{"):
-        holds_texts = close or (text[start] == "[" and (sep == ":" or text[start + 1 : start + 2] in ("'", '"')))
+    if text[start : start + 1] in ("[", "{") or text[start : start + 2] in ("('", '("'):
+        holds_texts = close or (text[start] != "{" and (sep == ":" or text[start + 1 : start + 2] in ("'", '"')))
         if holds_texts or sep == ":" or text[start] == "[":
             return (start, _end_of_structure(text, start)) if holds_texts else None
     bare = _BARE.match(text, start)
@@ -231,11 +259,11 @@ def _end(text: str, found: re.Match[str], kind: str, start: int) -> tuple[int, i
         {")": "(", "]": "[", "}": "{"}[value[-1]]
     ):
         value = value[:-1]
-    if not value or (kind == "weak" and value.replace(".", "").isdigit()):
+    if not value or is_folder(name, value) or (kind == "weak" and value.replace(".", "").isdigit()):
         return None
     if sep == ":" and (typed := _ANNOTATION.match(text, end)) and value.isidentifier():
         return _end(text, found, kind, typed.end())
-    is_word = not close.strip("`)]") and value.isalpha()
+    is_word = not close.strip("`)]*_") and value.isalpha()
     if kind == "weak" and sep == ":" and value.rstrip(",;").isalpha() and not close:
         return None
     is_sentence = sep == ":" and is_word and _NEXT_WORD.match(text, end) is not None
@@ -268,8 +296,8 @@ def _end_of_quoted(text: str, begin: int, quote: str) -> int:
 def _end_of_structure(text: str, start: int) -> int:
     """Where a list or an object ends; the end of the text if it does not."""
     depth = 0
-    for found in re.compile(r"[\[\]{}]").finditer(text, start):
-        depth += 1 if found[0] in "[{" else -1
+    for found in re.compile(r"[\[\]{}()]").finditer(text, start):
+        depth += 1 if found[0] in "[{(" else -1
         if depth == 0:
             return found.end()
     return len(text)
