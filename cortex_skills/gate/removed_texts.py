@@ -9,6 +9,7 @@ Rules kept here:
   0600 in folders with mode 0700. One of the two files alone is useless; the user's account has access to both;
 - the last `CAPACITY` records are kept, for `DAYS` days, with `CHARACTERS` characters of text each; older ones are
   deleted when the file is opened, read or added to;
+- the values of the owner's secrets are not in the texts;
 - a reader gets the records of one namespace; a record that cannot be decrypted is left out and counted;
 - a call never fails because its texts cannot be kept: that is in the log, without a text.
 """
@@ -31,6 +32,7 @@ from nacl.utils import random as random_bytes
 
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.private_files import NotPrivateError, locked, read_private, write_private
+from cortex_skills.secrets import without_secrets
 
 if TYPE_CHECKING:
     from cortex_skills.audit.recent_calls import RecentCall
@@ -111,7 +113,7 @@ class RemovedTexts:
             "tool": record.tool,
             "skill": record.skill,
             "agent": record.agent,
-            "texts": _bounded(texts),
+            "texts": _bounded(without_secrets(list(texts))),
         }
         sealed = base64.b64encode(self._box.encrypt(json.dumps(document, ensure_ascii=True).encode()))
         try:

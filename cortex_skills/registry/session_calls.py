@@ -1,7 +1,8 @@
 """The calls of the sessions of one plugin, from which a skill can be learned; kept only where learning is on.
 
 Rules kept here:
-- a call is kept with its tool, its outcome and its redacted arguments (`safe_io.redaction`), and no result;
+- a call is kept with its tool, its outcome and its arguments, redacted (`safe_io.redaction`) and without the values of
+  the owner's secrets, and no result;
 - calls of the registry's tools are no steps of a task, and are not kept;
 - a run has an id of its session that opens nothing: the key of a client's session, which may be the token's, is hashed;
 - at most `MAX_CALLS` calls of an agent in a session and `MAX_RUNS` of these are kept, in memory. Later calls of a long
@@ -18,6 +19,7 @@ from threading import Lock
 from typing import Any
 
 from cortex_skills.safe_io.redaction import redacted
+from cortex_skills.secrets import without_secrets
 
 MAX_CALLS = 200
 MAX_RUNS = 256
@@ -93,7 +95,7 @@ class SessionCalls:
 
     def after_call(self, session: str, agent: str, tool: str, arguments: Any, outcome: str) -> None:
         """Keep a call that has ended."""
-        call = SessionCall(tool, _limited(redacted(arguments)), outcome)
+        call = SessionCall(tool, _limited(redacted(without_secrets(arguments))), outcome)
         with self._lock:
             run = self._run(session, agent)
             if len(run.calls) < MAX_CALLS:

@@ -20,6 +20,7 @@ from cortex_skills.registry.measured_gain import MeasuredGain, count_session, ou
 from cortex_skills.registry.session_calls import MAX_CALLS, MAX_RUNS, SessionCalls
 from cortex_skills.registry.skill_record import LearnedIn, SkillKey
 from cortex_skills.registry.wording import SAMPLER
+from cortex_skills.secrets import HIDDEN
 from tests.configs import config
 from tests.plugin.skills import write_skill
 from tests.registry.chat_server import ChatServer, chat_server
@@ -204,6 +205,14 @@ def test_the_calls_of_a_session_are_bounded() -> None:
     for number in range(MAX_RUNS + 5):
         calls.after_call(f"s{number}", "a", "t", {}, "ok")
     assert len(calls.end()) == MAX_RUNS
+
+
+def test_a_run_has_no_value_of_a_secret_of_the_owner() -> None:
+    calls, value = SessionCalls("p"), "violet orchard lantern"
+    HIDDEN.add(value)
+    calls.after_call("", "a", "http_get", {"query": f"find {value} now", "list": [value]}, "ok")
+    (call,) = calls.of("", "a").calls
+    assert call.arguments == {"query": "find [secret] now", "list": ["[secret]"]}
 
 
 # --- with a model
