@@ -2,9 +2,9 @@
 
 Rules kept here:
 - what is private (`config.private_paths`) is denied wherever it is in the workspace, also before it exists, with what
-  the plugin keeps beside it: locks, temporary files, and beside the store what has its name and an extension;
+  its name begins beside it: locks, temporary files, backups of editors, the audit of a store;
 - what agents may only read is denied to those that write: what the marks say, and files that the command of a program
-  of `actions.agents` names;
+  of `actions.agents` names, also before they exist;
 - a workspace that is a private folder of the configuration, or is in one, is refused.
 """
 
@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from cortex_skills.actions.paths import folded
 from cortex_skills.config.private_paths import private_paths, read_only_paths, user_folders
 from cortex_skills.config.settings import ActionSettings, Config
 from cortex_skills.errors import CortexError
@@ -54,9 +55,7 @@ def guarded(config: Config) -> ActionSettings:
         hint = "set actions.workspace to a folder that holds what agents may see"
         message = f"actions.workspace is in {around}, where the plugin keeps private data"
         raise CortexError("config_invalid", message, hint=hint)
-    store = config.store_folder
-    beside = [] if store is None else [store.expanduser().resolve()]
-    never = (*settings.never, *_patterns(root, private), *(f"{path}.*" for path in _inside(root, beside)))
+    never = (*settings.never, *_patterns(root, private))
     given = {item.name: getattr(settings, item.name) for item in fields(settings)}
     not_written = _inside(root, (*read_only_paths(config), *_programs(settings, root)))
     return GuardedSettings(**given | {"never": never}, not_written=tuple(not_written), own=private)
@@ -65,21 +64,23 @@ def guarded(config: Config) -> ActionSettings:
 def _programs(settings: ActionSettings, root: Path) -> Iterator[Path]:
     """The files that the commands of programs name: the programs, and scripts and settings among their arguments."""
     for entry in settings.agents.values():
-        for word in entry["command"]:
+        words = (part for word in entry["command"] for part in {word, word.partition("=")[2]})
+        for word in filter(None, words):
             with suppress(OSError, ValueError):  # an argument is any text
                 path = (root / entry.get("folder", "") / word).resolve()
-                if path.is_file():
+                if not path.is_dir():
                     yield path
 
 
 def _patterns(root: Path, paths: Iterable[Path]) -> Iterator[str]:
     for path in _inside(root, paths):
         folder, slash, name = path.rpartition("/")
-        yield from (path, f"{path}.lock", f"{folder}{slash}.{name}.*")
+        yield from (path, f"{path}[ .~]*", f"{folder}{slash}.{name}[ .]*")  # a name has lost its last blanks
 
 
 def _inside(root: Path, paths: Iterable[Path]) -> Iterator[str]:
     """Those of some paths that are in the workspace, as patterns that match them alone."""
     for path in paths:
         if path != root and path.is_relative_to(root):
-            yield "/" + _MEANS_MORE.sub(r"[\1]", path.relative_to(root).as_posix())
+            names = map(folded, path.relative_to(root).parts)  # before what means more is quoted: it may become that
+            yield "/" + "/".join(_MEANS_MORE.sub(r"[\1]", name) for name in names)

@@ -215,7 +215,7 @@ def _pattern(denied: str) -> tuple[Parts, bool]:
 
 
 def _folded_parts(parts: Parts) -> Parts:
-    return tuple(map(_folded, parts))
+    return tuple(map(folded, parts))
 
 
 def check_plain(state: os.stat_result, field: str, name: str) -> None:
@@ -261,7 +261,7 @@ def _split(folder: str) -> Parts:
 
 
 @lru_cache(maxsize=4096)
-def _folded(part: str) -> str:
+def folded(part: str) -> str:
     """A name as file systems without case compare it, also without compatibility forms and trailing dots and blanks."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", part).casefold()).rstrip(". ")
 

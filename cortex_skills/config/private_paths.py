@@ -18,6 +18,7 @@ from cortex_skills.config.path_settings import path_settings
 if TYPE_CHECKING:
     from cortex_skills.config.settings import Config
 
+CACHE_VARIABLE = "CORTEX_SANDBOX_CACHE"
 SEEN_INDEXES = "indexes.json"  # beside the trust store
 
 
@@ -44,9 +45,13 @@ def user_folders() -> tuple[Path, ...]:
     """The folders of the user in which the plugin keeps data, settings, and caches with compiled code."""
     from platformdirs import user_cache_path, user_config_path, user_data_path
 
-    cache = os.environ.get("CORTEX_SANDBOX_CACHE")
     kinds = (user_data_path, user_config_path, user_cache_path)
-    return (*(of("cortex-skills", appauthor=False) for of in kinds), *((Path(cache),) if cache else ()))
+    folders = tuple(of("cortex-skills", appauthor=False) for of in kinds)
+    if not os.environ.get(CACHE_VARIABLE):
+        return folders
+    from cortex_sandbox.engine.cache import chosen_folder  # slow to import
+
+    return (*folders, *filter(None, (chosen_folder(),)))
 
 
 def private_below(config: Config, root: Path) -> Iterator[Path]:
@@ -62,4 +67,4 @@ def _marked(config: Config, access: Literal["private", "read-only"]) -> Iterator
 
 
 def _real(path: Path) -> Path:
-    return path.expanduser().resolve()
+    return path.resolve()  # settings are expanded already: a folder that is called `~` is one

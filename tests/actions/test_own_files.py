@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from cortex_skills import Config, CortexError, Plugin
 from cortex_skills.actions.own_files import guarded
-from cortex_skills.actions.paths import Workspace
+from cortex_skills.actions.paths import Workspace, folded
 from cortex_skills.actions.readable_paths import readable
 from cortex_skills.config.path_settings import path_marks
 from tests.actions.asking import approved
@@ -86,6 +88,44 @@ def test_a_pattern_in_a_name_denies_nothing_else(tmp_path: Path, operator: Path)
         assert plugin.call("fs_read", {"path": "out/store 1"}).code is None
 
 
+NAMES = st.text(st.characters(exclude_categories=("C",), exclude_characters="/\\"), min_size=1, max_size=20).filter(
+    lambda name: name.strip() == name and folded(name)
+)
+
+
+@given(NAMES)
+@settings(max_examples=200)
+@example("keys［1］")
+@example("keys．")
+@example("[keys]*?")
+def test_what_is_private_is_denied_by_any_name_with_what_is_beside_it(name: str) -> None:
+    """A name whose compatibility form is a pattern is one of them."""
+    given = {"proofs": {"keys": f"/work/out/{name.replace('$', '$$')}"}, "actions": {"workspace": "/work"}}
+    workspace = Workspace.of(guarded(Config(**given)))
+    beside = (name, f"{name}.lock", f"{name}.index", f"{name}~", f".{name}.x1y2", name.casefold())
+    assert [each for each in beside if not workspace.is_denied(("out", each))] == []
+
+
+@pytest.mark.parametrize("setting", ["store", "proofs"])
+def test_a_private_folder_that_is_called_like_a_home_folder_is_denied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = {"store": "./~/own"} if setting == "store" else {"proofs": {"keys": "./~/own"}}
+    workspace = Workspace.of(guarded(Config(**given, actions={"workspace": str(tmp_path)})))
+    assert workspace.is_denied(("~", "own", "x"))
+
+
+@pytest.mark.parametrize("word", ["run.py", "--config=run.py", "./run.py"])
+def test_a_file_that_the_command_of_a_program_names_is_never_written(tmp_path: Path, word: str) -> None:
+    (tmp_path / "out" / "data").mkdir(parents=True)
+    agents = {"tidy": {"command": ["/usr/bin/true", word, "data", ""], "folder": "out"}}
+    workspace = Workspace.of(guarded(Config(actions={"workspace": str(tmp_path), "agents": agents})))
+    with pytest.raises(CortexError, match="is never written"):
+        workspace.check_written(("out", "run.py"))
+    workspace.check_written(("out", "data", "x"))
+
+
 def placed(setting: tuple[str, ...], path: Path) -> dict[str, Any]:
     """The arguments of a configuration in which a setting is a path."""
     *section, name = setting
@@ -117,7 +157,8 @@ def test_the_configuration_file_and_the_folders_of_the_user_are_private(
 ) -> None:
     for variable, place in (("XDG_DATA_HOME", "data"), ("XDG_CONFIG_HOME", "etc"), ("XDG_CACHE_HOME", "cache")):
         monkeypatch.setenv(variable, str(tmp_path / "home" / place))
-    monkeypatch.setenv("CORTEX_SANDBOX_CACHE", str(tmp_path / "docs" / "compiled"))
+    monkeypatch.setenv("CORTEX_SANDBOX_CACHE", "$PLACE/compiled")
+    monkeypatch.setenv("PLACE", str(tmp_path / "docs"))
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "cortex.yaml").write_text(f"actions: {{workspace: {tmp_path}, read: [docs, home]}}\n")
     workspace = Workspace.of(guarded(Config.load(tmp_path / "docs" / "cortex.yaml", env={})))

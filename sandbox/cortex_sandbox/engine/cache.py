@@ -25,17 +25,26 @@ from pathlib import Path
 
 log = logging.getLogger(__name__)
 
+_OVERRIDE = "CORTEX_SANDBOX_CACHE"
 _VARIABLE = re.compile(r"\$(?:\{([^}]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
 _DIGEST_BYTES = hashlib.sha256().digest_size
 
 
+def chosen_folder() -> Path | None:
+    """The folder that `CORTEX_SANDBOX_CACHE` names; None when it is not set, or names no folder."""
+    override = os.environ.get(_OVERRIDE, "")
+    names = [one or other for one, other in _VARIABLE.findall(override)]
+    folder = os.path.expanduser(os.path.expandvars(override))  # noqa: PTH111 - it raises nothing
+    if not override or (override.startswith("~") and folder.startswith("~")) or not all(map(os.environ.get, names)):
+        return None
+    return Path(folder)
+
+
 def cache_folder() -> Path | None:
     """The private cache folder, created when absent; None when it cannot be made safe."""
-    override = os.environ.get("CORTEX_SANDBOX_CACHE")
-    if override:
-        names = [one or other for one, other in _VARIABLE.findall(override)]
-        folder = Path(os.path.expanduser(os.path.expandvars(override)))  # noqa: PTH111 - it raises nothing
-        if (override.startswith("~") and str(folder).startswith("~")) or not all(map(os.environ.get, names)):
+    if override := os.environ.get(_OVERRIDE):
+        folder = chosen_folder()
+        if folder is None:
             log.warning("no cache in %s, which names no folder: every start compiles again", override)
             return None
     else:
