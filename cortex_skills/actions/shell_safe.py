@@ -2,7 +2,7 @@
 
 Rules kept here:
 - the commands are those of `actions.commands`, each with the arguments that its policy permits (`argument_policies`);
-  its paths and `cwd` obey the rules of `paths`;
+  its paths and `cwd` obey the rules of `paths`, and it starts in the folder that was opened by them;
 - it runs confined by the kernel: it can open the programs of the system and what `actions.read` allows, without what
   is denied and without files that have several names (`readable_paths`); no network, no other process, no program
   besides it, nothing written or changed. Where the kernel cannot do that it is refused, unless
@@ -36,7 +36,7 @@ from cortex_skills.actions.argument_policies import (
 from cortex_skills.actions.child_output import run_child
 from cortex_skills.actions.git_view import git_view
 from cortex_skills.actions.manifest import COMMAND, ActionManifest
-from cortex_skills.actions.paths import MAX_PATH, Workspace, refused
+from cortex_skills.actions.paths import MAX_PATH, Parts, Workspace, refused
 from cortex_skills.actions.readable_paths import apart_from, readable
 from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError
@@ -92,7 +92,7 @@ def shell_safe(settings: ActionSettings, workspace: Workspace) -> AgentAction:
     return AgentAction(manifest, partial(_run, workspace), partial(_check, workspace), partial(_preview, workspace))
 
 
-def _checked(workspace: Workspace, call: ActionCall) -> tuple[CheckedArguments, Path]:
+def _checked(workspace: Workspace, call: ActionCall) -> tuple[CheckedArguments, Parts]:
     """The arguments and the working folder, when they are permitted."""
     given = call.inputs
     arguments = checked_arguments(given["command"], given["args"])
@@ -106,7 +106,7 @@ def _checked(workspace: Workspace, call: ActionCall) -> tuple[CheckedArguments, 
             workspace.parts_of("/".join((*folder, path)), call.settings.read, "args")
         elif not folder and given["command"] not in ("git", "find"):
             raise refused("args", "the workspace itself is not one of its folders", "name a folder")
-    return arguments, workspace.root.joinpath(*folder)
+    return arguments, folder
 
 
 def _check(workspace: Workspace, call: ActionCall) -> None:
@@ -138,7 +138,7 @@ def _preview(workspace: Workspace, call: ActionCall) -> str:
 
 
 def _run(workspace: Workspace, call: ActionCall) -> dict[str, Any]:
-    arguments, folder = _checked(workspace, call)
+    arguments, parts = _checked(workspace, call)
     name = call.inputs["command"]
     policy = POLICIES[name]
     needs_all = bool(policy.hidden) or not call.settings.allow_unconfined
@@ -148,6 +148,7 @@ def _run(workspace: Workspace, call: ActionCall) -> dict[str, Any]:
     environment = {"PATH": _PATH, "LANG": "C.UTF-8", "HOME": "/nonexistent", **policy.environment}
     with ExitStack() as stack:
         read: list[str] = []
+        folder = _working_folder(stack.enter_context(workspace.folder(parts, "cwd")), workspace.root.joinpath(*parts))
         if name == "git":
             root = workspace.root.resolve()
             repository, view = stack.enter_context(git_view(root))
@@ -181,6 +182,12 @@ def _run(workspace: Workspace, call: ActionCall) -> dict[str, Any]:
         "stderr": done.stderr.decode("utf-8", "replace"),
         "exitCode": done.exit_code,
     }
+
+
+def _working_folder(held: int, path: Path) -> Path:
+    """The path of an open folder; where the system has no such path, the one that it was opened by."""
+    opened = Path(f"/proc/self/fd/{held}")
+    return opened if opened.exists() else path
 
 
 def _not_confined(why: str) -> CortexError:

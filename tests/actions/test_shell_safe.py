@@ -19,7 +19,7 @@ from cortex_skills.actions.action import ActionCall
 from cortex_skills.actions.argument_policies import checked_arguments
 from cortex_skills.actions.child_output import run_child
 from cortex_skills.cancellation import CancelToken
-from tests.actions.asking import approved
+from tests.actions.asking import approved, kept_request
 from tests.actions.manifests import manifest
 
 SECRET = "the secret of the owner"
@@ -180,6 +180,17 @@ def test_another_command_is_refused(plugin: Plugin, command: str) -> None:
 @pytest.mark.parametrize("cwd", ["..", "/", "src", "docs/..", "docs/.git", "outside"])
 def test_a_working_folder_that_is_refused(plugin: Plugin, cwd: str) -> None:
     assert run(plugin, "ls", "docs", cwd=cwd).code == "path_refused"
+
+
+@pytest.mark.parametrize("place", ["/usr", "docs/deep", "missing"])
+def test_a_working_folder_that_became_a_link_after_the_approval_is_refused(
+    plugin: Plugin, folder: Path, place: str
+) -> None:
+    request = kept_request(plugin, plugin.call("shell_safe", {"command": "ls", "cwd": "out"}))
+    shutil.rmtree(folder / "out")
+    (folder / "out").symlink_to(folder / place)
+    result = plugin._gate.run_approved(request, "ada")
+    assert (result.code, "a symbolic link" in result.text) == ("path_refused", True)
 
 
 @pytest.mark.parametrize("args", ["docs", [1], [None], {"0": "docs"}, ["x"] * 101])
