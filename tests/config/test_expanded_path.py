@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,8 @@ on_posix = pytest.mark.skipif(os.name == "nt", reason="paths have another form t
         ("x/${DATA}", "x//data"),
         ("$ODD", "a b$DATA"),  # a value is not expanded again
         ("a$$b", "a$b"),
+        ("a$$(b", "a$(b"),
+        ("it's", "it's"),
         ("cost$", "cost$"),
         ("$1", "$1"),
         ("./~", "./~"),
@@ -54,13 +57,21 @@ def test_home_folders_and_variables_are_expanded_once(given: str, path: str) -> 
         ("$NOWHERE/graph", "the environment variable NOWHERE is not set"),
         ("x/${NOWHERE}", "the environment variable NOWHERE is not set"),
         ("$EMPTY/graph", "the environment variable EMPTY is not set"),
-        ("${}/graph", "the environment variable  is not set"),
+        ("${}/graph", "${} is no environment variable: write ${NAME}"),
+        ("${DATA:-x}/graph", "${DATA:-x} is no environment variable: write ${NAME}"),
+        ("$(pwd)/graph", "$(...) is a command, which only a shell runs: write the path"),
+        (" ~/graph", "the path begins or ends with a blank: write it without"),
+        ("/data/graph ", "the path begins or ends with a blank: write it without"),
+        ("/data/graph\n", "the path begins or ends with a blank: write it without"),
+        (" ", "the path begins or ends with a blank: write it without"),
+        ('"~/graph"', "the path is in quotes: write it without"),
+        ("'/data/graph'", "the path is in quotes: write it without"),
         ("~no-such-user/x", "there is no home folder of no-such-user: write ./~no-such-user if it is a name"),
         ("%APPDATA%/graph", "%APPDATA% is a variable on Windows only: write $APPDATA"),
     ],
 )
 def test_what_is_not_there_is_an_error_and_no_part_of_the_path(given: str, reason: str) -> None:
-    with pytest.raises(ValueError, match="^" + reason.replace("$", r"\$").replace("{", r"\{") + "$"):
+    with pytest.raises(ValueError, match=f"^{re.escape(reason)}$"):
         expanded_path(given, ENV)
 
 
@@ -69,6 +80,8 @@ def test_what_is_not_there_is_an_error_and_no_part_of_the_path(given: str, reaso
     ("given", "address"),
     [
         ("file:~/g", "file:/home/ada/g"),
+        ("file:%7E/g", "file:/home/ada/g"),
+        ("file:///data/%7Eg", "file:///data/%7Eg"),
         ("file://$DATA/g", "file:///data/g"),
         ("file:$ODD/a%20b", "file:a%20b%24DATA/a%20b"),
         ("file:///data/a%20b", "file:///data/a%20b"),
@@ -81,6 +94,12 @@ def test_what_is_not_there_is_an_error_and_no_part_of_the_path(given: str, reaso
 )
 def test_of_addresses_only_those_of_files_are_expanded(given: str, address: str) -> None:
     assert expanded_path(given, {**ENV, "NAME": "ada"}, may_be_address=True) == address
+
+
+@pytest.mark.parametrize("given", ["file:///~/g", "file:/~/g", "file:///%7e/g", "file://localhost/~ada/g"])
+def test_an_address_of_a_home_folder_at_the_root_is_an_error(given: str) -> None:
+    with pytest.raises(ValueError, match="write file:~"):
+        expanded_path(given, ENV, may_be_address=True)
 
 
 @on_posix
