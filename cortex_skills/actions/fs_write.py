@@ -67,7 +67,7 @@ def fs_write(settings: ActionSettings, workspace: Workspace) -> AgentAction:
 
 def _parts(workspace: Workspace, call: ActionCall) -> Parts:
     parts = workspace.parts_of(call.inputs["path"], call.settings.write)
-    workspace.check_written(parts)
+    Workspace.of(call.settings).check_written(parts)
     if "/".join(parts) in [root.strip("/") for root in call.settings.write]:
         raise refused("path", f"{shown('/'.join(parts))} is a folder", "give the path of a file in it")
     return parts

@@ -3,8 +3,8 @@
 Rules kept here:
 - what is private (`config.private_paths`) is denied wherever it is in the workspace, also before it exists, with what
   its name begins beside it: locks, temporary files, backups of editors, the audit of a store;
-- what agents may only read is denied to those that write: what the marks say, and files that the command of a program
-  of `actions.agents` names, also before they exist;
+- what agents may only read is denied to those that write: what the marks say, files that the command of a program of
+  `actions.agents` names, also before they exist, and the folders of active skills;
 - a workspace that is a private folder of the configuration, or is in one, is refused.
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from cortex_skills.actions.paths import folded
@@ -59,6 +59,20 @@ def guarded(config: Config) -> ActionSettings:
     given = {item.name: getattr(settings, item.name) for item in fields(settings)}
     not_written = _inside(root, (*read_only_paths(config), *_programs(settings, root)))
     return GuardedSettings(**given | {"never": never}, not_written=tuple(not_written), own=private)
+
+
+def with_read_only(settings: ActionSettings, folders: Iterable[Path]) -> ActionSettings:
+    """Settings that deny more to actions that write.
+
+    Args:
+        settings: of the host.
+        folders: what is not written, as the folders of active skills.
+
+    """
+    if not isinstance(settings, GuardedSettings):
+        return settings
+    more = tuple(_inside(Path(settings.workspace).resolve(), (folder.resolve() for folder in folders)))
+    return replace(settings, not_written=(*settings.not_written, *more)) if more else settings
 
 
 def _programs(settings: ActionSettings, root: Path) -> Iterator[Path]:

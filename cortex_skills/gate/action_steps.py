@@ -21,6 +21,7 @@ from cortex_graph import GraphError
 from cortex_skills.actions.action import ActionCall, AgentAction
 from cortex_skills.actions.action_request import ActionRequest
 from cortex_skills.actions.manifest import ActionManifest
+from cortex_skills.actions.own_files import with_read_only
 from cortex_skills.approvals.desk import Approvals
 from cortex_skills.approvals.record import ApprovalRecord
 from cortex_skills.artifact_tools.artifact_action import ArtifactAction
@@ -155,6 +156,8 @@ class ActionSteps:
             raise too_low(manifest, decision)
         if proposed:
             decision = NeedsApproval(f"the skill {call.skill.name} proposes it")
+        if not action.read_only:
+            settings = with_read_only(settings, (skill.folder for skill in call.active.values()))
         inputs = exact_inputs(tool.check_arguments(call.arguments), manifest)
         if approved is not None:
             check_as_approved(approved.request, manifest, inputs, call)

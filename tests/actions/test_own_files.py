@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
@@ -198,6 +199,20 @@ def test_what_decides_what_is_trusted_is_read_and_not_written(tmp_path: Path, op
         assert plugin.call("fs_read", {"path": "out/stock.ttl"}).code is None
         refused = plugin.call("fs_write", {"path": "out/stock.ttl", "content": "", "overwrite": True})
         assert (refused.code, "is never written" in refused.text) == ("path_refused", True)
+
+
+def test_the_folder_of_an_active_skill_is_read_and_not_written(tmp_path: Path, operator: Path) -> None:
+    skill = shutil.copytree(operator, tmp_path / "real" / "operator")
+    (tmp_path / "out").symlink_to(tmp_path / "real")  # it is the same folder by each path
+    actions = {"workspace": str(tmp_path), "write": ["real"], "read": ["real"], "trustLevel": "bounded_auto"}
+    with Plugin.open(config(actions=actions, tools={"profiles": ["operator"]})) as plugin:
+        plugin.load(tmp_path / "out" / "operator")
+        assert plugin.call("fs_read", {"path": "real/operator/SKILL.md"}).code is None
+        for name in ("SKILL.md", "skill.ts", "deep/x"):
+            refused = plugin.call("fs_write", {"path": f"real/operator/{name}", "content": "", "overwrite": True})
+            assert (refused.code, "is never written" in refused.text) == ("path_refused", True)
+        assert plugin.call("fs_write", {"path": "real/other/SKILL.md", "content": ""}).code is None
+    assert not (skill / "skill.ts").exists()
 
 
 @pytest.mark.parametrize("inner", ["", "deep"])
