@@ -22,7 +22,7 @@ def audited(tmp_path_factory):
     skills = folder / "skills"
     write_skill(skills / "probe", CODE)
     (skills / "broken").mkdir()
-    (skills / "broken" / "SKILL.md").write_text("---\nname: other\ndescription: x\n---\n")
+    (skills / "broken" / "SKILL.md").write_text("---\nname: broken\n---\n")
     with served(folder, verification={"autoScan": False}) as running:
         running.plugin.load(skills, strict=False)
         running.plugin.call("skill_assert", NOTE, agent="a2")
