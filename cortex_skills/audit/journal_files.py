@@ -7,6 +7,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -54,16 +55,18 @@ def day_name(day: int) -> str:
 
 
 def day_files(folder: Path) -> list[Path]:
-    """The files of a journal, the oldest first.
+    """The files of a journal, the oldest first: no links, folders or pipes with such a name.
 
     Raises:
         OSError: the folder cannot be read; a missing one has no files.
 
     """
     try:
-        return sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
+        with os.scandir(folder) as entries:
+            files = [each.name for each in entries if each.is_file(follow_symlinks=False)]
     except FileNotFoundError:
         return []
+    return [folder / name for name in sorted(files) if _NAME.fullmatch(name)]
 
 
 def lines_in(path: Path, end: int | None = None) -> Iterator[bytes]:

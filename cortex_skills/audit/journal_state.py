@@ -7,6 +7,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +41,7 @@ def state_of(folder: Path) -> JournalState:
 
     """
     try:
-        handle = os.open(folder / NAME, os.O_RDWR | NO_FOLLOW)
+        handle = _opened(folder / NAME)
     except FileNotFoundError:
         return JournalState(None, _sizes(folder))
     try:
@@ -48,6 +49,16 @@ def state_of(folder: Path) -> JournalState:
         return JournalState(os.pread(handle, LENGTH + 1, 0), _sizes(folder))
     finally:
         os.close(handle)
+
+
+def _opened(head: Path) -> int:
+    """The head, to lock and read; of a copy that cannot be written, too."""
+    try:
+        return os.open(head, os.O_RDWR | NO_FOLLOW)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+        return os.open(head, os.O_RDONLY | NO_FOLLOW)
 
 
 def _sizes(folder: Path) -> dict[Path, int]:

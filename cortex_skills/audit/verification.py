@@ -3,7 +3,8 @@
 Rules kept here:
 - all files are read in their order, as long as they were under the lock of the head, so that writers are not disturbed;
 - the head must name the last record, or one before it whose writer was killed; a head that is missing or damaged, or
-  names another record, is a fault, and so is a record of a repair that found records missing;
+  names another record, is a fault, also where no record is left, and so is a record of a repair that found records
+  missing;
 - the beginning of a record at the end of the last file is the torn line of a writer that was killed, and no fault:
   the next writer removes it;
 - a fault hides no other: reading goes on behind it, and further faults are counted;
@@ -228,7 +229,7 @@ class _Reading:
                 problem = f"is missing{last}: no signed record reports that it was cut"
                 self._ahead(JournalFault(1, "", 0, problem))
         seq, digest = (0, FIRST) if self.last is None else (self.last.seq, self.last.hash)
-        if self.records and (wrong := self._problem_of_head(content, seq)):
+        if wrong := self._problem_of_head(content, seq):
             self.place = (NAME, 1)
             self._faulty(max(wrong[0], self.since), wrong[1])
         if self.noted is not None and not self.is_noted:
@@ -248,17 +249,20 @@ class _Reading:
 
     def _problem_of_head(self, content: bytes | None, seq: int) -> tuple[int, str] | None:
         """What is wrong with the head, and the number of the record, beside a last one; None if nothing is."""
+        here = "is the last one here" if self.records else "is not here"
         hides = "nothing shows whether more followed"
+        if not self.records and (not content or (self.head is not None and self.head.seq == 0)):
+            return None  # nothing was written yet
         if content is None:
-            return seq, f"is the last one here, and the head is missing: {hides}"
+            return seq, f"{here}, and the head is missing: {hides}"
         if self.head is None:
-            return seq, f"is the last one here, and the head is damaged: {hides}"
+            return seq, f"{here}, and the head is damaged: {hides}"
         if self.head.seq > seq:
             return seq + 1, f"is missing to {self.head.seq:,}: the head of the journal counts it"
         if not self.is_head:
             return (
                 seq,
-                f"is the last one here, and the head names a record {self.head.seq:,} that is not where it states",
+                f"{here}, and the head names a record {self.head.seq:,} that is not where it states",
             )
         return None
 

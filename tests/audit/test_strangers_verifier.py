@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import errno
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -104,6 +106,19 @@ def _head(change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
     return lambda folder: (folder / "head").write_bytes(change((folder / "head").read_bytes())) and None  # type: ignore[func-returns-value]
 
 
+def _each(change: Callable[[Path], object]) -> Callable[[Path], None]:
+    def changed(folder: Path) -> None:
+        for path in day_files(folder):
+            change(path)
+
+    return changed
+
+
+def _linked(path: Path) -> None:
+    path.rename(path.parent.parent / path.name)
+    path.symlink_to(path.parent.parent / path.name)
+
+
 def _ahead(folder: Path) -> None:
     head = snapshot(folder)
     assert head is not None
@@ -134,6 +149,11 @@ def _repaired(folder: Path) -> None:
         pytest.param(_lines(_bad_signature, 1), id="a signature is changed"),
         pytest.param(_signed_by_another, id="another key signs"),
         pytest.param(lambda folder: day_files(folder)[0].unlink(), id="a file is removed"),
+        pytest.param(_each(lambda path: path.unlink()), id="all files are removed"),
+        pytest.param(_each(lambda path: path.write_bytes(b"")), id="all files are emptied"),
+        pytest.param(_each(_linked), id="all files are links"),
+        pytest.param(_each(lambda path: (path.unlink(), path.mkdir())), id="all files are folders"),
+        pytest.param(_each(lambda path: (path.unlink(), os.mkfifo(path))), id="all files are pipes"),
         pytest.param(lambda folder: (folder / "head").unlink(), id="the head is removed"),
         pytest.param(_head(lambda head: head.replace(b"2026-02", b"2026-03")), id="the head is changed"),
         pytest.param(_head(lambda head: head[:90]), id="the head is cut"),
@@ -145,6 +165,38 @@ def test_what_was_changed_is_found_by_both(folder: Path, change: Callable[[Path]
     change(folder)
     assert checked(folder).fault is not None
     assert found_in(folder) != []
+    result = CliRunner().invoke(program, ["audit", "verify", "--folder", str(folder), "--key", KEY.did])
+    assert (result.exit_code, result.stdout.startswith("record ")) == (1, True)
+
+
+def test_a_torn_line_is_no_fault_for_both(folder: Path) -> None:
+    path = day_files(folder)[-1]
+    whole = path.read_bytes()
+    line = whole[: whole.index(b"\n")]
+    for size in (1, 10, 14, 200, len(line)):
+        path.write_bytes(whole + line[:size])
+        assert (found_in(folder), checked(folder).fault) == ([], None)
+    path.write_bytes(whole + b"{junk")
+    assert (found_in(folder) != [], checked(folder).fault is not None) == (True, True)
+
+
+def test_a_copy_that_cannot_be_written_is_verified(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = os.open
+
+    def open_to_read(path: object, flags: int, *rest: int) -> int:
+        if flags & os.O_RDWR:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return opened(path, flags, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "open", open_to_read)
+    assert checked(folder).fault is None
+
+
+def test_a_journal_to_which_nothing_was_written_has_no_fault(folder: Path) -> None:
+    for path in day_files(folder):
+        path.unlink()
+    (folder / "head").write_bytes(b"")
+    assert (found_in(folder), checked(folder).fault, checked(folder).records) == ([], None, 0)
 
 
 def test_each_changed_byte_of_a_line_is_found(folder: Path) -> None:
