@@ -44,7 +44,7 @@ SECRETS |= {
         for name in ("Wachtwoord", "L\u00f6senord", "Has\u0142o", "Mot de passe ", "parola d'ordine", "salasana")
     ],
     "parameters of a header": [(f'Authorization: Digest username="u", response="{HEX32}"', HEX32)],
-    "protocol of mail": [(f"AUTH PLAIN {_MIXED}", _MIXED), (f"a1 LOGIN ada {_MIXED}", _MIXED)],
+    "protocol of mail": [(f"AUTH PLAIN {_MIXED}", _MIXED), (f"(LOGIN ada {_MIXED})", _MIXED)],
     "tuple": [(f"get(u, auth=('ada', '{WORD}'))", WORD), (f"headers = [('Authorization', '{WORD}')]", WORD)],
     "markup": [
         (f"<key>password</key><string>{WORD}</string>", WORD),
@@ -56,6 +56,7 @@ SECRETS |= {
     "configuration by a command": [
         (f"aws configure set aws_secret_access_key {WORD}", WORD),
         (f"set -x API_KEY {WORD}", WORD),
+        (f"(setenv API_KEY {WORD})", WORD),
         (f"proxy_set_header Authorization {WORD};", WORD),
     ],
     "other programs": [

@@ -200,7 +200,7 @@ class _Reading:
                     self._faulty(found.seq, f"reports a repair after which records were missing: {_stated(data)}")
             if event == HEAD:
                 self._signature(found, str(data["key"]), str(data["signature"]))
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             self._faulty(found.seq, "is a malformed record of the audit")
 
     def _signature(self, found: ChainedLine, key: str, signature: str) -> None:

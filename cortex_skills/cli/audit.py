@@ -8,7 +8,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -233,11 +232,14 @@ def export(
 def _lines(folder: Path, since: datetime | None, until: datetime | None, left_out: list[str]) -> Iterator[str]:
     """The lines of a time; the places of those that are no records are added to `left_out`."""
     from cortex_skills.audit.journal_files import day_files, lines_in
+    from cortex_skills.audit.lines import read_line
 
     for path in day_files(folder):
         for number, line in enumerate(lines_in(path), 1):
+            record = read_line(line)
+            document = record.document() if record is not None else None
             try:
-                time_of = datetime.fromisoformat(json.loads(line)["timestamp"])
+                time_of = datetime.fromisoformat((document or {})["timestamp"])
                 if (since is None or time_of >= since) and (until is None or time_of <= until):
                     yield line.decode("ascii")
             except (ValueError, TypeError, KeyError):

@@ -152,9 +152,7 @@ _PHRASES = (
     ),
     (
         ("auth ", "login "),  # SMTP and IMAP
-        re.compile(
-            rf"((?<![^\s\"'])(?:AUTH (?:PLAIN|LOGIN|XOAUTH2)|AUTHENTICATE PLAIN|LOGIN \S+)[ \t]+[\"']?){_MIXED}"
-        ),
+        re.compile(rf"((?<![\w.-])(?:AUTH (?:PLAIN|LOGIN|XOAUTH2)|AUTHENTICATE PLAIN|LOGIN \S+)[ \t]+[\"']?){_MIXED}"),
         rf"\1{MASK}",
     ),
     (

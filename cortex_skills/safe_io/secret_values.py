@@ -49,7 +49,7 @@ _PAIR = re.compile(
     r"(?:\\*\"(?P<value>[^\"\\]++)|'(?P<single>[^']++)|(?P<bare>[^\s\"'\\][^\s,}\"']*+))"
 )
 _INSTRUCTION = re.compile(
-    r"(?<![^\s\"'_])(?:ENV|ARG|SetEnv|setenv|setx|config(?:ure)?[ \t]set|set[ \t]-\w+|(?:add|set)_header)"
+    r"(?<![A-Za-z0-9.-])(?:ENV|ARG|SetEnv|setenv|setx|config(?:ure)?[ \t]set|set[ \t]-\w+|(?:add|set)_header)"
     r"[ \t]+(?P<name>[\w-]++)[ \t]+(?P<value>[^\s\"'\\]++)"
 )
 _NAMED_ELEMENT = re.compile(

@@ -77,23 +77,21 @@ def faults_of(files: dict[str, bytes], head: bytes | None, keys: set[str], *, is
                 document = json.loads(line)
                 event, details = document["event"], document["details"]
                 data = details.get("data") or {}
-            except (ValueError, KeyError, TypeError, AttributeError):
-                faults.append(f"record {record[0]}: is no JSON of a record")
-                continue
-            if event == "audit.head":
-                message = b"cortex-audit-head/1\0" + bytes.fromhex(record[1])
-                try:
+                if event == "audit.head":
+                    message = b"cortex-audit-head/1\0" + bytes.fromhex(record[1])
                     public_key(data["key"]).verify(message, bytes.fromhex(data["signature"]))
                     if data["key"] in keys:
                         signed = record[0]
                     else:
                         faults.append(f"record {record[0]}: signed by a stranger")
-                except (BadSignatureError, ValueError):
-                    faults.append(f"record {record[0]}: its signature does not verify")
-            if event == "audit.cut" and details["namespace"] == "":
-                cuts.append((record[0], data["firstKept"], data["prevHash"]))
-            if event == "audit.repaired" and data.get("missing"):
-                faults.append(f"record {record[0]}: {data['missing']} records were missing")
+                if event == "audit.cut" and details["namespace"] == "":
+                    cuts.append((record[0], int(data["firstKept"]), data["prevHash"]))
+                if event == "audit.repaired" and int(data.get("missing", 0)) > 0:
+                    faults.append(f"record {record[0]}: {data['missing']} records were missing")
+            except BadSignatureError:
+                faults.append(f"record {record[0]}: its signature does not verify")
+            except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+                faults.append(f"record {record[0]}: is malformed")
     if is_part or (first is None and not head):
         return faults
     if (

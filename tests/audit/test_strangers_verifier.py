@@ -192,6 +192,35 @@ def test_a_copy_that_cannot_be_written_is_verified(folder: Path, monkeypatch: py
     assert checked(folder).fault is None
 
 
+_OWN = b'{"timestamp":"2026-02-01T12:00:00.000+00:00","event":"audit.%s","details":{"namespace":"","data":%s}'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        _OWN % (b"head", b"[]"),
+        _OWN % (b"head", b'{"key":5,"signature":"zz"}'),
+        _OWN % (b"head", b'{"key":"did:key:z%s","signature":"%s"}' % (b"6" * 5000, b"0" * 128)),
+        _OWN % (b"cut", b'{"firstKept":1e400,"prevHash":5}'),
+        _OWN % (b"cut", b'{"firstKept":-1e400,"prevHash":"%s"}' % (b"0" * 64)),
+        _OWN % (b"repaired", b'{"missing":"x"}'),
+        _OWN % (b"repaired", b'{"missing":%s}' % (b"9" * 6000)),
+        _OWN % (b"head", b"[" * 100_000 + b"]" * 100_000),
+    ],
+    ids=range(8),
+)
+def test_a_record_that_somebody_made_up_stops_no_verifier_and_no_export(folder: Path, body: bytes) -> None:
+    path = day_files(folder)[-1]
+    last = read_line(path.read_bytes().splitlines(keepends=True)[-1])
+    assert last is not None
+    path.write_bytes(path.read_bytes() + line_of(body, last.seq + 1, last.hash)[0])
+    result = CliRunner().invoke(program, ["audit", "verify", "--folder", str(folder), "--key", KEY.did])
+    assert (result.exit_code, result.stdout.startswith(f"record {last.seq + 1} ")) == (1, True)
+    assert found_in(folder) != []
+    exported = CliRunner().invoke(program, ["audit", "export", "--folder", str(folder)])
+    assert (exported.exit_code, exported.stdout.count("\n") >= last.seq) == (0, True)
+
+
 def test_a_journal_to_which_nothing_was_written_has_no_fault(folder: Path) -> None:
     for path in day_files(folder):
         path.unlink()
