@@ -10,6 +10,7 @@ Rules kept here:
   (libsodium), whose associated data is the name: a value moved to another name does not open;
 - the key of the file is in a private file in another folder, or made of the passphrase in
   `CORTEX_SECRETS_PASSPHRASE` with Argon2id; each of the two files alone is useless;
+- a value is sealed only with the key that opens the others, so that a damaged, lost or mistyped key is an error;
 - files are private (`private_files`), replaced whole, and changed under a lock;
 - a value is a text of 1 to 65,536 bytes; it is in no message, and `read` hides it (`hidden_values`).
 """
@@ -114,6 +115,8 @@ class SecretStore:
             if not existed and len(entries) >= _MAX_SECRETS:
                 raise self._refused(f"has {_MAX_SECRETS:,} secrets", "remove those that are not needed")
             is_kept = self._keyring is not None and self._keyring.keep(str(name), value)
+            if not is_kept:
+                self._check_key(entries, str(name))
             entries[str(name)] = _IN_KEYRING if is_kept else self._sealed(str(name), value)
             return existed
 
@@ -181,6 +184,13 @@ class SecretStore:
         entries: Entries = document["secrets"]
         return entries
 
+    def _check_key(self, entries: Entries, name: str) -> None:
+        """Refuse a key, or a passphrase, that does not open another value of the file."""
+        for other, sealed in entries.items():
+            if sealed is not None and other != name:
+                self._opened(other, sealed)
+                return
+
     def _sealed(self, name: str, value: str) -> str:
         from nacl.secret import Aead
 
@@ -196,7 +206,7 @@ class SecretStore:
             key = self._key(data[:_SALT_BYTES], creates=False)
             return Aead(key).decrypt(data[_SALT_BYTES:], name.encode()).decode()
         except (CryptoError, ValueError):
-            hint = f"check {PASSPHRASE} and {self._key_file}, or set the secret again"
+            hint = f"check {PASSPHRASE} and {self._key_file}, or remove the secret and set it again"
             raise self._refused(f"has a value for {name} that does not open with the key", hint) from None
 
     def _key(self, salt: bytes, *, creates: bool = True) -> bytes:

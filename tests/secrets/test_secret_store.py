@@ -8,6 +8,7 @@ import pytest
 
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
+from cortex_skills.safe_io.private_files import write_private
 from cortex_skills.secrets import SecretName, SecretStore
 from cortex_skills.secrets.system_keyring import SystemKeyring
 
@@ -112,6 +113,32 @@ def test_a_changed_value_or_another_key_does_not_open(store):
     store.set(NAME, "a value of the skill")
     store._key_file.write_bytes(bytes(32))
     assert code_of(lambda: store.read(NAME)) == "config_invalid"
+
+
+@pytest.mark.parametrize("change", ["a bit", "gone"])
+def test_no_second_key_seals_beside_the_first(store, change):
+    first, second = SecretName.of("skill:a.b/one"), SecretName.of("skill:a.b/two")
+    store.set(first, "value of one")
+    key = store._key_file.read_bytes()
+    store._key_file.unlink()
+    if change == "a bit":
+        write_private(store._key_file, bytes([key[0] ^ 1, *key[1:]]))
+    before = store.path.read_bytes()
+    with pytest.raises(CortexError) as caught:
+        store.set(second, "value of two")
+    assert (caught.value.code, store.path.read_bytes()) == ("config_invalid", before)
+    assert store._key_file.exists() is (change == "a bit")
+    write_private(store._key_file, key)
+    store.set(second, "value of two")
+    assert (store.read(first), store.read(second)) == ("value of one", "value of two")
+
+
+def test_a_secret_whose_key_was_lost_is_set_again(store):
+    name = SecretName.of("skill:a.b/one")
+    store.set(name, "old value")
+    store._key_file.unlink()
+    assert store.set(name, "new value")
+    assert store.read(name) == "new value"
 
 
 def test_a_file_that_others_can_read_is_refused(store):
