@@ -166,8 +166,9 @@ def write_skill_folder(document: SkillDocument, version: SkillVersion, target: P
             raise CortexError("skill_exists", f"{place} exists", hint="choose another folder, or remove it")
         scratch = Path(tempfile.mkdtemp(prefix=".export-", dir=target))
         try:
+            written = scratch / document.name
             for path, data in files.items():
-                file = scratch / path
+                file = written / path
                 file.parent.mkdir(parents=True, exist_ok=True)
                 with file.open("xb") as opened:
                     opened.write(data)
@@ -175,8 +176,7 @@ def write_skill_folder(document: SkillDocument, version: SkillVersion, target: P
                 if path in executable:
                     mode = file.stat().st_mode
                     file.chmod(stat.S_IMODE(mode) | (mode & 0o444) >> 2)  # for those who may read it
-            scratch.chmod(0o755)
-            scratch.rename(place)
+            written.rename(place)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
     except OSError as error:

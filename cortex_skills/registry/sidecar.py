@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from cortex_skills.registry.digests import digest
-from cortex_skills.registry.document import SkillDocument
+from cortex_skills.registry.digests import compat_digest, digest
+from cortex_skills.registry.document import MAX_RESOURCES, SkillDocument
 from cortex_skills.registry.registration import UNSIGNED, VersionSignature
 from cortex_skills.registry.skill_record import SkillVersion
 from cortex_skills.safe_io.schemas import shown
@@ -60,6 +60,8 @@ def as_exported(document: SkillDocument, sidecar: bytes | None) -> tuple[SkillDo
     """
     if sidecar is None:
         return document, UNSIGNED
+    if not sidecar:
+        raise ChangedError(f"{SIDECAR} is empty, or is not a regular file that can be read")
     try:
         stated = read_json(sidecar, max_size=MAX_SIDECAR)
     except ValueError as error:
@@ -74,14 +76,18 @@ def as_exported(document: SkillDocument, sidecar: bytes | None) -> tuple[SkillDo
             signature = VersionSignature(key, value)
         case _:
             raise ChangedError(f"{SIDECAR} has a key without a signature, or a signature without a key")
-    if not isinstance(executable, list):
+    if not isinstance(executable, list) or not all(isinstance(path, str) for path in executable):
         raise ChangedError(f"{SIDECAR} is not of the form {_FORMAT}")
-    resources = tuple(replace(each, executable=each.path in executable) for each in document.resources)
+    if len(executable) > MAX_RESOURCES:
+        raise ChangedError(f"{SIDECAR} names more than {MAX_RESOURCES:,} executable files")
+    paths = frozenset(executable)
+    resources = tuple(replace(each, executable=each.path in paths) for each in document.resources)
     exported = replace(document, resources=resources)
     found = {
         "namespace": exported.namespace,
         "name": exported.name,
         "digest": digest(exported),
+        "compatDigest": compat_digest(exported),
         "executable": executable_of(exported),
     }
     for member, is_now in found.items():

@@ -150,6 +150,8 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     "a further executable file": lambda folder: stated(folder, executable=["scripts/run.sh", "a.txt"]),
     "an executable file that is not there": lambda folder: stated(folder, executable=["scripts/run.sh", "x"]),
     "executable files that are no list": lambda folder: stated(folder, executable="scripts/run.sh"),
+    "another digest of other registries": lambda folder: stated(folder, compatDigest="0" * 64),
+    "executable files that are no texts": lambda folder: stated(folder, executable=[["scripts/run.sh"]]),
     "a key without a signature": lambda folder: stated(folder, signature=None),
     "a signature that is a number": lambda folder: stated(folder, signature=7),
 }
@@ -184,6 +186,31 @@ def test_a_changed_export_is_refused_and_accepted_only_as_another_unsigned_docum
     (done,) = accepted.found.values()
     assert (done.version.public_key, done.version.signature) == ("", "")
     assert registry.document(done.version) is not None
+
+
+def test_a_list_of_more_executable_files_than_a_skill_has_is_not_searched(exported: Path):
+    stated(exported, executable=["a"] * 100_000)
+    with pytest.raises(CortexError, match="more than 4,096 executable files"):
+        read_skill_folder(exported, "mayros")
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077, 0o000])
+def test_an_export_has_the_modes_of_the_umask_and_its_scripts_start(exported: Path, tmp_path: Path, umask: int):
+    document = read_skill_folder(exported, "mayros").document
+    version = machine(1).register(document, actor="ada", origin="human").version
+    before = os.umask(umask)
+    try:
+        place = write_skill_folder(document, version, tmp_path / "again")
+    finally:
+        os.umask(before)
+    modes = {str(path.relative_to(place)): path.stat().st_mode & 0o7777 for path in [place, *place.rglob("*")]}
+    assert modes == {
+        ".": 0o777 & ~umask,
+        "scripts": 0o777 & ~umask,
+        "scripts/run.sh": 0o777 & ~umask & (0o755 | (0o666 & ~umask)),
+        **dict.fromkeys(("SKILL.md", "a.txt", SIDECAR), 0o666 & ~umask),
+    }
+    assert [each.name for each in (tmp_path / "again").iterdir()] == ["demo"]
 
 
 def test_a_forged_signature_is_refused_and_a_removed_sidecar_leaves_it_unsigned(exported: Path):
