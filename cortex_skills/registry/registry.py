@@ -30,6 +30,7 @@ from cortex_skills.registry.registration import Registered, Registrations
 from cortex_skills.registry.skill_record import SkillKey, SkillVersion
 from cortex_skills.registry.standing import named
 from cortex_skills.safe_io.display import whole_characters
+from cortex_skills.safe_io.schemas import shown
 
 
 class SkillRegistry(Registrations):
@@ -56,7 +57,7 @@ class SkillRegistry(Registrations):
         self.log.change(decide, actor)
 
     def merge(self, target: SkillKey, source: SkillKey, *, actor: str, author: str | None = None) -> Registered:
-        """Merge a skill into another one: its steps, body and counters; the source is archived.
+        """Merge a skill into another one: its steps, body, files and counters; the source is archived.
 
         Args:
             target: the skill that stays.
@@ -65,7 +66,8 @@ class SkillRegistry(Registrations):
             author: as the interface knows them; the actor by default.
 
         Raises:
-            CortexError: `invalid_arguments`: both are the same; `state_conflict`: the source was merged before;
+            CortexError: `invalid_arguments`: both are the same; `state_conflict`: the source was merged before,
+                or both have different files with one path;
                 `skill_not_found`; `skill_exists`: a learned skill would change one of a person or of the package.
 
         """
@@ -150,7 +152,17 @@ class SkillRegistry(Registrations):
 
 
 def merged(target: SkillDocument, source: SkillDocument) -> SkillDocument:
-    """The document of two skills that become one."""
+    """The document of two skills that become one.
+
+    Raises:
+        CortexError: `state_conflict`: both have a file with the same path and other content.
+
+    """
+    files = {resource.path: resource for resource in target.resources}
+    for resource in source.resources:
+        if files.setdefault(resource.path, resource) != resource:
+            message = f"{target.name} and {source.name} have different files {shown(resource.path)}"
+            raise CortexError("state_conflict", message, hint="rename one of them in the text and the files of a skill")
     known = {step.action for step in target.steps}
     steps: list[Step] = [*target.steps, *(step for step in source.steps if step.action not in known)]
     body = "\n\n".join(part for part in (target.body.rstrip(), source.body.strip()) if part)
@@ -158,5 +170,6 @@ def merged(target: SkillDocument, source: SkillDocument) -> SkillDocument:
         steps=tuple(steps),
         body=f"{body}\n" if body else "",
         description=target.description or source.description,
+        resources=tuple(sorted(files.values(), key=lambda each: each.path)),
         allowed_tools=tuple(dict.fromkeys((*target.allowed_tools, *source.allowed_tools))),
     )

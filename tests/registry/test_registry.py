@@ -284,6 +284,19 @@ def test_merging_joins_steps_bodies_counters_and_edges(registry):
     assert code_of(lambda: registry.merge(key("target"), key("nothing"), actor="ada")) == "skill_not_found"
 
 
+def test_merging_keeps_the_files_of_both_and_refuses_different_ones_with_one_path(registry):
+    run, same = SkillResource("scripts/run.sh", b"#!/bin/sh\n", executable=True), SkillResource("b.txt", b"b")
+    add(registry, "target", origin="learned", resources=(same, SkillResource("c.txt", b"c")))
+    add(registry, "source", origin="learned", resources=(run, same))
+    add(registry, "other", origin="learned", resources=(SkillResource("b.txt", b"other"),))
+    count = registry.log.count()
+    assert code_of(lambda: registry.merge(key("target"), key("other"), actor="ada")) == "state_conflict"
+    assert registry.log.count() == count
+    document = registry.document(registry.merge(key("target"), key("source"), actor="ada").version)
+    assert [resource.path for resource in document.resources] == ["b.txt", "c.txt", "scripts/run.sh"]
+    assert document.resources[2] == run
+
+
 def test_a_changed_file_document_or_signature_is_found(registry):
     version = add(registry, resources=(SkillResource("scripts/a.sh", b"echo"),)).version
     node = registry.terms.version(version.id)
