@@ -167,8 +167,8 @@ class Host:
         """The registered skills that agents loaded, whose outcomes are recorded when calls and sessions end."""
         from cortex_skills.registry.loaded_skills import LoadedSkills
 
-        def record(key: SkillKey, version_id: str, success: bool, agent: str, note: str) -> None:
-            new = self.registry.outcome(key, success=success, actor=agent, note=note, version_id=version_id)
+        def record(key: SkillKey, version_id: str, success: bool, agent: str, user: str, note: str) -> None:
+            new = self.registry.outcome(key, success=success, actor=agent, note=note, version_id=version_id, user=user)
             if self.config.learning.enabled and new.standing.lifecycle == "candidate":
                 self._verify(key, agent)
 

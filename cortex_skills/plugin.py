@@ -536,10 +536,10 @@ class Plugin:
                     unread += result.details["total"] - len(result.details["matches"])
                     exact = exact and result.details["totalIsExact"]
             blocks.append(context_block(skill.name, triples, self.cleaning, unread, exact=exact))
-        blocks.append(self._available_skills())
+        blocks.append(self._available_skills(who))
         return "\n".join(block for block in blocks if block)
 
-    def _available_skills(self) -> str:
+    def _available_skills(self, agent: str) -> str:
         """The list of registered skills, where an agent can load them."""
         from cortex_graph import GraphError
         from cortex_skills.errors import CortexError
@@ -550,9 +550,10 @@ class Plugin:
         if not of_profiles([tool], self.config.tools.profiles) or not acting_for(tool, self.skills):
             return ""
         from cortex_skills.registry.available import available_skills
+        from cortex_skills.tools.base import CALLER
 
         try:
-            return available_skills(self._host.skills_to_use, self.cleaning)
+            return available_skills(self._host.skills_to_use, CALLER.get() or agent, self.cleaning)
         except (CortexError, GraphError) as error:
             log.warning("the context lacks the registered skills: %s", error)
             return ""

@@ -1,7 +1,8 @@
 """The `<available_skills>` list, which an agent that starts reads.
 
 Rules kept here:
-- reliable skills only (`lifecycle.is_reliable`); ★ marks the trust tier 4, ☆ the tier 3;
+- reliable skills (`lifecycle.is_reliable`), and candidates that the agent wrote and used with success; ★ marks the
+  trust tier 4, ☆ the tier 3;
 - the best come first: by tier, utility and name; the list has at most 4,096 characters, and its last line tells how
   many more there are. The first `_CONSIDERED` skills of a registry are considered; the others are found by
   `skill_find`;
@@ -17,7 +18,6 @@ from typing import Any
 from cortex_skills.enrichment.block import BLOCK_LIMIT
 from cortex_skills.enrichment.limits import cut
 from cortex_skills.enrichment.policy import RULE, Policy
-from cortex_skills.registry.lifecycle import is_reliable
 from cortex_skills.registry.model_text import cleaned_fields, is_trusted
 from cortex_skills.registry.reading import RegistryReader
 from cortex_skills.registry.skill_record import SkillRecord
@@ -31,10 +31,10 @@ _OPENING, _CLOSING = "<available_skills>", "</available_skills>"
 _NOTE = 60  # characters for the last line
 
 
-def available_skills(registry: RegistryReader, policy: Policy = RULE) -> str:
-    """The list; empty when no skill is reliable."""
+def available_skills(registry: RegistryReader, agent: str, policy: Policy = RULE) -> str:
+    """The list for an agent; empty when there is no skill for it."""
     records, cursor = registry.records(limit=_CONSIDERED)
-    reliable = [record for record in records if is_reliable(record.standing, record.quality)]
+    reliable = [record for record in records if record.is_shown_to(agent)]
     reliable.sort(key=lambda each: (-each.standing.trust_tier, -each.quality.utility, each.key))
     left = BLOCK_LIMIT - len(_OPENING) - len(_CLOSING) - _NOTE
     lines: list[str] = []

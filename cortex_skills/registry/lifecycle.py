@@ -9,7 +9,8 @@ Rules kept here:
 - a new version of a learned skill that was verified or released is a candidate with tier 1 again;
 - maintenance never raises a state, and never changes a skill of a person or of the package;
 - a model can raise no trust and change no origin, and it changes learned skills only;
-- agents are shown a learned candidate for its measured outcomes with the current version, and never for reports.
+- agents are shown a learned candidate for its outcomes with the current version that count: of the host, or of two
+  agents who did not write it; and never for reports. Who wrote it is shown it when it worked for them.
 """
 
 from __future__ import annotations
@@ -38,10 +39,11 @@ _FIRST: dict[Origin, tuple[Lifecycle, int]] = {
     "learned": ("candidate", 1),
 }
 _UNUSED = (0.1, 3)  # freshness below, invocations below
-_UNHEALTHY = (0.3, 5)  # health below, invocations from
+_UNHEALTHY = (0.3, 5)  # health below, outcomes of the current version from
 _RELIABLE_TIER = 2
+_RELIABLE_USERS = 2  # agents, where the host measured nothing: one alone brings nothing to others
 _RELIABLE_RATE, _RELIABLE_RATE_UNTRUSTED = 0.3, 0.5
-TIER_TWO_INVOCATIONS = 5
+TIER_TWO_OUTCOMES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ def maintained(standing: Standing, quality: Quality, health: Health) -> Standing
         return standing
     if health.freshness < _UNUSED[0] and quality.invocations < _UNUSED[1]:
         return Standing(standing.origin, "deprecated", standing.trust_tier, "unused")
-    if health.overall < _UNHEALTHY[0] and quality.invocations >= _UNHEALTHY[1] and standing.lifecycle != "degraded":
+    if health.overall < _UNHEALTHY[0] and quality.current >= _UNHEALTHY[1] and standing.lifecycle != "degraded":
         return Standing(standing.origin, "degraded", standing.trust_tier, "its health is low")
     return standing
 
@@ -131,15 +133,23 @@ def maintained(standing: Standing, quality: Quality, health: Health) -> Standing
 def tier_after(standing: Standing, quality: Quality) -> int:
     """The trust tier after an outcome: a verified learned skill that succeeds often enough gets tier 2."""
     is_verified = standing.origin == "learned" and standing.lifecycle in ("verified", "released")
-    proves_itself = quality.current >= TIER_TWO_INVOCATIONS and quality.current_rate >= _RELIABLE_RATE
+    proves_itself = quality.current >= TIER_TWO_OUTCOMES and quality.current_rate >= _RELIABLE_RATE
     return max(standing.trust_tier, _RELIABLE_TIER) if is_verified and proves_itself else standing.trust_tier
 
 
 def is_reliable(standing: Standing, quality: Quality) -> bool:
-    """Whether an agent is shown a skill."""
+    """Whether every agent is shown a skill.
+
+    Args:
+        standing: of the skill.
+        quality: the counters that decide about it (`SkillRecord.evidence`).
+
+    """
     if standing.lifecycle in ("deprecated", "archived"):
         return False
     if standing.origin in ("human", "builtin") or standing.lifecycle in ("released", "verified"):
         return True
+    if not quality.hosted and quality.users < _RELIABLE_USERS:
+        return False
     least = _RELIABLE_RATE if standing.trust_tier >= _RELIABLE_TIER else _RELIABLE_RATE_UNTRUSTED
     return quality.current_rate >= least

@@ -29,13 +29,15 @@ _MOST = 1024
 _MOST_SKILLS = 64  # of one agent of a session
 _NO_OUTCOME = frozenset({"cancelled"})
 
-Record = Callable[["SkillKey", str, bool, str, str], object]
-"""Records the outcome of a skill: its key, the id of the version that was loaded, the success, the agent, a note."""
+Record = Callable[["SkillKey", str, bool, str, str, str], object]
+"""Records an outcome: the skill, the id of the version that was loaded, the success, the agent, who that is as the
+interface knows it, a note."""
 
 
 @dataclass(slots=True)
 class _Loaded:
     version_id: str
+    user: str
     tools: frozenset[str]
     pending: set[str]
 
@@ -53,7 +55,9 @@ class LoadedSkills:
         self._loaded: dict[tuple[str, str], dict[SkillKey, _Loaded]] = {}
         self._lock = Lock()
 
-    def load(self, session: str, agent: str, key: SkillKey, version_id: str, tools: Iterable[str]) -> None:
+    def load(
+        self, session: str, agent: str, key: SkillKey, version_id: str, tools: Iterable[str], *, user: str
+    ) -> None:
         """Follow a skill that an agent loaded.
 
         Args:
@@ -62,6 +66,7 @@ class LoadedSkills:
             key: the skill.
             version_id: the version that was loaded.
             tools: those that its steps name.
+            user: who loaded it, as the interface knows them.
 
         """
         named = frozenset(tools)
@@ -74,7 +79,7 @@ class LoadedSkills:
             if key not in skills and len(skills) >= _MOST_SKILLS:
                 del skills[next(iter(skills))]
             if key not in skills or skills[key].version_id != version_id:
-                skills[key] = _Loaded(version_id, named, set(named))
+                skills[key] = _Loaded(version_id, user, named, set(named))
 
     def after_call(self, session: str, tool: str, outcome: str, agent: str) -> None:
         """Note how a call ended.
@@ -114,6 +119,6 @@ class LoadedSkills:
 
     def _note(self, key: SkillKey, loaded: _Loaded, success: bool, agent: str, note: str) -> None:
         try:
-            self._record(key, loaded.version_id, success, agent, note)
+            self._record(key, loaded.version_id, success, agent, loaded.user, note)
         except (CortexError, GraphError) as error:
             log.warning("the outcome of %s is not recorded: %s", key, error)

@@ -1,7 +1,8 @@
 """What a learned skill gains: how often it succeeds, beside what the agents had without it.
 
 Rules kept here:
-- with the skill: the measured outcomes of its current version. What a model reports (`skill_feedback`) is none;
+- with the skill: the outcomes of its current version that count (`quality.py`): those of the host, and one of each
+  agent who did not write it. What a model reports (`skill_feedback`) is none;
 - without it: the ended sessions in which no skill with steps was loaded. One counts a success when all tools of the
   skill succeeded and none failed, and a failure when one of them failed: as a loaded skill does;
 - sessions are counted by their tools that succeeded and those that failed, in the graph, `{base}NS/tool-use/HASH`, at
@@ -69,7 +70,7 @@ class MeasuredGain:
 
 def gain_of(registry: RegistryReader, record: SkillRecord) -> MeasuredGain:
     """The measured gain of a skill."""
-    quality: Quality = record.quality
+    quality: Quality = record.evidence
     tools = tools_of(registry.version(record.version_id))
     successes, outcomes = outcomes_without(registry, tools)
     return MeasuredGain(quality.current_successes, quality.current, successes, outcomes)

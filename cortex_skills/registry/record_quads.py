@@ -107,11 +107,13 @@ class RegistryTerms:
             (terms.UTILITY, self._spelling(Literal(repr(float(quality.utility)), datatype=terms.DOUBLE))),
             (terms.LOADS, _integer(quality.loads)),
             (terms.LOADED_TOKENS, _integer(quality.loaded_tokens)),
-            (terms.CURRENT_INVOCATIONS, _integer(quality.current)),
-            (terms.CURRENT_SUCCESSES, _integer(quality.current_successes)),
+            (terms.CURRENT_INVOCATIONS, _integer(quality.hosted)),
+            (terms.CURRENT_SUCCESSES, _integer(quality.hosted_successes)),
             (GENERATED_AT, _moment(record.created)),
         ]
         for term, agents in (
+            (terms.WORKED_FOR, quality.worked_for),
+            (terms.FAILED_FOR, quality.failed_for),
             (terms.REPORTED_WORKING, quality.reported_working),
             (terms.REPORTED_FAILING, quality.reported_failing),
             (terms.AUTHOR, record.authors),
@@ -233,6 +235,8 @@ def _quality_of(found: _Found) -> Quality:
         _time(used) if used else None,
         found.integer(terms.CURRENT_INVOCATIONS, 0),
         found.integer(terms.CURRENT_SUCCESSES, 0),
+        found.texts(terms.WORKED_FOR),
+        found.texts(terms.FAILED_FOR),
         found.texts(terms.REPORTED_WORKING),
         found.texts(terms.REPORTED_FAILING),
     )
@@ -248,8 +252,8 @@ def _with_measured_only(quality: Quality, found: _Found) -> Quality:
         invocations=measured,
         successes=successes,
         utility=utility,
-        current=measured,
-        current_successes=successes,
+        hosted=measured,
+        hosted_successes=successes,
     )
 
 

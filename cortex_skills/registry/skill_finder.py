@@ -165,7 +165,7 @@ class SkillFinder:
             if len(skills) == limit:
                 break
             read = self._read(each.entry.key)
-            if read is None or _weight(read[0].standing, read[0].quality) < least:
+            if read is None or _weight(read[0].standing, read[0].evidence) < least:
                 continue
             skills.append(FoundSkill(*read, each.score, each.similarity, each.by))
         return FoundSkills(tuple(skills), found.problem)
@@ -299,9 +299,9 @@ class SkillFinder:
 
     def _entry(self, record: SkillRecord, version: SkillVersion, old: _Entry | None) -> _Entry:
         """The entry of a skill; with the number of the old one where its text and weight are the same."""
-        entry = _Entry(self._next, record.key, version.id, record.standing, record.quality, text_of(version))
+        entry = _Entry(self._next, record.key, version.id, record.standing, record.evidence, text_of(version))
         if old is not None and (old.text, old.weight) == (entry.text, entry.weight):
-            return _Entry(old.number, record.key, version.id, record.standing, record.quality, old.text)
+            return _Entry(old.number, record.key, version.id, record.standing, record.evidence, old.text)
         self._next += 1
         return entry
 

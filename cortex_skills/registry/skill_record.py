@@ -12,7 +12,7 @@ from datetime import datetime
 
 from pyoxigraph import NamedNode
 
-from cortex_skills.registry.lifecycle import Standing
+from cortex_skills.registry.lifecycle import Standing, is_reliable
 from cortex_skills.registry.quality import Quality
 
 
@@ -61,6 +61,17 @@ class SkillRecord:
     created: datetime
     edges: Edges = Edges()
     authors: frozenset[str] = frozenset()
+
+    @property
+    def evidence(self) -> Quality:
+        """The counters that decide about the skill: who wrote a learned skill does not count among its users."""
+        return self.quality.without_uses_of(self.authors) if self.standing.origin == "learned" else self.quality
+
+    def is_shown_to(self, agent: str) -> bool:
+        """Whether an agent that starts is shown the skill: it is reliable, or the agent wrote it and it worked."""
+        if is_reliable(self.standing, self.evidence):
+            return True
+        return self.standing.lifecycle == "candidate" and agent in self.authors & self.quality.worked_for
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ Rules kept here:
 - each change is one transaction with its event;
 - the rules of states and tiers are those of `lifecycle.py`, and that of a verified gain is in `measured_gain.py`; who
   may ask for a change is decided by the caller;
-- an outcome is recorded with its event, so that the success of a skill can be counted again;
+- an outcome is recorded with its event, so that the success of a skill can be counted again. One that was measured
+  from the calls of an agent counts as `quality.py` states, and has that agent in its event;
 - a report of an agent is kept once, the latest, and an author's never; it changes no state, tier or outcome.
 """
 
@@ -141,7 +142,14 @@ class StandingChanges(RegistryReader):
         return [(record, standing) for record, standing in pairs if standing != record.standing]
 
     def outcome(
-        self, key: SkillKey, *, success: bool, actor: str, note: str = "", version_id: str | None = None
+        self,
+        key: SkillKey,
+        *,
+        success: bool,
+        actor: str,
+        note: str = "",
+        version_id: str | None = None,
+        user: str | None = None,
     ) -> SkillRecord:
         """Record a measured use, with success or without; a verified skill that proves itself gets tier 2.
 
@@ -151,21 +159,33 @@ class StandingChanges(RegistryReader):
             actor: who used it.
             note: why, at most 500 characters of which are kept.
             version_id: the version that was used; the current one by default.
+            user: whose calls it was measured from, as the interface knows them: it counts once for a version. None for
+                an outcome that the host measured.
 
         """
+        who = None if user is None else whole_characters(user)
 
         def decide() -> RegistryChange[SkillRecord]:
-            record = self.record(key)
+            record, now = self.record(key), datetime.now(UTC)
             is_current = version_id in (None, record.version_id)
-            quality = record.quality.after(success=success, now=datetime.now(UTC), is_current=is_current)
-            tier = lifecycle.tier_after(record.standing, quality)
-            new = replace(record, quality=quality, standing=replace(record.standing, trust_tier=tier))
+            if who is None:
+                quality = record.quality.after(success=success, now=now, is_current=is_current)
+            else:
+                wrote = record.standing.origin == "learned" and who in record.authors
+                quality = record.quality.after_use(
+                    who, success=success, now=now, is_current=is_current, is_author=wrote
+                )
+            used = replace(record, quality=quality)
+            tier = lifecycle.tier_after(record.standing, used.evidence)
+            new = replace(used, standing=replace(record.standing, trust_tier=tier))
             details = {
                 "success": success,
                 "note": note[:500],
                 "invocations": quality.invocations,
                 "version": version_id or record.version_id,
             }
+            if who is not None:
+                details["user"] = who
             return self._rewrite("skill.used", new, record, details)
 
         return self.log.change(decide, actor)
@@ -224,7 +244,7 @@ class StandingChanges(RegistryReader):
         return self.log.change(decide, actor)
 
     def _maintained(self, record: SkillRecord, similar: Callable[[SkillRecord], int]) -> Standing:
-        standing, quality, now = record.standing, record.quality, datetime.now(UTC)
+        standing, quality, now = record.standing, record.evidence, datetime.now(UTC)
         # Similar skills are searched for only where they can make a difference: that is the slow part.
         if lifecycle.maintained(standing, quality, health(quality, ALL_REDUNDANT, now)) == standing:
             return standing

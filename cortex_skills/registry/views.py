@@ -82,8 +82,8 @@ def record_view(
         "reason": record.standing.reason or None,
         "created": date_time(record.created),
         "current": version_view(version, level or registry.levels()),
-        "quality": _quality(record.quality, now),
-        "health": None if similar is None else health_view(record.quality, similar, now),
+        "quality": _quality(record.evidence, now),
+        "health": None if similar is None else health_view(record.evidence, similar, now),
         "dependsOn": registry.names_of(edges.depends_on),
         "conflictsWith": registry.names_of(edges.conflicts_with),
         "derivedFrom": registry.names_of(edges.derived_from),
@@ -200,7 +200,7 @@ def _quality(quality: Quality, now: datetime) -> dict[str, Any]:
         "loads": quality.loads,
         "tokenCost": round(quality.token_cost, 1),
         "lastUsedAt": None if quality.last_used_at is None else date_time(quality.last_used_at),
-        "current": {"invocations": quality.current, "successes": quality.current_successes},
+        "current": {"invocations": quality.current, "successes": quality.current_successes, "agents": quality.users},
         "reports": reports_view(quality),
     }
 

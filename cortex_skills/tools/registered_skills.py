@@ -161,7 +161,7 @@ def _load(call: Call) -> Outcome:
     text, details = shown_skill(call, record)
     _counted(call, record, details["tokens"])
     tools = [step["tool"] for step in details["document"]["steps"] if step["tool"]]
-    call.host.loaded_skills.load(call.session, call.agent, record.key, record.version_id, tools)
+    call.host.loaded_skills.load(call.session, call.agent, record.key, record.version_id, tools, user=call.caller)
     if tools and call.host.config.learning.enabled:
         call.host.session_calls.skill_loaded(call.session, call.agent)
     return Outcome(text, details)
@@ -213,12 +213,14 @@ def _listed(call: Call, registry: SkillRegistry, records: list[SkillRecord], *, 
 
 
 def _state(record: SkillRecord) -> str:
-    """The state of a skill; of a candidate with its uses."""
-    quality = record.quality
+    """The state of a skill; of a candidate with its uses, and how many others than its authors are among the users."""
+    quality = record.evidence
     if record.standing.lifecycle != "candidate":
         return record.standing.lifecycle
-    uses = f"{quality.successes} of {quality.invocations} uses succeeded" if quality.invocations else "not used yet"
-    return f"candidate, {uses}"
+    if not quality.invocations:
+        return "candidate, not used yet"
+    others = f"; it works for {len(quality.worked_for)} of {quality.users} other agents" if quality.users else ""
+    return f"candidate, {quality.successes} of {quality.invocations} uses succeeded{others}"
 
 
 def _session_id(call: Call) -> str:

@@ -1,9 +1,9 @@
-"""An agent does a task, learns a skill from it, and does it again with the skill, which is verified by its outcomes.
+"""An agent does a task and learns a skill from it; other agents do it with the skill, which their outcomes verify.
 
     python examples/learning/run_agent.py [--store FOLDER]
 
-No language model is needed: the agent is a few lines of Python that try tools until the task is done. The first time
-it looks for the way and makes a mistake on it; each later time it follows the skill. The store is kept.
+No language model is needed: the agent is a few lines of Python that try tools until the task is done. The first one
+looks for the way and makes a mistake on it; each later one follows the skill. The store is kept.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NAME = "report-missing-stock"
 DESCRIPTION = (
     "Compares the orders with the stock and reports what is missing. Use it for orders that cannot be delivered."
 )
-SESSIONS_WITH_THE_SKILL = 3
+AGENTS = ("clerk", "porter", "buyer", "driver")
 
 
 class Warehouse:
@@ -125,15 +125,15 @@ def run(store: str, show: Callable[[str], None]) -> str:
     settings = Config(store=store, learning={"enabled": True})
     with tempfile.TemporaryDirectory() as folder:
         warehouse = Warehouse(Path(folder))
-        for day in range(1, SESSIONS_WITH_THE_SKILL + 2):
+        for day, who in enumerate(AGENTS, 1):
             warehouse.write_tables(day)
-            with Plugin.open(settings, agent="clerk") as plugin:
+            with Plugin.open(settings, agent=who) as plugin:
                 plugin.load(builtin_skill(NOTEBOOK))
                 agent = Agent(plugin, warehouse)
                 name = agent.find_skill()
                 missing = agent.explore() if name is None else agent.follow(name)
                 how = "exploring" if name is None else f"with {name}"
-                show(f"session {day}: missing {missing}, after {agent.calls} calls, {how}")
+                show(f"session {day}, {who}: missing {missing}, after {agent.calls} calls, {how}")
                 if name is None:
                     learned = agent.ask("skill_learn", name=NAME, description=DESCRIPTION)
                     show(f"  learned {learned['skill']}: {len(learned['steps'])} steps")

@@ -55,6 +55,36 @@ def test_the_sessions_of_a_token_have_one_report_and_the_agents_that_the_host_na
     run(test())
 
 
+def test_the_sessions_of_a_token_are_one_user_of_a_skill_and_its_author_is_none(
+    serve: Callable[..., Running],
+) -> None:
+    running = serve()
+    registry, host = running.plugin.registry, running.plugin._host
+    running.plugin.unload("status-desk")
+    running.plugin.load(builtin_skill(NOTEBOOK))
+
+    async def test() -> None:
+        created = {"name": "of-an-agent", "description": "d", "body": "1. **Ask** — use skill_graph_query\n"}
+        async with over_http(running, "of-the-host") as client:
+            await called(client, "skill_write", operation="create", **created, agent="a1")
+        for token in ("of-the-host", running.token("eve")):
+            for query in ("?agent=b1", "?agent=b2") if token == "of-the-host" else ("", ""):
+                async with over_http(running, token, query=query) as client:
+                    await called(client, "load_skill", name="of-an-agent")
+                    await called(client, "skill_graph_query", predicate="p")
+                host.loaded_skills.end()
+        record = registry.record(SkillKey("mayros", "of-an-agent"))
+        assert (record.quality.invocations, record.quality.successes) == (4, 4)
+        assert record.quality.worked_for == {*record.authors, "eve"}
+        assert (record.evidence.worked_for, record.is_shown_to("b1"), record.is_shown_to("eve")) == (
+            {"eve"},
+            False,
+            False,
+        )
+
+    run(test())
+
+
 def test_a_client_over_standard_input_is_one_agent_for_reports(tmp_path: Path) -> None:
     parameters = StdioServerParameters(command=fork_server.command(), args=["mcp"], env=environment_in(tmp_path))
 

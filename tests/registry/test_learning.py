@@ -69,10 +69,12 @@ def chat() -> Iterator[ChatServer]:
         yield server
 
 
-def did(plugin: Plugin, *calls: str | tuple[str, dict[str, Any]], outcome: str = "ok") -> None:
+def did(
+    plugin: Plugin, *calls: str | tuple[str, dict[str, Any]], outcome: str = "ok", agent: str | None = None
+) -> None:
     for call in calls:
         tool, arguments = call if isinstance(call, tuple) else (call, {})
-        plugin.record(tool, outcome=outcome, arguments=arguments)
+        plugin.record(tool, outcome=outcome, agent=agent, arguments=arguments)
 
 
 def learn(plugin: Plugin, **arguments: Any) -> Result:
@@ -410,16 +412,17 @@ def test_a_learned_skill_rises_by_its_outcomes_and_its_calls_are_no_sessions_wit
     done(learn(plugin, name="refresh-the-report"))
     plugin.close()
     states = []
-    for _ in range(3):
+    author = plugin.agent
+    for agent in (author, author, author, "a2", "a2", "a3", "a4"):
         plugin = opened(**store)
-        done(plugin.call("load_skill", {"name": "refresh-the-report"}))
-        did(plugin, "fs_read", "fs_write")
+        done(plugin.call("load_skill", {"name": "refresh-the-report"}, agent=agent))
+        did(plugin, "fs_read", "fs_write", agent=agent)
         states.append(plugin.registry.record(KEY).standing.lifecycle)
         plugin.close()
     plugin = opened(**store)
     record = plugin.registry.record(KEY)
-    assert (states, record.standing.lifecycle) == (["candidate"] * 3, "verified")
-    assert (record.quality.invocations, record.quality.successes) == (3, 3)
+    assert (states, record.standing.lifecycle) == (["candidate"] * 7, "verified")
+    assert (record.quality.invocations, record.quality.successes, record.evidence.current) == (7, 7, 3)
     assert outcomes_without(plugin.registry, ["fs_read", "fs_write"]) == (1, 1)
     assert plugin.registry.verify_events() is None
 

@@ -21,7 +21,7 @@ from cortex_skills.registry import terms
 from cortex_skills.registry.inline import inline_document
 from cortex_skills.registry.lifecycle import Standing, first_standing, is_reliable, maintained, tier_after
 from cortex_skills.registry.maintenance import maintain
-from cortex_skills.registry.quality import MAX_REPORTS, REPORTS_WEIGHT, Quality, health
+from cortex_skills.registry.quality import MAX_REPORTS, MAX_USERS, REPORTS_WEIGHT, Quality, health
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_finder import SkillFinder
 from cortex_skills.registry.skill_record import SkillKey
@@ -110,18 +110,91 @@ def test_reports_of_many_agents_neither_raise_lower_nor_remove_a_skill(plugin: P
     assert reliable == [HUMAN]
 
 
+def use(plugin: Plugin, agent: str, key: SkillKey = LEARNED, *, success: bool = True) -> None:
+    """Load a skill, call the tool of its steps, and end the session."""
+    plugin.call("load_skill", {"name": key.name}, agent=agent)
+    arguments = {"predicate": "p"} if success else {"predicate": 1}
+    assert plugin.call("skill_graph_query", arguments, agent=agent).is_error is not success
+    plugin._host.end_session()
+
+
 def test_measured_outcomes_bring_a_learned_skill_into_the_start_of_others_and_out_again(plugin: Plugin) -> None:
-    for _ in range(3):
-        plugin.call("load_skill", {"name": LEARNED.name}, agent="a1")
-        plugin.call("skill_graph_query", {"predicate": "p"}, agent="a1")
-        plugin._host.end_session()
-    assert plugin.registry.record(LEARNED).quality.current_successes == 3
+    for agent in ("a1", "a2", "a3"):
+        assert not is_started_with(plugin) or agent == "a3"
+        use(plugin, agent)
+    assert plugin.registry.record(LEARNED).evidence.current_successes == 3
     assert is_started_with(plugin)
     assert plugin.registry.promote(LEARNED, actor="ada").standing.lifecycle == "verified"
     plugin.registry.degrade(LEARNED, "tried", actor="ada")
     for _ in range(4):
         plugin.outcome(LEARNED.name, False)
     assert not is_started_with(plugin)
+
+
+def test_the_uses_of_its_author_bring_a_learned_skill_to_the_author_alone(plugin: Plugin) -> None:
+    for _ in range(6):
+        use(plugin, "author")
+    record = plugin.registry.record(LEARNED)
+    assert (record.quality.invocations, record.quality.utility, record.evidence.current) == (6, 0.0, 0)
+    assert not is_started_with(plugin)
+    assert LEARNED.name in plugin.context(agent="author")
+    assert LEARNED.name not in plugin.call("skill_find", {"query": "carrots"}, agent="other").text
+    with pytest.raises(CortexError, match="0 of 0 measured uses"):
+        plugin.registry.promote(LEARNED, actor="ada")
+    use(plugin, "author", success=False)
+    assert LEARNED.name not in plugin.context(agent="author")
+
+
+def test_one_agent_neither_raises_a_learned_skill_for_others_nor_lowers_any(plugin: Plugin) -> None:
+    for _ in range(6):
+        use(plugin, "a1")
+    assert not is_started_with(plugin)
+    for agent in ("a2", "a3", "a4"):
+        use(plugin, agent)
+        use(plugin, agent, HUMAN)
+    assert plugin.registry.promote(LEARNED, actor="ada").standing.lifecycle == "verified"
+    before = {key: plugin.registry.record(key) for key in (LEARNED, HUMAN)}
+    for _ in range(20):
+        use(plugin, "a1", success=False)
+        use(plugin, "a1", HUMAN, success=False)
+    for key, record in before.items():
+        after = plugin.registry.record(key)
+        assert after.standing == record.standing
+        assert (after.evidence.current, after.evidence.current_successes) == (4, 3)
+        assert health(after.evidence, 0, NOW).overall > health(record.evidence, 0, NOW).overall - 0.15
+    assert maintain(plugin.registry, SkillFinder(plugin.registry), actor="ada") == []
+    assert is_started_with(plugin)
+
+
+def test_uses_of_an_earlier_version_move_nothing(plugin: Plugin) -> None:
+    old = plugin.registry.record(LEARNED).version_id
+    update = {"operation": "update", "name": LEARNED.name, "body": f"{STEPS}Changed.\n"}
+    assert not plugin.call("skill_write", update, agent="author").is_error
+    for _ in range(5):
+        plugin.registry.outcome(LEARNED, success=True, actor="a1", user="a1", version_id=old)
+    quality = plugin.registry.record(LEARNED).quality
+    assert (quality.invocations, quality.current, quality.utility) == (5, 0, 0.0)
+
+
+def test_no_more_users_than_the_limit_are_kept() -> None:
+    quality = Quality()
+    for number in range(MAX_USERS + 5):
+        quality = quality.after_use(f"a{number}", success=False, now=NOW)
+    assert (quality.users, quality.invocations, quality.utility) == (MAX_USERS, MAX_USERS + 5, 0.0)
+    assert quality.after_use("a0", success=True, now=NOW).current_successes == 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), max_size=40))
+def test_however_often_an_agent_uses_a_skill_its_latest_outcome_counts(uses: list[tuple[str, bool]]) -> None:
+    quality = Quality(utility=0.5)
+    for agent, success in uses:
+        quality = quality.after_use(agent, success=success, now=NOW)
+    latest = dict(uses)
+    worked = sum(latest.values())
+    assert (quality.current, quality.current_successes) == (len(latest), worked)
+    assert (quality.invocations, quality.successes) == (len(uses), sum(success for _, success in uses))
+    assert quality.utility == pytest.approx(0.5 + 0.1 * worked - 0.05 * (len(latest) - worked))
 
 
 def test_a_changed_document_does_not_have_the_outcomes_of_the_one_before(plugin: Plugin) -> None:

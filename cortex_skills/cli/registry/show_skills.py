@@ -138,6 +138,11 @@ def show(common: Common, name: str, number: int | None) -> None:
             f"measured outcomes: {quality['successes']} of {quality['invocations']} succeeded"
             f" (95 %: {low:.2f} to {high:.2f}), loaded {quality['loads']} times, health {view['health']['overall']:.2f}"
         )
+        current = quality["current"]
+        out.line(
+            f"of this version count: {current['successes']} of {current['invocations']} succeeded"
+            f" ({current['agents']} are of agents, one of each)"
+        )
         if reports := quality["reports"]["agents"]:
             out.line(f"reports: {quality['reports']['working']} of {reports} agents say that it works")
         if gain is not None:

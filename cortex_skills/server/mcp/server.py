@@ -270,9 +270,15 @@ class _Handlers:
 
     async def _context(self, ctx: _Context) -> str:
         caller = self._caller_of(ctx)
-        return await self._run(
-            ctx, lambda cancel: self._plugin.context(agent=caller.agent, cancel=cancel), "context", caller
-        )
+
+        def context(cancel: CancelToken) -> str:
+            calling = CALLER.set(caller.identity or self._agent(ctx))
+            try:
+                return self._plugin.context(agent=caller.agent, cancel=cancel)
+            finally:
+                CALLER.reset(calling)
+
+        return await self._run(ctx, context, "context", caller)
 
     async def _run(self, ctx: _Context, work: Callable[[CancelToken], T], what: str, caller: Caller) -> T:
         """Run some work in the pool, and report its progress.

@@ -346,7 +346,7 @@ def _finder(call: ApiCall) -> SkillFinder:
 
 
 def _health(call: ApiCall, record: SkillRecord) -> dict[str, float]:
-    return health_view(record.quality, len(_finder(call).similar(record)), datetime.now(UTC))
+    return health_view(record.evidence, len(_finder(call).similar(record)), datetime.now(UTC))
 
 
 def _key(registry: SkillRegistry, name: str) -> SkillKey:

@@ -288,10 +288,11 @@ class VersionView(ApiModel):
 
 
 class CurrentOutcomesView(ApiModel):
-    """The measured outcomes of the current version."""
+    """The outcomes of the current version that decide about it: those of the host, and one of each other agent."""
 
     invocations: Count
     successes: Count
+    agents: Annotated[Count, Field(description="How many of them are of agents that loaded it.")]
 
 
 class ReportsView(ApiModel):

@@ -147,7 +147,7 @@ def view(call: PageCall) -> RegisteredSkillPage:
 
     """
     found, now = found_skill(call), datetime.now(UTC)
-    registry, record, quality = found.registry, found.record, found.record.quality
+    registry, record, quality = found.registry, found.record, found.record.evidence
     document = registry.document(found.shown)
     before = None if found.before is None else registry.document(found.before)
     use, similar = skill_use(registry.log, record.key, now), _similar(found)
@@ -212,7 +212,7 @@ def _similar(found: SkillOfPage) -> list[tuple[SkillKey, float]] | None:
 
 
 def _health(found: SkillOfPage, similar: int, now: datetime) -> tuple[tuple[str, str], ...]:
-    parts = health_view(found.record.quality, similar, now)
+    parts = health_view(found.record.evidence, similar, now)
     return tuple((name, f"{value:.2f}") for name, value in parts.items())
 
 
@@ -222,7 +222,14 @@ def _counters(quality: Quality) -> tuple[tuple[str, str], ...]:
     reports = (
         f"{len(quality.reported_working):,} of {quality.reporting:,} agents: it works" if quality.reporting else "none"
     )
-    return (("reports", reports), ("loads", f"{quality.loads:,}"), ("a load costs", cost), ("last use", used))
+    users = f"{len(quality.worked_for):,} of {quality.users:,} agents" if quality.users else "none"
+    return (
+        ("works for", users),
+        ("reports", reports),
+        ("loads", f"{quality.loads:,}"),
+        ("a load costs", cost),
+        ("last use", used),
+    )
 
 
 def _use_picture(use: SkillUse, now: datetime) -> Svg | None:
@@ -278,7 +285,7 @@ def _document(call: PageCall) -> bytes:
     return to_json(
         {
             **skill_view(registry, record, found.levels),
-            "health": None if similar is None else health_view(record.quality, len(similar), now),
+            "health": None if similar is None else health_view(record.evidence, len(similar), now),
             "similar": [{"name": str(key), "similarity": round(value, 4)} for key, value in similar or []],
             "shown": version_view(found.shown, found.levels),
             "document": document_view(document),

@@ -219,7 +219,7 @@ def _read(registry: SkillRegistry, key: SkillKey) -> tuple[SkillRecord, SkillVer
 def _row(
     call: PageCall, registry: SkillRegistry, record: SkillRecord, version: SkillVersion, now: datetime
 ) -> RegistryRow:
-    quality = record.quality
+    quality = record.evidence
     return RegistryRow(
         shown_text(shown_key(registry, record.key), OF_NAME),
         shown_text(version.description, IN_TABLE),
