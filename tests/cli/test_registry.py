@@ -108,7 +108,7 @@ def test_what_was_changed_on_the_way_is_not_signed_by_its_publisher(machine, ski
     changed = machine("two", "show", "fetch-data").json["current"]
     assert (changed["attest"], changed["publicKey"]) == ("unsigned", None)
     sidecar = folder / ".cortex-registry.json"
-    forged = json.loads(sidecar.read_text()) | {"digest": changed["digest"]}
+    forged = json.loads(sidecar.read_text()) | {name: changed[name] for name in ("digest", "compatDigest")}
     sidecar.write_text(json.dumps(forged))
     refused = machine("two", "add", folder)
     assert (refused.exit_code, refused.error["code"]) == (1, "signature_invalid")
