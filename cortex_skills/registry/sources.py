@@ -3,6 +3,7 @@
 Rules kept here:
 - a skill that did not change keeps its version, and nothing is written;
 - a skill that cannot be read or registered is reported, and the others go on;
+- of two skills with one name the one whose folder comes first is registered, and the other one is reported;
 - a skill that depends on another one of the folders is registered after it;
 - a relative folder belongs to the working folder, which may be a foreign checkout: it is read on demand, and never
   because a plugin uses its registry;
@@ -84,6 +85,8 @@ def synchronise(
             pending[place] = read_skill_folder(place, namespace, accept_changed=accept_changed)
         except CortexError as error:
             refused[place] = error
+    refused |= _second_of_a_name(pending)
+    pending = {place: read for place, read in pending.items() if place not in refused}
     left_out = ((each.file, f"is skipped: it {each.reason} ({each.hint})") for each in skipped)
     warnings = (*left_out, *((place, warning) for place, read in pending.items() for warning in read.warnings))
     while pending:
@@ -103,6 +106,21 @@ def synchronise(
             break
         pending = {place: pending[place] for place in waiting}
     return SyncReport(found, refused, warnings)
+
+
+def _second_of_a_name(read: Mapping[Path, SkillFolder]) -> dict[Path, CortexError]:
+    """The folders of skills that another one before has with another document, which would replace each other."""
+    first: dict[tuple[str, str], tuple[Path, str]] = {}
+    refused = {}
+    for place, folder in read.items():
+        document = folder.document
+        key, this = (document.namespace, document.name), digest(document)
+        other, digest_of_other = first.setdefault(key, (place, this))
+        if digest_of_other != this:
+            earlier = shown(f"{other.parent.name}/{other.name}")
+            message = f"{'/'.join(key)} is another skill in {earlier}, which comes first"
+            refused[place] = CortexError("skill_exists", message, hint="rename or remove one of them")
+    return refused
 
 
 def synchronise_configured(

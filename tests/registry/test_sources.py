@@ -35,6 +35,22 @@ def versions(registry: SkillRegistry) -> dict[str, int]:
     return {record.key.name: registry.version(record.version_id).number for record in registry.all_records()}
 
 
+def test_of_two_skills_with_one_name_the_first_is_registered_and_keeps_its_version(registry, tmp_path):
+    places = [tmp_path / name for name in ("one", "two", "three")]
+    for place, text in zip(places, ("first", "second", "first"), strict=True):
+        write(place, "twice", f"license: {text}\n")
+    for _ in range(3):
+        report = synchronise(registry, places, actor="ada")
+        assert {place.parent.name: done.created for place, done in report.found.items()} in (
+            {"one": True, "three": False},
+            {"one": False, "three": False},
+        )
+        [(refused, error)] = report.refused.items()
+        assert (refused.parent.name, error.code, "one/twice" in error.message) == ("two", "skill_exists", True)
+    [version] = registry.versions(SkillKey("mayros", "twice"))
+    assert registry.document(version).license == "first"
+
+
 def test_new_and_changed_skills_are_registered_and_an_unchanged_one_writes_nothing(registry, tmp_path):
     write(tmp_path, "one")
     write(tmp_path, "two")

@@ -302,7 +302,9 @@ def test_configured_folders_are_loaded_and_what_is_wrong_is_named(writer, roots)
     for name, text in (("tidy-up", TEXT.format(name="tidy-up", more="", body="")), ("bad", "---\nname: bad\n---\n")):
         (folder / name).mkdir()
         (folder / name / "SKILL.md").write_text(text)
+    (folder / "tidy-up" / "link").symlink_to("SKILL.md")
     answer = done(writer.post("/api/skills/load-human"))
+    assert answer["warnings"] == ["tidy-up: 'link' is left out: it is a symbolic link"]
     assert (answer["ok"], answer["loaded"]) == (False, 1)
     assert answer["errors"][0].startswith("bad: ")
     assert str(roots) not in answer["errors"][0]

@@ -285,7 +285,8 @@ def load_human_skills(call: ApiCall) -> ApiAnswer:
     config = call.service.plugin.config
     report = synchronise_configured(registry_of(call), config.registry.folders, actor=call.caller.name)
     errors = [f"{place.name}: {error.message}" for place, error in report.refused.items()]
-    return ApiAnswer(200, {"ok": not errors, "loaded": len(report.found), "errors": errors})
+    warnings = [f"{place.name}: {warning}" for place, warning in report.warnings]
+    return ApiAnswer(200, {"ok": not errors, "loaded": len(report.found), "errors": errors, "warnings": warnings})
 
 
 @OPERATIONS.add(

@@ -509,6 +509,7 @@ class LoadedFolders(ApiModel):
     ok: Annotated[bool, Field(description="Whether all of them are registered.")]
     loaded: Annotated[Count, Field(description="How many are registered, new or not.")]
     errors: list[str]
+    warnings: Annotated[list[str], Field(description="What was left out of a skill, and folders that are not read.")]
 
 
 class ExportedSkill(ApiModel):
