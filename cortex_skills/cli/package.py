@@ -159,10 +159,12 @@ def build(
     from cortex_skills.artifacts import build_artifact, read_project
     from cortex_skills.artifacts.build import BUILDER
     from cortex_skills.keys.folder import key_folder, signing_key
+    from cortex_skills.registry.folders import check_unchanged
     from cortex_skills.safe_io.private_files import write_whole
 
     settings = common.settings()
     project = read_project(folder, publisher, version)
+    check_unchanged(folder)
     signer = signing_key(settings) if key is None else key_folder(settings).open(key)
     built = build_artifact(project, signer, _signed_at(), builder or BUILDER)
     manifest = _manifest(built.report)

@@ -3,6 +3,7 @@
 Rules kept here:
 - nothing is decided here: `verify` shows the check that the loader uses;
 - every skill of a folder is signed or verified, also after one that fails;
+- an exported skill that was changed after its export is not signed;
 - after signing, the sandbox is compiled for this machine, so that the first load need not wait;
 - no code of a skill runs, and `verify` changes nothing: a version is recorded as seen only when it is loaded.
 """
@@ -64,6 +65,7 @@ def sign(common: Common, paths: tuple[Path, ...], key: str | None, publisher: st
         raise click.UsageError("--key and --publisher belong together: a publisher signs with its own key")
     from cortex_skills.keys.folder import key_folder
     from cortex_skills.manifest import load_manifest
+    from cortex_skills.registry.folders import check_unchanged
     from cortex_skills.signatures import sign_for_oneself, sign_for_others
     from cortex_skills.signatures.signing import own_folder
     from cortex_skills.skill_folder.snapshot import skill_folders
@@ -73,6 +75,7 @@ def sign(common: Common, paths: tuple[Path, ...], key: str | None, publisher: st
     signed = []
     for folder in (each for path in paths for each in skill_folders(path)):
         manifest = load_manifest(folder)
+        check_unchanged(folder)
         now = datetime.now(UTC)
         if opened is not None and publisher is not None:
             signature = sign_for_others(folder, manifest, opened, publisher, now)

@@ -141,7 +141,18 @@ def _check(folder: Path) -> Report:
     except CortexError as error:
         return _refused(folder, error)
     version = manifest.semantic.skill_version if manifest.semantic else None
-    return Report(folder, manifest.name, version, warnings=manifest.warnings)
+    return Report(folder, manifest.name, version, warnings=(*manifest.warnings, *_changes(folder)))
+
+
+def _changes(folder: Path) -> Iterator[Problem]:
+    """That a skill was changed after its export, so that it is neither registered nor signed as it is."""
+    from cortex_skills.registry.folders import check_unchanged
+    from cortex_skills.registry.sidecar import SIDECAR
+
+    try:
+        check_unchanged(folder)
+    except CortexError as error:
+        yield Problem((SIDECAR,), error.message, error.hint)
 
 
 def _refused(folder: Path, error: CortexError) -> Report:

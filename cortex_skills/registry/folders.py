@@ -107,15 +107,38 @@ def read_skill_folder(folder: Path, namespace: str, *, accept_changed: bool = Fa
         document, signature = as_exported(document, read_beside(folder / SIDECAR, MAX_SIDECAR))
     except ChangedError as change:
         if not accept_changed:
-            raise CortexError(
-                "export_changed",
-                f"{shown(folder.resolve().name)} was changed after its export: {change}",
-                hint="get it again from its publisher; with --accept-changed (`accept_changed`) it is registered as "
-                "another document, without a signature",
-            ) from None
+            hint = "with --accept-changed (`accept_changed`) it is registered as another document, without a signature"
+            raise _changed(folder, change, hint) from None
         signature = UNSIGNED
         warnings.append(f"it was changed after its export, and is registered as another document: {change}")
     return SkillFolder(document, signature, tuple(warnings), texts)
+
+
+def check_unchanged(folder: Path) -> None:
+    """Refuse a folder that is not what its sidecar states, before somebody signs it; one without a sidecar is accepted.
+
+    Raises:
+        CortexError: `export_changed`; `manifest_invalid`: it cannot be read.
+
+    """
+    sidecar = read_beside(folder / SIDECAR, MAX_SIDECAR)
+    if sidecar is None:
+        return
+    _, texts = read_manifest(folder)
+    companion = next((text for name, text in texts.items() if name != MANIFEST), None)
+    resources = tuple(_resources(folder, {*_OWN, *texts}, []))
+    document = read_skill_md(
+        texts[MANIFEST], namespace=folder.name, resources=resources, companion=companion, warnings=[]
+    )
+    try:
+        as_exported(document, sidecar)
+    except ChangedError as change:
+        raise _changed(folder, change, f"if the change is yours, remove {SIDECAR}") from None
+
+
+def _changed(folder: Path, change: ChangedError, hint: str) -> CortexError:
+    message = f"{shown(folder.resolve().name)} was changed after its export: {change}"
+    return CortexError("export_changed", message, hint=f"get it again from its publisher; {hint}")
 
 
 def _check_publisher_signature(folder: Path, name: str) -> list[str]:

@@ -93,6 +93,27 @@ def test_two_machines_exchange_a_skill_with_everything_verified(machine, skills,
     assert own != here["current"]["publicKey"]  # each machine signs its events with its key
 
 
+def test_a_changed_export_is_neither_signed_nor_built_and_validate_warns_of_it(machine, run, skills, tmp_path):
+    machine("one", "add", skills("fetch-data"))
+    folder = Path(machine("one", "export", "fetch-data", tmp_path / "sent").json["folder"])
+    commands = (
+        ("sign", folder),
+        ("package", "build", folder, "--publisher", "acme", "--version", "1.0.0", "-o", tmp_path / "a.palyra-skill"),
+    )
+    report = run("validate", str(folder), "--json").json["skills"][0]
+    assert (report["valid"], report["warnings"]) == (True, [])
+    manifest = folder / "SKILL.md"
+    manifest.write_text(manifest.read_text().replace("Fetches data", "Sends data"))
+    [warning] = run("validate", str(folder), "--json").json["skills"][0]["warnings"]
+    assert "was changed after its export" in warning["message"]
+    for command in commands:
+        refused = run(*map(str, command), "--json")
+        assert (refused.exit_code, refused.error["code"]) == (1, "export_changed")
+    assert not (tmp_path / "a.palyra-skill").exists()
+    (folder / ".cortex-registry.json").unlink()
+    assert [run(*map(str, command), "--json").exit_code for command in commands] == [0, 0]
+
+
 def test_what_was_changed_on_the_way_is_not_signed_by_its_publisher(machine, skills, tmp_path):
     machine("one", "add", skills("fetch-data"), "--sign")
     folder = Path(machine("one", "export", "fetch-data", tmp_path / "sent").json["folder"])
