@@ -1,10 +1,11 @@
 """Finds what the parser of JSON-LD leaves out of a file without an error.
 
 Rules kept here:
-- a statement with an IRI or a language tag that is invalid, or with a blank node as its property, is an error, as in
-  the other formats (JSON-LD 1.1 API §8.2 leaves such statements out);
+- a statement with an IRI, a blank node or a language tag that is invalid, or with a blank node as its property, is an
+  error, as in the other formats (JSON-LD 1.1 API §8.2 leaves such statements out);
 - a relative IRI that no base resolves is an error, too;
-- a member without a meaning in its context has no statement (JSON-LD 1.1 API §5.1.2): it is counted by its name.
+- a member without a meaning in its context has no statement (JSON-LD 1.1 API §5.1.2): it is counted by its name; so is
+  a name of the form of a keyword that is none, such as `@id: "@home"`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from cortex_graph.transfer.references import json_place, relative_iri, text_of, 
 MOST_MEMBERS = 100  # names that are returned
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _AT_MEMBER = re.compile(r'"(@[A-Za-z]+)"\s*:')
+_AT_VALUE = re.compile(r'"@(?:id|type)"\s*:\s*"(@[A-Za-z]+)"')
 _KEYWORDS = """
 @base @container @context @default @direction @embed @explicit @graph @id @import @included @index @json @language @list
 @nest @none @omitDefault @prefix @preserve @propagate @protected @requireAll @reverse @set @type @value @version @vocab
@@ -46,7 +48,8 @@ def ignored_members(file: Path, base: str, step: Callable[[], None]) -> dict[str
 
     """
     found: dict[str, int] = {}
-    for name in _AT_MEMBER.findall(text_of(file)):
+    text = text_of(file)
+    for name in chain(_AT_MEMBER.findall(text), _AT_VALUE.findall(text)):
         if name not in _KNOWN:
             found[name] = found.get(name, 0) + 1
     with file.open("rb") as opened:
@@ -68,7 +71,7 @@ def _is_valid(term: NamedNode | BlankNode | Literal | Triple | DefaultGraph) -> 
         return _is_iri(term.value)
     if isinstance(term, Literal):
         return _is_iri(term.datatype.value) and (term.language is None or _is_language(term.language))
-    return True
+    return not isinstance(term, BlankNode) or _made(BlankNode, term.value)
 
 
 @lru_cache(4096)
@@ -90,7 +93,9 @@ def _made(kind: Callable[..., Any], *args: str, **how: str) -> bool:
 
 
 def _left_out(term: Any, file: Path, base: str) -> InvalidArguments:
-    if isinstance(term, Literal) and term.language is not None and not _is_language(term.language):
+    if isinstance(term, BlankNode):
+        value, problem, hint = f"_:{term.value}", "the blank node", "letters, digits, `_` and `-` after `_:`"
+    elif isinstance(term, Literal) and term.language is not None and not _is_language(term.language):
         value, problem, hint = term.language, "the language tag", "a BCP 47 tag such as `en`"
     else:
         value = term.datatype.value if isinstance(term, Literal) else term.value

@@ -11,6 +11,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import codecs
 import mmap
 import re
 from collections.abc import Callable
@@ -114,7 +115,20 @@ def _check_xml(file: Path, step: Callable[[], None]) -> None:
             parser.Parse(b"", True)
     except ExpatError as error:
         problem = f"is not well-formed XML: {ErrorString(error.code)}"
-        raise _refused(problem, error.lineno, error.offset + 1, "correct it and import it again") from error
+        raise _refused(problem, error.lineno, error.offset + 1, _correction(file)) from error
+
+
+def _correction(file: Path) -> str:
+    """Return what to do with a file that is not well-formed; one in another encoding is correct but for that."""
+    decode = codecs.getincrementaldecoder("utf-8")().decode
+    with file.open("rb") as opened:
+        try:
+            while chunk := opened.read(_CHUNK):
+                decode(chunk)
+            decode(b"", True)
+        except UnicodeDecodeError:
+            return 'it is not UTF-8: state its encoding in its first line, as `<?xml version="1.0" encoding="…"?>`'
+    return "correct it and import it again"
 
 
 def _undefined(attributes: dict[str, str]) -> str:
@@ -161,7 +175,7 @@ def _end(pattern: re.Pattern[bytes], content: bytes | mmap.mmap, start: int) -> 
 
 def _refused(problem: str, line: int, column: int, hint: str) -> InvalidArguments:
     return InvalidArguments(
-        f"the file {problem}, at line {line}, column {column}",
+        f"`source` {problem}, at line {line}, column {column}",
         hint=f"nothing was imported; {hint}",
         details={"field": "source", "line": line, "column": column},
     )

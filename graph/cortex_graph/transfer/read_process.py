@@ -41,6 +41,7 @@ _PARTS = "nothing was imported; import it in parts, as N-Triples if it is in ano
 _READABLE = "nothing was imported; check that the file exists and that this user may read it"
 _NOT_REGULAR = "nothing was imported; pass a file or a stream, on the command line - with --format for standard input"
 _REFERENCES = {kind.code: kind for kind in (RelativeIri, RemoteContext)}
+_ABOUT = "`source` "  # how the messages of `invalid` begin, which name no file
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -134,8 +135,10 @@ def _error(error: dict[str, Any], shown: str) -> GraphError:
     if (known := _REFERENCES.get(error.get("code", ""))) is not None:
         return known(f"{shown} {error['message']}", hint=error["hint"], details=error["details"])
     if "message" in error:
-        hint = error["hint"] or _HINT
-        return InvalidArguments(error["message"], hint=hint, details=error["details"])
+        message, hint = error["message"], error["hint"] or _HINT
+        if message.startswith(_ABOUT):
+            message = f"{shown} {message.removeprefix(_ABOUT)}"
+        return InvalidArguments(message, hint=hint, details=error["details"])
     if "problem" in error:
         details = {"field": "source"} | {part: error[part] for part in ("line", "column") if error.get(part)}
         return InvalidArguments(f"{shown} {error['problem']}", hint=error.get("hint") or _HINT, details=details)

@@ -108,6 +108,35 @@ def test_a_zip_file_is_named(tmp_path: Path) -> None:
     assert "unzip -p" in raised.value.hint
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("a.ttl", bz2.compress(b"x"), "is compressed by bzip2"),
+        ("a.rdf", b"<?xml version='1.0'?><a>", "is not well-formed XML"),
+        ("a.jsonld", b'{"@id": "urn:a b", "urn:p": 1}', "has the IRI 'urn:a b' at line 1, column 9"),
+        ("a.owl", OWL_XML.encode(), "is in OWL/XML, which is no format of RDF"),
+        ("a.trig", b"<urn:a> <urn:p> <<( <urn:a> <urn:p> 1 )>> .", "has a triple term"),
+    ],
+)
+def test_the_error_of_a_file_names_the_file(tmp_path: Path, name: str, content: bytes, problem: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InvalidArguments) as raised:
+        import_rdf(NamespacedGraph(open_store("memory:"), "m"), path)
+    assert raised.value.message.startswith(f"{path} {problem}")
+    assert raised.value.details["field"] == "source"
+
+
+def test_rdf_xml_in_an_encoding_that_it_does_not_declare_is_not_called_malformed_only(tmp_path: Path) -> None:
+    for declaration in ("", "<?xml version='1.0'?>"):
+        with pytest.raises(InvalidArguments) as raised:
+            read_here(f"{declaration}{XML}".encode("latin-1"), "rdf-xml", tmp_path)
+        assert "it is not UTF-8: state its encoding in its first line" in raised.value.hint
+    with pytest.raises(InvalidArguments) as raised:
+        read_here(b"<a>", "rdf-xml", tmp_path)
+    assert raised.value.hint == "nothing was imported; correct it and import it again"
+
+
 def test_the_hint_for_another_encoding_names_a_converter() -> None:
     graph = NamespacedGraph(open_store("memory:"), "m")
     with pytest.raises(InvalidArguments, match="Invalid UTF-8") as raised:

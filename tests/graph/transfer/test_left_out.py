@@ -34,6 +34,11 @@ def written(document: Any) -> bytes:
         ({"@id": "urn:a", "urn:p": {"@value": "x", "@type": "urn:x y"}}, "the IRI 'urn:x y'", 52),
         ({"@id": "urn:a", "urn:p": {"@value": "x", "@language": "not a tag"}}, "the language tag 'not a tag'", 56),
         ({"@id": "urn:a", "_:p": "x"}, "the property '_:p'", 18),
+        ({"@id": "_:a b", "urn:p": "x"}, "the blank node '_:a b'", 9),
+        ({"@id": "urn:a", "urn:p": {"@id": "_:a."}}, "the blank node '_:a.'", 35),
+        ({"@id": "urn:a", "@type": "_:"}, "the blank node '_:'", 27),
+        ({"@id": "urn:a", "@reverse": {"urn:p": {"@id": "_:-a"}}}, "the blank node '_:-a'", 48),
+        ({"@id": "_:g h", "@graph": [{"@id": "urn:a", "urn:p": "x"}]}, "the blank node '_:g h'", 9),
         ({"@context": {"@base": None}, "@id": "a", "urn:p": "x"}, "the relative IRI <a>", 38),
         ({"@context": {"@base": None}, "@id": "urn:a", "@type": "T"}, "the relative IRI <T>", 56),
         ({"@id": "b c", "urn:p": "x"}, "the relative IRI <b c>", 9),
@@ -58,11 +63,15 @@ def test_members_without_a_meaning_are_counted_by_their_names(caplog: pytest.Log
         "author": {"@id": "urn:b", "urn:q": "dropped with its member"},
         "@unknown": 1,
         "nothing": None,
+        "urn:q": {"@id": "@home"},
     }
     done = import_file(graph, io.BytesIO(written(document)), "json-ld")
     assert done.statements == 1
-    assert done.members == {"@unknown": 1, "name": 2, "author": 1}
-    assert done.shown_members() == "members without a meaning in their context: @unknown (1), name (2), author (1)"
+    assert done.members == {"@unknown": 1, "@home": 1, "name": 2, "author": 1}
+    assert (
+        done.shown_members()
+        == "members without a meaning in their context: @unknown (1), @home (1), name (2), author (1)"
+    )
     with caplog.at_level(logging.WARNING, "cortex_graph"):
         import_rdf(graph, io.BytesIO(written(document)), "json-ld")
     assert "name (2)" in caplog.text

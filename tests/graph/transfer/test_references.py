@@ -99,7 +99,7 @@ def test_a_prefixed_name_that_is_no_iri_is_refused_with_its_position(
     content = f'@prefix x: <urn:x/> .\nx:a x:b "a{character}" .\nx:c x:d x:v{character}w .'
     error = refused(plain, content, form)
     escaped = ascii(character)[1:-1]
-    assert error.message.startswith(f"`source` has the IRI urn:x/v{escaped}w at line 3, column 12, with a character")
+    assert error.message.startswith(f"the stream has the IRI urn:x/v{escaped}w at line 3, column 12, with a character")
     assert error.details == {"field": "source", "line": 3, "column": 12}
 
 
