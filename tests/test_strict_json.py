@@ -24,7 +24,7 @@ def test_json_is_parsed_to_the_value_that_was_written(value: Any) -> None:
 
 
 NO_JSON = [b"", b"{", b'{"a": 1, "a": 1}', b'{"a": {"b": 1, "\\u0062": 2}}', b"NaN", b"[Infinity]", b"-Infinity"]
-NO_JSON += [b"\xff", b"\xef\xbb\xbf{}", b"[" * 200_000, b"{} {}", b"'a'", b"01", b"1" * 5000]
+NO_JSON += [b"\xff", b"\xef\xbb\xbf{}", b"[" * 200_000, b"{} {}", b"'a'", b"01", b"1" * 5000, b"1e400", b"[-1e999]"]
 
 
 @pytest.mark.parametrize("text", NO_JSON, ids=lambda text: repr(text[:20]))

@@ -2,13 +2,16 @@
 
 Rules kept here:
 - an object has each key once, unless the caller allows repetition, so that all readers get the same document;
-- `NaN` and `Infinity` are not JSON; bytes are UTF-8 without a byte order mark;
+- `NaN` and `Infinity` are not JSON, and a number that is too large for a double (RFC 8259 §6) would be read as one;
+- bytes are UTF-8 without a byte order mark; a border that must ignore one (RFC 8259 §8.1) uses `without_mark` first;
 - every fault is a `ValueError`, also nesting that is too deep.
 """
 
 from __future__ import annotations
 
 import json
+import math
+from codecs import BOM_UTF8
 from typing import Any, NoReturn
 
 
@@ -36,7 +39,9 @@ def read_json(
     if max_size is not None and len(data) > max_size:
         raise ValueError(f"it is longer than {max_size:,}")
     text = data if isinstance(data, str) else data.decode("utf-8")
-    hooks: dict[str, Any] = {} if floats else {"parse_float": _no_float}
+    if text.startswith("\ufeff"):
+        raise ValueError("it begins with a byte order mark")
+    hooks: dict[str, Any] = {"parse_float": _float if floats else _no_float}
     if not repeated_keys:
         hooks["object_pairs_hook"] = _unique
     try:
@@ -46,6 +51,11 @@ def read_json(
     if max_depth is not None and _is_deeper(value, max_depth):
         raise ValueError(f"it is nested more than {max_depth} levels deep")
     return value
+
+
+def without_mark(data: bytes) -> bytes:
+    """A message without the byte order mark that some programs write before it."""
+    return data.removeprefix(BOM_UTF8)
 
 
 def _is_deeper(value: Any, max_depth: int) -> bool:
@@ -63,6 +73,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(document) != len(pairs):
         raise ValueError("a key is given twice")
     return document
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"the number {text[:40]} is too large")
+    return number
 
 
 def _no_float(text: str) -> NoReturn:

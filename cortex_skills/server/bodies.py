@@ -21,7 +21,7 @@ from urllib.parse import parse_qsl
 
 from starlette.types import Receive
 
-from cortex_skills.safe_io.strict_json import read_json
+from cortex_skills.safe_io.strict_json import read_json, without_mark
 from cortex_skills.server.http_errors import HttpError
 
 MAX_BODY = 8 << 20
@@ -114,7 +114,7 @@ def parse_json(body: bytes) -> Any:
     if body.count(b",") > _MAX_MEMBERS and _STRINGS.sub(b"", body).count(b",") > _MAX_MEMBERS:
         raise invalid("the body has too many members", f"at most {_MAX_MEMBERS:,}: send several smaller requests")
     try:
-        document = read_json(body)
+        document = read_json(without_mark(body))
     except UnicodeDecodeError:
         raise invalid("the body is not UTF-8") from None
     except ValueError as error:

@@ -170,6 +170,14 @@ def test_a_body_that_is_no_message_is_answered_with_its_id_and_never_acted_upon(
     assert (batch.status_code, [each["id"] for each in batch.json()]) == (400, [2, "b"])
 
 
+def test_a_byte_order_mark_before_a_message_is_ignored(running: Running) -> None:
+    client = running.client("of-the-host")
+    headers = opened(client) | {"Content-Type": "application/json", "Mcp-Protocol-Version": "2025-06-18"}
+    answer = client.post("/mcp", content=b"\xef\xbb\xbf" + json.dumps(PING).encode(), headers=headers)
+    assert answer.status_code == 200
+    assert '"id":2,"result":{}' in answer.text
+
+
 def test_an_idle_session_ends(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint, "IDLE_S", 0.2)
     client = running.client("of-the-host")

@@ -201,6 +201,11 @@ def test_an_unreadable_request_is_answered_with_an_error(raw: Raw) -> None:
     assert raw.read()["result"] == {}
 
 
+def test_a_byte_order_mark_before_the_first_message_is_ignored(raw: Raw) -> None:
+    raw.send(b'\xef\xbb\xbf{"jsonrpc": "2.0", "id": 7, "method": "ping"}')
+    assert raw.read() == {"jsonrpc": "2.0", "id": 7, "result": {}}
+
+
 def test_a_long_line_that_the_input_ends_in_is_answered(raw: Raw) -> None:
     raw.process.stdin.write(b'{"jsonrpc": "2.0", "id": 34, "method": "ping", "params": {"a": "' + LONG)
     out, _ = raw.process.communicate(timeout=WAIT_S)

@@ -87,6 +87,7 @@ FAULTS = {
     "invalid UTF-8": (b'"\xff"', "not UTF-8"),
     "deep": (b"[" * 101 + b"]" * 101, "nested more than"),
     "too deep to parse": (b"[" * 5000 + b"]" * 5000, "nested too deeply"),
+    "a number without a value": (b"1e400", "the number 1e400 is too large"),
     "a long integer": (b"9" * 5000, "4300"),
     "no value": (b"", "not JSON"),
 }

@@ -36,6 +36,16 @@ def test_strings_without_an_end_are_refused(body: bytes) -> None:
     assert refused.value.code == "invalid_arguments"
 
 
+def test_a_byte_order_mark_before_a_body_is_ignored() -> None:
+    assert parse_json(b'\xef\xbb\xbf{"query": "ASK {}"}') == {"query": "ASK {}"}
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "1" + "0" * 400 + ".0"])
+def test_a_number_that_has_no_value_is_refused(number: str) -> None:
+    with pytest.raises(HttpError, match="is too large"):
+        parse_json(f'{{"object": {number}}}'.encode())
+
+
 def test_the_error_names_the_remedy(client: Any) -> None:
     body = b'{"triples": [' + b"0," * MANY + b"0]}"
     answer = client.post("/api/v1/validate", content=body, headers={"Content-Type": "application/json"})

@@ -31,6 +31,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
+from cortex_skills.safe_io.strict_json import without_mark
 from cortex_skills.server.auth import Principal
 from cortex_skills.server.bodies import LEAVING_CANCELS, pairs_of
 from cortex_skills.server.http_errors import HttpError, method_not_allowed
@@ -101,7 +102,8 @@ class McpEndpoint:
         scope[LEAVING_CANCELS] = True
         body = b""
         if scope["method"] == "POST":
-            async with service.bodies.read(headers, receive) as body:
+            async with service.bodies.read(headers, receive) as sent:
+                body = without_mark(sent)
                 receive = ReplayedBody(body, receive)
         if self._is_ending:
             raise shutting_down()

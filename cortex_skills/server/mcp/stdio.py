@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.stdio import stdio_server
 
+from cortex_skills.safe_io.strict_json import without_mark
 from cortex_skills.server.mcp.caller import Caller
 from cortex_skills.server.mcp.output import claimed
 from cortex_skills.server.mcp.served_skills import ServedSkills
@@ -186,6 +187,7 @@ class _Lines:
         """Pass a line on, or the end of one that is too long and whose members were sought before."""
         message = bytes(line)
         if members is None:
+            message = without_mark(message)
             refused = unread(message)
         else:
             members.feed(message)
