@@ -38,7 +38,7 @@ from cortex_skills.config.sources import (
     snake,
     unknown_variables,
 )
-from cortex_skills.safe_io.expanded_path import expanded_path
+from cortex_skills.safe_io.expanded_path import expanded_path, variable
 from cortex_skills.safe_io.schemas import LocatedDocument, Problem, check, shown
 
 CORTEX = "cortex"
@@ -416,9 +416,9 @@ def _expand_token(document: LocatedDocument, env: Mapping[str, str]) -> list[Pro
     token = server.get("authToken") if isinstance(server, dict) else None
     if not isinstance(token, str):
         return []
-    missing = [name for name in _VARIABLE.findall(token) if not env.get(name)]
+    missing = [name for name in _VARIABLE.findall(token) if not variable(name, env)]
     if not missing:
-        server["authToken"] = _VARIABLE.sub(lambda match: env[match[1]], token)
+        server["authToken"] = _VARIABLE.sub(lambda match: variable(match[1], env), token)
     hint = "set the variable, or remove authToken"
     return [
         document.problem(_TOKEN_PATH, f"the environment variable {shown(name)} is not set", hint) for name in missing

@@ -2,8 +2,8 @@
 
 Rules kept here:
 - an environment variable separates words by `_` and levels by `__`: `CORTEX_AGENT_NAMESPACE`,
-  `CORTEX_VERIFICATION__REQUIRE_SIGNATURE=false`; a list is separated by commas; an empty variable is ignored; a
-  `CORTEX_` variable for an unknown setting gets a warning;
+  `CORTEX_VERIFICATION__REQUIRE_SIGNATURE=false`; a list is separated by commas; an empty variable is ignored, as
+  is a line end behind a value; a `CORTEX_` variable for an unknown setting gets a warning;
 - arguments are in camelCase or snake_case, with sections as mappings; the file is in camelCase;
 - a key without a value (`null`, None) is not set;
 - where a setting has the values `on` and `off`, these words are text without quotes, too;
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from cortex_skills.errors import CortexError
+from cortex_skills.safe_io.expanded_path import variable
 from cortex_skills.safe_io.schemas import LocatedDocument, Mark, Problem, did_you_mean, schema, summary
 from cortex_skills.safe_io.strict_json import read_json
 
@@ -101,12 +102,12 @@ def from_environment(env: Mapping[str, str]) -> LocatedDocument:
     """The settings in the environment."""
     data: dict[str, Any] = {}
     marks: dict[tuple[str | int, ...], Mark] = {}
-    for variable, setting in _variables().items():
-        if text := env.get(variable):
+    for name, setting in _variables().items():
+        if text := variable(name, env):
             *section, key = setting
             target = data.setdefault(section[0], {}) if section else data
             target[key] = _typed(text, all_settings()[setting]["type"])
-            marks[setting] = Mark(variable)
+            marks[setting] = Mark(name)
     return LocatedDocument(data, marks)
 
 

@@ -6,6 +6,7 @@ Rules kept here:
 - `~` and `~NAME` at the beginning are home folders; `$NAME` and `${NAME}` are environment variables; `$$` is a dollar
   sign. On Windows `%NAME%` is a variable too; elsewhere a path that begins with one is refused, since it is meant for
   Windows;
+- a line end behind the value of a variable is no part of it: files and secret stores of services add one;
 - a user that does not exist, and a variable that is not set or empty, is an error: never a part of the path. So is what
   only a shell would read: blanks and quotes around a path, `$(COMMAND)`, `${NAME:-DEFAULT}`;
 - in a `file:` URL the same is expanded, percent-encoded; any other address is unchanged. `file:///~/graph` is an error:
@@ -79,8 +80,13 @@ def _expanded(path: str, env: Mapping[str, str]) -> str:
     return _VARIABLE.sub(lambda match: match[1] or _value(match[2] if match[3] is None else match[3], env), path)
 
 
+def variable(name: str, env: Mapping[str, str]) -> str:
+    """The value of an environment variable without a line end behind it; empty if it is not set."""
+    return env.get(name, "").rstrip("\r\n")
+
+
 def _value(name: str, env: Mapping[str, str]) -> str:
-    if not (value := env.get(name)):
+    if not (value := variable(name, env)):
         if not _NAME.fullmatch(name):
             raise ValueError(f"${{{name}}} is no environment variable: write ${{NAME}}")
         raise ValueError(f"the environment variable {name} is not set")

@@ -16,6 +16,7 @@ from typing import Any
 from cortex_graph.exceptions import GraphError
 from cortex_graph.stores.http.breaker import CircuitBreaker
 from cortex_graph.stores.http.client import HttpClient
+from cortex_skills.safe_io.expanded_path import variable
 
 _FAILURES, _REST_S = 2, 30.0
 
@@ -51,7 +52,7 @@ class JsonEndpoint:
     def __init__(self, server: str, path: str, key_variable: str = "") -> None:
         self.server = server
         self.url = f"{server.rstrip('/')}/{path}"
-        key = os.environ.get(key_variable, "") if key_variable else ""
+        key = variable(key_variable, os.environ)
         self._headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
         self._client = HttpClient(server, breaker=CircuitBreaker(_FAILURES, _REST_S))
 

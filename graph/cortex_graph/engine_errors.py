@@ -2,7 +2,7 @@
 
 Rules kept here:
 - a damaged or missing file is `GraphCorrupt`: the error names the file and how to restore the data;
-- a full disk, too few file descriptors and a folder without permission each have their own hint;
+- a full disk, too few file descriptors, a folder without permission and a file in its place each have their own hint;
 - anything else is `GraphUnavailable` with the message of the engine.
 """
 
@@ -21,6 +21,7 @@ _LOCKED = ("While lock file", "lock hold by current process")
 _FULL = ("No space left", "Disk quota exceeded")
 _DESCRIPTORS = ("Too many open files", "file descriptors")
 _REFUSED = ("Permission denied", "Read-only file system", "Operation not permitted")
+_NO_FOLDER = ("File exists", "Not a directory")
 _DAMAGED = ("orruption", "corrupt", "checksum")
 _MISSING = "No such file"
 _FILE = re.compile(r"\b(\d{6,}\.(?:sst|log)|MANIFEST-\d+|CURRENT)\b")
@@ -116,6 +117,8 @@ def _hint(text: str, folder: Path | None) -> str:
         )
     if _has(text, _DESCRIPTORS):
         return "the process may open too few files: raise the limit (`ulimit -n 1024`) and start it again"
+    if _has(text, _NO_FOLDER) and not folder.is_dir():
+        return "there is a file, or a link that leads nowhere: name a folder, or one that does not exist yet"
     if _has(text, _REFUSED):
         return "check that this user may write to the folder and its files"
     return "see whether the disk is full or read-only, and check the store with `cortex-skills graph check`"

@@ -255,6 +255,14 @@ def test_the_token_is_expanded_from_the_environment(yaml):
     assert config.store == "x"  # a path
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_line_end_behind_the_value_of_a_variable_is_no_part_of_it(yaml, end):
+    env = {"TOKEN": f"x{end}", "CORTEX_STORE": f"/data/graph{end}", "CORTEX_AGENT_NAMESPACE": f"may{end}"}
+    config = Config.load(yaml('cortex: {authToken: "${TOKEN}"}\n'), env=env)
+    assert (config.cortex.auth_token, config.store, config.agent_namespace) == ("x", "/data/graph", "may")
+    assert Config.load(env={"CORTEX_STORE": end}).store == Config.load(env={}).store
+
+
 def test_a_token_whose_variable_is_not_set_is_rejected(yaml):
     path = yaml('cortex: {authToken: "${TOKEN}"}\n')
     assert "'TOKEN' is not set" in faults(Config.load, path, env={})["cortex.authToken"]

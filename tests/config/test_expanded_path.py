@@ -20,7 +20,7 @@ from cortex_skills.config.sources import all_settings, snake
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.expanded_path import expanded_path
 
-ENV = {"HOME": "/home/ada", "DATA": "/data", "ODD": "a b$DATA", "EMPTY": ""}
+ENV = {"HOME": "/home/ada", "DATA": "/data", "ODD": "a b$DATA", "EMPTY": "", "LINE": "/line\r\n"}
 SETTINGS = [setting for setting, _ in path_marks(Config)]
 on_posix = pytest.mark.skipif(os.name == "nt", reason="paths have another form there")
 
@@ -35,6 +35,7 @@ on_posix = pytest.mark.skipif(os.name == "nt", reason="paths have another form t
         ("$DATA/graph", "/data/graph"),
         ("x/${DATA}", "x//data"),
         ("$ODD", "a b$DATA"),  # a value is not expanded again
+        ("$LINE/graph", "/line/graph"),
         ("a$$b", "a$b"),
         ("a$$(b", "a$(b"),
         ("it's", "it's"),

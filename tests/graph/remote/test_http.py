@@ -63,6 +63,14 @@ def test_credentials_go_to_the_server_and_into_no_repr(given_: dict[str, str], h
         assert header in server.requests[0]
 
 
+def test_a_line_end_behind_a_secret_in_the_environment_is_no_part_of_it() -> None:
+    given = {"type": "basic", "user": "${USER}", "password": "${SECRET}"}
+    found = read_credentials(given, {"USER": "dba\n", "SECRET": "pass word\r\n"})
+    assert (found.user, found.secret) == ("dba", "pass word")
+    with pytest.raises(InvalidArguments, match="that variable is not set"):
+        read_credentials(given, {"USER": "dba", "SECRET": "\n"})
+
+
 def test_a_digest_is_signed_when_the_server_asks_and_holds_no_secret() -> None:
     from cortex_graph.stores.http.client import HttpClient
 

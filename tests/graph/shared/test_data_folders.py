@@ -115,6 +115,19 @@ def test_a_store_of_before_the_marks_is_marked(tmp_path: Path) -> None:
     assert (tmp_path / NAME).read_text() == '{"format":2}'
 
 
+@pytest.mark.parametrize("place", ["file", "file/below", "link"])
+def test_a_file_in_the_place_of_a_folder_is_no_full_disk(tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").write_bytes(b"x")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(GraphUnavailable) as raised:
+        open_store(tmp_path / place)
+    assert (
+        raised.value.hint
+        == "there is a file, or a link that leads nowhere: name a folder, or one that does not exist yet"
+    )
+    assert (tmp_path / "file").read_bytes() == b"x"
+
+
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("x")
     with pytest.raises(GraphUnavailable, match="other files"):

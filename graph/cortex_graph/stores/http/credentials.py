@@ -70,9 +70,9 @@ def _expanded(text: str, field_: str, env: Mapping[str, str]) -> str:
     found = _VARIABLE.fullmatch(text)
     if not found:
         raise invalid(field_, "is a secret in clear text", hint="put it into the environment and write `${VARIABLE}`")
-    if not env.get(found[1]):
+    if not (value := env.get(found[1], "").rstrip("\r\n")):  # files and secret stores of services add one
         raise invalid(field_, f"is {text}, and that variable is not set", hint=f"set {found[1]} in the environment")
-    return env[found[1]]
+    return value
 
 
 def _bearer(token: str) -> httpx.Auth:
