@@ -9,7 +9,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +16,7 @@ import click
 
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.options import SKILL, Choice, Common, reads_as_of
+from cortex_skills.cli.standard_input import standard_input
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.strict_json import read_json
 
@@ -136,7 +136,7 @@ def _arguments(text: str | None, pairs: tuple[str, ...]) -> Any:
     """
     if text == "-":
         try:
-            text = sys.stdin.buffer.read().decode("utf-8-sig")
+            text = standard_input().read().decode("utf-8-sig")
         except UnicodeDecodeError:
             raise click.UsageError("the arguments on standard input are not UTF-8") from None
     try:

@@ -20,6 +20,7 @@ import click
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.options import Choice, Common
 from cortex_skills.cli.path_types import GivenPath
+from cortex_skills.cli.standard_input import is_interactive
 from cortex_skills.errors import CortexError
 from cortex_skills.skill_folder.builtin import EXAMPLES
 
@@ -68,11 +69,11 @@ def init(
     if folder is None:
         if not ask:
             raise click.UsageError("the skill has no name: give a FOLDER, whose name becomes the name of the skill")
-        folder = Path(_asked("Name of the skill", "my-skill", lambda name: _check_name(Path(name))))
+        folder = Path(_asked("Name of the skill", "my-skill", lambda name: check_name(Path(name))))
     from cortex_skills.manifest.skill_names import name_of
 
     folder = folder.absolute() if folder.name in ("", "..") else folder
-    _check_name(folder)
+    check_name(folder)
     check_free(folder)
     if example is not None:
         files = files_from(example, folder.name)
@@ -113,7 +114,13 @@ def _show(common: Common, folder: Path, files: list[str]) -> None:
     out.answer({"folder": str(folder), "name": folder.name, "files": files}, show)
 
 
-def _check_name(folder: Path) -> None:
+def check_name(folder: Path) -> None:
+    """Check the name that the skill in a folder will have.
+
+    Raises:
+        CortexError: `invalid_arguments`, with the nearest name that is allowed.
+
+    """
     from cortex_skills.manifest.skill_names import is_skill_name, name_of
     from cortex_skills.safe_io.schemas import shown
 
@@ -151,7 +158,7 @@ def _check(folder: Path, files: dict[str, str]) -> None:
 
 
 def _is_terminal() -> bool:
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr is not None and sys.stderr.isatty()
+    return is_interactive() and sys.stderr is not None and sys.stderr.isatty()
 
 
 def _asked(question: str, default: str, check: Callable[[str], None] = lambda _: None) -> str:

@@ -10,7 +10,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,7 @@ import click
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.options import Common, user_name
 from cortex_skills.cli.path_types import GivenPath
+from cortex_skills.cli.standard_input import is_interactive
 
 if TYPE_CHECKING:
     from cortex_skills.installed import InstalledArtifacts
@@ -226,7 +226,7 @@ def _given_answers(given: dict[str, Any]) -> GrantAnswers:
 
 def _asked(prepared: PreparedInstall, answers: GrantAnswers) -> GrantAnswers:
     """The answers, and on a terminal those of the user to what is open."""
-    if sys.stdin is None or not sys.stdin.isatty():
+    if not is_interactive():
         return answers
     granted, denied = set(answers.grant), set(answers.deny)
     for grant in sorted(prepared.decide(answers).open):

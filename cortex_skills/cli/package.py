@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cortex_skills.cli.commands import Command, Group
+from cortex_skills.cli.init import check_name
 from cortex_skills.cli.install import options_of, trust_options
 from cortex_skills.cli.options import Common
 from cortex_skills.cli.path_types import GivenPath
@@ -109,11 +110,26 @@ def scaffold(common: Common, folder: Path, from_skill: str | None, prompt: str |
 
 
 def _name_and_publisher(folder: Path, publisher: str | None) -> tuple[str, str]:
-    """The name of the skill and its publisher, from the name of the folder: NAME, or PUBLISHER.NAME."""
+    """The name of the skill and its publisher, from the name of the folder: NAME, or PUBLISHER.NAME.
+
+    Raises:
+        CortexError: `invalid_arguments`: they cannot be in the id of an artifact.
+
+    """
+    from jsonschema_rs import Draft202012Validator
+
+    from cortex_skills.safe_io.schemas import first_error, schema, shown
+
     first, _, name = folder.name.rpartition(".")
     if publisher is not None and first != publisher:
         name = folder.name
-    return name, publisher or first or "example"
+    publisher = publisher or first or "example"
+    check_name(Path(name))
+    id_ = f"{publisher}.{name}"
+    if first_error(Draft202012Validator(schema("artifact")["properties"]["skill_id"]), id_) is not None:
+        hint = "a publisher and a name of a-z, 0-9, _ and -, with dots between: acme.echo"
+        raise CortexError("invalid_arguments", f"{shown(id_)} cannot be the id of an artifact", hint=hint)
+    return name, publisher
 
 
 def _learned(common: Common, name: str) -> BuiltFrom:

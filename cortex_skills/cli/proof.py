@@ -9,7 +9,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from cortex_skills.cli.bundle import bundle, verify_bundle
 from cortex_skills.cli.commands import Command, Group
 from cortex_skills.cli.options import Common
 from cortex_skills.cli.path_types import GivenPath, PathOrName
+from cortex_skills.cli.standard_input import standard_input
 from cortex_skills.cli.zero_knowledge import commit, forget, openings, request, take
 from cortex_skills.errors import CortexError
 
@@ -165,7 +165,7 @@ def _content(path: Path | None) -> str:
     """The content of a file or of standard input."""
     try:
         if path is None:
-            data = sys.stdin.buffer.read(_MAX_BYTES + 1)
+            data = standard_input().read(_MAX_BYTES + 1)
         else:
             with path.open("rb") as file:
                 data = file.read(_MAX_BYTES + 1)

@@ -8,13 +8,13 @@ Rules kept here:
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from cortex_skills.cli.commands import Command, Group
 from cortex_skills.cli.options import Common
+from cortex_skills.cli.standard_input import is_interactive, standard_input
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
@@ -73,10 +73,10 @@ def _value(name: str) -> str:
     """The value on standard input."""
     from cortex_skills.secrets.secret_store import MAX_VALUE
 
-    if sys.stdin.isatty():
+    if is_interactive():
         prompted: str = click.prompt(f"the value of {name}", hide_input=True, err=True)
         return prompted
-    data = sys.stdin.buffer.read(MAX_VALUE + 3)
+    data = standard_input().read(MAX_VALUE + 3)
     try:
         text = data.decode()
     except UnicodeDecodeError:

@@ -10,7 +10,6 @@ Rules kept here:
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from cortex_skills.cli.call import read_value
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.options import SKILL, Choice, Common
 from cortex_skills.cli.path_types import GivenPath
+from cortex_skills.cli.standard_input import is_interactive, standard_input
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
@@ -187,10 +187,10 @@ def _store(common: Common) -> OpeningStore:
 
 def _value() -> str:
     """The value, from a hidden prompt or from standard input."""
-    if sys.stdin.isatty():
+    if is_interactive():
         return str(click.prompt("value", hide_input=True, confirmation_prompt=True, err=True))
     try:
-        text = sys.stdin.buffer.read(_MAX_BYTES + 1).decode("utf-8-sig")
+        text = standard_input().read(_MAX_BYTES + 1).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise click.UsageError("the value on standard input is not UTF-8") from None
     if len(text) > _MAX_BYTES:

@@ -65,6 +65,8 @@ def test_a_query_is_read_from_a_file_or_standard_input(filled, tmp_path):
     (tmp_path / "q.rq").write_text("SELECT ?o {\n ?s mayros:q ?o }\n")
     assert filled("--file", tmp_path / "q.rq").stdout == "o\nurn:x\n"
     assert filled("--file", "-", stdin=b"ASK {}").stdout == "true\n"
+    assert filled("-", stdin=b"ASK {}").stdout == "true\n"
+    assert filled("-", "--file", tmp_path / "q.rq", stdin=b"ASK {}").exit_code == 2
     assert filled().exit_code == 2
     (tmp_path / "bad.rq").write_bytes(b"\xff")
     assert "is not UTF-8" in filled("--file", tmp_path / "bad.rq").stderr

@@ -152,6 +152,29 @@ def test_the_publisher_of_a_project_is_named_by_its_folder_or_an_option(
     assert f'skill_id = "{skill_id}"' in (tmp_path / name / "skill.toml").read_text()
 
 
+@pytest.mark.parametrize(
+    ("name", "problem", "hint"),
+    [
+        ("Acme.echo", "'Acme.echo' cannot be the id of an artifact", "a publisher and a name of a-z"),
+        ("acme..echo", "'acme..echo' cannot be the id of an artifact", "a publisher and a name of a-z"),
+        ("acme.\u00e9cho", "'acme.\u00e9cho' cannot be the id of an artifact", "a publisher and a name of a-z"),
+        ("acme.Echo", "'Echo' cannot be the name of a skill", "did you mean echo?"),
+        ("my echo", "'my echo' cannot be the name of a skill", "did you mean my-echo?"),
+        ("acme.", "'acme.' cannot be the id of an artifact", "a publisher and a name of a-z"),
+    ],
+)
+@pytest.mark.parametrize("kind", [[], ["--wasm"]], ids=["skill", "wasm"])
+def test_a_name_that_a_project_cannot_have_is_refused_as_a_name(
+    tmp_path: Path, kind: list[str], name: str, problem: str, hint: str
+) -> None:
+    code, _, error = run("package", "init", tmp_path / name, *kind)
+    assert code == 1
+    refused = json.loads(error)
+    assert (refused["code"], refused["message"]) == ("invalid_arguments", problem)
+    assert refused["hint"].startswith(hint)
+    assert not (tmp_path / name).exists()
+
+
 def test_a_project_in_c_is_created(tmp_path: Path) -> None:
     code, document, _ = run("package", "init", tmp_path / "hello", "--wasm", "--publisher", "acme")
     assert code == 0

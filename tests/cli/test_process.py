@@ -123,6 +123,23 @@ def test_a_closed_pipe_ends_the_command_without_an_error(words, many, environmen
     assert (process.returncode, errors) == (141, b"")
 
 
+def test_a_closed_standard_input_is_named_where_it_is_read(environment):
+    code = """
+import sys
+from cortex_skills.cli.app import program
+sys.stdin = None  # as Python has it when a command starts with a closed descriptor 0
+for words in ("call skill_assert -", "graph import - --format turtle", "graph sparql -", "graph sparql --file -",
+              "secrets set global/token", "proof commit", "proof verify -"):
+    try: program(words.split())
+    except SystemExit as end: print(words, end.code)
+"""
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert [line.rpartition(" ")[2] for line in done.stdout.splitlines()] == ["2"] * 7
+    reason = "standard input is closed, and this command reads it: connect it to a file or a pipe"
+    errors = [line for line in done.stderr.splitlines() if not line.startswith("hint: ")]
+    assert errors == [f"error[invalid_arguments]: {reason}"] * 7
+
+
 def test_ctrl_c_exits_with_130_without_a_traceback(environment):
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with signals_delivered(signal.SIGINT):

@@ -9,7 +9,6 @@ Rules kept here:
 from __future__ import annotations
 
 import contextlib
-import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
@@ -21,6 +20,7 @@ from cortex_skills.cli.graph.term_text import shown_term, with_prefixes
 from cortex_skills.cli.options import Choice, Common, reads_as_of
 from cortex_skills.cli.output import counted
 from cortex_skills.cli.path_types import GivenPath
+from cortex_skills.cli.standard_input import standard_input
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph, QueryAnswer
@@ -51,19 +51,19 @@ _TABLE_BYTES = 16 << 20
 def sparql(common: Common, text: str | None, file: Path | None, update: bool, form: str | None, timeout: float) -> None:
     """Run a SPARQL 1.1 query or update on the namespace.
 
-    The prefixes of the namespace and rdf, rdfs, xsd, owl, prov, skos, schema, dcterms, sh and foaf are declared
-    already. A table has nodes by their names, and strings in quotes.
+    QUERY may be - for standard input. The prefixes of the namespace and rdf, rdfs, xsd, owl, prov, skos, schema,
+    dcterms, sh and foaf are declared already. A table has nodes by their names, and strings in quotes.
     """
     if (text is None) == (file is None):
         raise click.UsageError("give a QUERY, or --file")
-    query = text if file is None else _read(file)
+    query = _read(Path("-") if file is None else file) if text in (None, "-") else text
     with common.plugin(reads=not update) as plugin:
         if update:
             if form is not None:
                 raise click.UsageError("an update returns no rows: omit --format")
-            _update(common, plugin.graph, cast(str, query), timeout)
+            _update(common, plugin.graph, query, timeout)
         else:
-            _query(common, plugin.graph, cast(str, query), form or ("json" if common.out.as_json else None), timeout)
+            _query(common, plugin.graph, query, form or ("json" if common.out.as_json else None), timeout)
 
 
 def _update(common: Common, graph: NamespacedGraph, text: str, timeout: float) -> None:
@@ -129,7 +129,7 @@ def _table(common: Common, graph: NamespacedGraph, answer: QueryAnswer) -> None:
 def _read(file: Path) -> str:
     try:
         if str(file) == "-":
-            return sys.stdin.buffer.read().decode()
+            return standard_input().read().decode()
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise click.UsageError(f"{file} is not UTF-8: {error}") from None

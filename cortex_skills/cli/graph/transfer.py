@@ -8,7 +8,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
@@ -19,6 +18,7 @@ from cortex_skills.cli.graph.streams import Visible, standard_output
 from cortex_skills.cli.options import Choice, Common, reads_as_of
 from cortex_skills.cli.output import are, counted
 from cortex_skills.cli.path_types import GivenPath
+from cortex_skills.cli.standard_input import standard_input
 
 if TYPE_CHECKING:
     from cortex_graph import GraphStore
@@ -49,10 +49,10 @@ def import_(common: Common, file: Path, form: str | None, with_provenance: bool)
     """
     from cortex_graph.transfer import import_file
 
-    standard_input = str(file) == "-"
-    if standard_input and form is None:
+    is_piped = str(file) == "-"
+    if is_piped and form is None:
         raise click.UsageError("standard input has no extension: give --format")
-    source = sys.stdin.buffer if standard_input else file
+    source = standard_input() if is_piped else file
     with common.plugin() as plugin, common.out.progress(f"importing {file}") as progress:
         done = import_file(plugin.graph, source, form, with_provenance=with_provenance, progress=progress)
         namespace = plugin.graph.namespace
