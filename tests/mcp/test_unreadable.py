@@ -110,6 +110,30 @@ def test_a_repeated_id_is_not_guessed_and_a_faulty_notification_is_not_answered(
     assert json.loads(refusal_of(b'{"method": "notifications/x", "params": {"a": 1, "a": 2}}'))["id"] is None
 
 
+UNREADABLE_IDS = {
+    "a long string": b'"id": "%s"' % (b"x" * (MAX_MEMBER + 1)),
+    "far from its name": b'"id" %s: 3' % (b" " * MAX_MEMBER),
+    "a long integer": b'"id": ' + b"9" * 5000,
+    "5,000 digits in few bytes of a member": b'"id":' + b"9" * (MAX_MEMBER - 5) + b"x",
+    "invalid UTF-8": b'"id": "\xff"',
+    "a name with an escape": b'"\\u0069d": "\xff"',
+    "no JSON": b'"id": 0x7',
+    "a name without quotes": b"id: 7",
+    "a name in other quotes": b"'id': 7",
+    "a name that is not UTF-8": b'"id\xff": 7',
+}
+
+
+@pytest.mark.parametrize("form", [b'{%s, "method": "ping"}', b'{"method": "ping", %s}'])
+@pytest.mark.parametrize("name", UNREADABLE_IDS)
+def test_a_request_whose_id_cannot_be_read_is_not_taken_as_a_notification(name: str, form: bytes) -> None:
+    line = form % UNREADABLE_IDS[name]
+    members = TopLevelMembers()
+    members.feed(line)
+    assert too_long(members).answer.id is None
+    assert answered(line[:-1] + b",}")["id"] is None
+
+
 def test_each_request_of_a_batch_is_answered_with_its_id() -> None:
     batch = [
         {"id": 1, "method": "ping"},
@@ -137,7 +161,7 @@ def test_the_id_of_a_message_of_any_length_is_found(order: list[str], number: in
 
 def test_only_small_and_complete_members_count() -> None:
     long = b"a" * (MAX_MEMBER + 1)
-    assert members_of(b'{"method": "%s", "id": 3}' % long) == {"id": 3}
+    assert members_of(b'{"method": "%s", "id": 3}' % long) == {"method": None, "id": 3}
     assert members_of(b'{"method": "x", "id": 3') == {"method": "x"}  # it may be the beginning of 34
     assert members_of(b'{"x": "\\"", "id": 3, "y": "\\\\"}') == {"x": '"', "id": 3, "y": "\\"}
     assert members_of(b'[{"id": 3}]') == {}

@@ -186,6 +186,8 @@ class _Lines:
     def _put(self, line: bytearray, members: TopLevelMembers | None) -> None:
         """Pass a line on, or the end of one that is too long and whose members were sought before."""
         message = bytes(line)
+        if members is None and len(message) > MAX_LINE:  # its end came with its last bytes
+            members = TopLevelMembers()
         if members is None:
             message = without_mark(message)
             refused = unread(message)

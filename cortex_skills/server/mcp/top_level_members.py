@@ -2,8 +2,9 @@
 
 Rules kept here:
 - the text comes in parts and is not kept, so it may be of any length; the time is linear, and nothing recurses;
-- a member whose value is an object or an array counts as null; one of more than `MAX_MEMBER` bytes is left out, and
-  so is one that is not JSON, or not complete;
+- a member whose value is an object or an array counts as null, and so does one that is longer than `MAX_MEMBER` bytes
+  or not JSON, so that it is known to be there; one that is not complete is left out;
+- where not even the name of a member can be read, `is_whole` is false: it may be any;
 - a name that is given twice has the value null;
 - faults deeper in the text do not matter, so that the id of a message is found although it cannot be read.
 
@@ -17,12 +18,14 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from typing import Any
 
 MAX_MEMBER = 1024
 _OUTSIDE = re.compile(rb'["{}\[\],]')
 _IN_STRING = re.compile(rb'["\\]')
 # Below the outermost object: whole strings, and what is between them and brackets.
+_NAME = re.compile(rb'\s*+("(?:[^"\\]|\\.)*+")\s*+(?::|\Z)')
 _NO_BRACKET = re.compile(rb'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
 
 
@@ -32,6 +35,7 @@ class TopLevelMembers:
     Attributes:
         found: the value of each member so far, by its name.
         is_complete: whether the object has ended, so that it has no other members.
+        is_whole: whether the names of all members so far could be read.
 
     """
 
@@ -39,6 +43,7 @@ class TopLevelMembers:
         self.found: dict[str, Any] = {}
         self._depth = 0
         self.is_complete = False
+        self.is_whole = True
         self._is_in_string = False
         self._is_escaped = False
         self._member = bytearray()
@@ -87,11 +92,17 @@ class TopLevelMembers:
 
     def _end_member(self) -> None:
         text, self._member = self._member, bytearray()
-        if len(text) > MAX_MEMBER:
-            return
-        try:
-            members: dict[str, Any] = json.loads(f"{{{text.decode()}}}")
-        except ValueError:
-            return
-        for name, value in members.items():
+        for name, value in self._read(text).items():
             self.found[name] = None if name in self.found else value
+
+    def _read(self, text: bytearray) -> dict[str, Any]:
+        """A member; one that cannot be read has the value null, or there is none if that is true of its name too."""
+        if len(text) <= MAX_MEMBER:
+            with suppress(ValueError):
+                member: dict[str, Any] = json.loads(f"{{{text.decode()}}}")
+                return member
+        if name := _NAME.match(text):
+            with suppress(ValueError):
+                return {json.loads(name[1].decode()): None}
+        self.is_whole = False
+        return {}

@@ -144,8 +144,9 @@ def _not_parsed(message: bytes, reason: str) -> Unread:
 
 
 def _known(members: TopLevelMembers) -> dict[str, Any]:
-    """The members of a message that was not parsed; what is cut off may be a request as well as a notification."""
-    return members.found if members.is_complete else {"id": None, **members.found}
+    """The members of a message that was not parsed; one that is not known may be the id of a request."""
+    is_known = members.is_complete and members.is_whole
+    return members.found if is_known else {"id": None, **members.found}
 
 
 def _batch(messages: list[Any]) -> Unread:
