@@ -36,7 +36,7 @@ from cortex_skills.contracts import (
 from cortex_skills.enrichment.text_lines import clean_lines
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.display import json_text, one_line
-from cortex_skills.safe_io.schemas import errors_of, shown
+from cortex_skills.safe_io.schemas import errors_of, reason_of, shown
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
@@ -228,7 +228,7 @@ class ContractCalls:
         errors = errors_of(_validator(KINDS[kind].output_schema), dict(answer), 5)
         if errors:
             problems = "; ".join(
-                f"{'.'.join(map(str, e.instance_path)) or 'output'}: {e.message[:200]}" for e in errors
+                f"{'.'.join(map(str, e.instance_path)) or 'output'}: {reason_of(e, 200)}" for e in errors
             )
             raise _failed(kind, terms.id, f"its answer is not a {KINDS[kind].output_schema}: {one_line(problems)}")
         return answer

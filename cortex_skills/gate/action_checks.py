@@ -18,7 +18,7 @@ from cortex_skills.actions.manifest import COMMAND, PATH, WEB_ADDRESS, ActionMan
 from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError
 from cortex_skills.policy.trust_levels import Refused
-from cortex_skills.safe_io.schemas import errors_of, shown
+from cortex_skills.safe_io.schemas import errors_of, reason_of, shown
 from cortex_skills.tools import Call
 
 
@@ -93,7 +93,8 @@ def checked_outputs(manifest: ActionManifest, outputs: object) -> dict[str, Any]
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise failed_action(manifest, f"it ran, but its output is not JSON: {str(error)[:200]}", hint) from None
     if errors:
-        problems = "; ".join(f"{'.'.join(map(str, e.instance_path)) or 'its members'}: {e.message[:200]}" for e in errors)
+        places = [(".".join(map(str, e.instance_path)) or "its members", reason_of(e, 200)) for e in errors]
+        problems = "; ".join(f"{place}: {reason}" for place, reason in places)
         raise failed_action(manifest, f"it ran, but its output is not as declared: {problems}", hint)
     if length > manifest.limits.max_bytes:
         limit = manifest.limits.max_bytes

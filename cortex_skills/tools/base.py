@@ -21,7 +21,7 @@ from cortex_skills.host import Host
 from cortex_skills.policy.budgets import Budgets
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.safe_io.lenient_values import by_schema
-from cortex_skills.safe_io.schemas import did_you_mean, errors_of
+from cortex_skills.safe_io.schemas import did_you_mean, errors_of, reason_of
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
@@ -214,7 +214,7 @@ class Tool:
             errors = errors_of(validator, given, _MAX_ERRORS)
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
             raise self._invalid([("arguments", f"are not JSON: {error}")]) from None
-        problems = [(".".join(map(str, e.instance_path)) or "arguments", e.message) for e in errors]
+        problems = [(".".join(map(str, e.instance_path)) or "arguments", reason_of(e, 300)) for e in errors]
         raise self._invalid(problems, tuple(given))
 
     def _chosen(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -228,7 +228,7 @@ class Tool:
         return given
 
     def _invalid(self, problems: list[tuple[str, str]], given: tuple[object, ...] = ()) -> CortexError:
-        errors = [{"field": where, "message": what[:300]} for where, what in problems]
+        errors = [{"field": where, "message": what[:310]} for where, what in problems]
         first, *others = self.one_of or ((),)
         instead = [name for group in others for name in group]
         required = {*self.input_schema.get("required", ()), *first}

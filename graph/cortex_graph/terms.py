@@ -5,7 +5,7 @@ Rules kept here:
   `xsd:boolean`; `1`, `1.0`, `True` and `"1"` are four different terms;
 - `{"node": name}` is the IRI of a name (`names.py`); `{"value": text, "datatype": iri}` is any typed literal, where the
   IRI may be a name of a vocabulary (`xsd:date`), and `{"value": text, "language": tag}` a language-tagged string (with
-  `"direction": "ltr" | "rtl"` if it has one);
+  `"direction": "ltr" | "rtl"` if it has one); `{"value": text}` is the string;
 - a value that is read is JSON, and gives the same term when it is written. So a literal is read as a plain value only
   when that value is written exactly like it; all others (`NaN`, `INF`, `"abc"^^xsd:integer`, decimals, dates) are read
   as `{"value", "datatype"}`. Python's `nan` and `inf` may be written;
@@ -35,6 +35,7 @@ _FORMS = frozenset(
     frozenset(form)
     for form in (
         {"node"},
+        {"value"},
         {"value", "datatype"},
         {"value", "language"},
         {"value", "language", "direction"},
@@ -132,6 +133,8 @@ def _from_mapping(value: dict[Any, Any], names: Names, field: str) -> Term:
                 f"{field}.datatype", "is the datatype of language-tagged strings", hint="give `language` instead"
             )
         return _literal(field, text, datatype=datatype)
+    if "language" not in value:
+        return _literal(field, text)
     direction = value.get("direction")
     if direction not in (None, "ltr", "rtl"):
         raise invalid(f"{field}.direction", f"is {direction!r}", hint="`ltr` or `rtl`")
@@ -142,11 +145,10 @@ def _literal(field: str, text: str, **kind: Any) -> Literal:
     try:
         return Literal(text, **kind)
     except ValueError as error:
-        if language := kind.get("language"):
-            raise invalid(
-                f"{field}.language", f"{language!r} is not a language tag: {error}", hint="a BCP 47 tag such as `en`"
-            ) from None
-        raise invalid(field, "holds a lone surrogate", hint="strings are Unicode text") from None
+        if any("\ud800" <= char <= "\udfff" for char in text):
+            raise invalid(field, "holds a lone surrogate", hint="strings are Unicode text") from None
+        what = f"{kind.get('language')!r} is not a language tag: {error}"
+        raise invalid(f"{field}.language", what, hint="a BCP 47 tag such as `en`") from None
 
 
 def _long_integer(value: int, field: str) -> Literal:

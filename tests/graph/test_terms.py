@@ -85,6 +85,7 @@ def test_an_integer_of_4300_digits_survives_and_a_longer_one_goes_as_digits() ->
     ("given", "read"),
     [
         ({"value": "x", "datatype": f"{XSD}string"}, "x"),
+        ({"value": "x"}, "x"),
         ({"value": "5", "datatype": f"{XSD}integer"}, 5),
         ({"value": "1.5", "datatype": f"{XSD}double"}, 1.5),
         ({"value": "true", "datatype": f"{XSD}boolean"}, True),
@@ -113,7 +114,7 @@ def test_typed_values_are_read_in_their_one_form(given: Any, read: Any) -> None:
         {"value": "a", "datatype": "no iri"},
         {"value": "a", "datatype": "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"},
         {"value": 1, "datatype": f"{XSD}integer"},
-        {"value": "a"},
+        {"value": 1},
         {"value": "a", "language": "en", "datatype": f"{XSD}string"},
         {"node": ""},
         {"node": 1},
@@ -137,3 +138,11 @@ def test_a_blank_node_has_no_name() -> None:
     (quad,) = parse(b"_:b <urn:p> <urn:o> .", RdfFormat.N_TRIPLES)
     with pytest.raises(GraphUnavailable, match="has no name"):
         from_term(quad.subject, NAMES)
+
+
+@pytest.mark.parametrize("tag", ["", "not a tag", "\ud800"])
+def test_a_language_that_is_none_is_named_and_the_text_is_not_blamed(tag: str) -> None:
+    with pytest.raises(InvalidArguments, match="is not a language tag"):
+        to_term({"value": "a", "language": tag}, NAMES)
+    with pytest.raises(InvalidArguments, match="`object` holds a lone surrogate"):
+        to_term({"value": "\ud800", "language": "en"}, NAMES)

@@ -99,7 +99,7 @@ def test_values_have_a_datatype_or_a_language_and_names_are_compact(asserting: P
     ("bad", "code", "message"),
     [
         (note(2, "other"), "undeclared_predicate", "does not declare that it asserts 'other'"),
-        (note(2, object={"value": "x"}), "invalid_arguments", "unknown form"),
+        (note(2, object={"datatype": "xsd:date"}), "invalid_arguments", "unknown form"),
         (note(2, object={"value": "x", "language": "no tag"}), "invalid_arguments", "not a language tag"),
         (note(2, subject="\ud800"), "invalid_arguments", "surrogate"),
         (note(2, object={"node": "s2"}, requireProof=True), "proof_failed", "no-self-reference"),
@@ -176,7 +176,8 @@ def test_a_batch_uses_a_slot_for_each_new_statement_or_none(opened: Opened, skil
         ({"subject": "s", "predicate": "note"}, "object: is missing: give subject, predicate, object"),
         ({**note(1), "statements": [note(2)]}, "not both"),
         ({"statements": []}, "statements"),
-        ({"statements": [note(1)] * 101}, "statements"),
+        ({"statements": [note(1)] * 101}, "has more than 100 items"),
+        ({**note(1), "subject": "s" * 5000}, "is longer than 4096 characters"),
         ({"statements": [{"subject": "s", "predicate": "note"}]}, "statements.0"),
         ({"statements": [note(1, object=None)]}, "statements.0.object"),
         ({"statements": [note(1, agent="eve")]}, "statements.0"),

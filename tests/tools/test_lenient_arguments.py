@@ -76,6 +76,9 @@ def test_null_is_no_value_in_the_parts_of_an_object_of_a_statement(plugin: Plugi
     asserted = plugin.call("skill_assert", {"subject": "s", "predicate": "note", "object": value})
     assert asserted.details["object"] == {"value": "Ada", "language": "en"}
     assert check(NewTriple, {"subject": "s", "predicate": "p", "object": value})["object"] == asserted.details["object"]
+    every = {"node": None, "value": "Ada", "datatype": None, "language": None, "direction": None}
+    plain = plugin.call("skill_assert", {"subject": "s", "predicate": "note", "object": every})
+    assert plain.details["object"] == "Ada"
     refused = plugin.call("skill_assert", {"subject": "s", "predicate": "note", "object": {"node": None}})
     assert refused.code == "invalid_arguments"
 

@@ -15,6 +15,7 @@ from cortex_skills.safe_io.schemas.validation import (
     errors_of,
     first_error,
     has_few_members,
+    reason_of,
     schema,
 )
 
@@ -29,6 +30,7 @@ __all__ = [
     "field_name",
     "first_error",
     "has_few_members",
+    "reason_of",
     "schema",
     "shown",
     "summary",

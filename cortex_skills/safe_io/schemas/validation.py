@@ -91,6 +91,12 @@ def errors_of(validator: Draft202012Validator, document: Any, most: int) -> list
     return list(islice(validator.iter_errors(document), most)) if has_few_members(document) else [first]
 
 
+def reason_of(error: ValidationError, most: int) -> str:
+    """The message of an error; a long one without its middle, since it begins with the value and ends with the reason."""
+    message: str = error.message
+    return message if len(message) <= most else f"{message[: most // 3]}…{message[-(2 * most // 3) :]}"
+
+
 def has_few_members(document: Any) -> bool:
     """Whether a document has at most `FEW` members."""
     left, pending = FEW, [document]
