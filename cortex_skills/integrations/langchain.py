@@ -5,7 +5,8 @@
         agent = create_agent(model, tools=langchain.tools(plugin, agent="a1"))
 
 Rules kept here:
-- a tool is a call of the plugin: its schema, its text for the model, its details as the artifact;
+- a tool is a call of the plugin: its schema, its text for the model, not longer than models take, its details as the
+  artifact;
 - a refusal is a message with status `error` that begins with its code; nothing is raised into the host;
 - the tools are those that the active skills permit when `tools` is called.
 """
@@ -16,6 +17,7 @@ from typing import Any
 
 from langchain_core.tools import BaseTool, ToolException
 
+from cortex_skills.gate.long_answers import shortened
 from cortex_skills.gate.result import Result
 from cortex_skills.plugin import Plugin
 
@@ -60,4 +62,4 @@ class _Tool(BaseTool):
 def _answer(result: Result) -> tuple[str, dict[str, Any]]:
     if result.is_error:
         raise ToolException(f"{result.code}: {result.text}")
-    return result.text, result.details
+    return shortened(Result(result.text)).text, result.details

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cortex_skills import Plugin
+from cortex_skills import Plugin, Result
 from tests.configs import config
 from tests.mcp import skills
 
@@ -109,3 +109,10 @@ def test_the_host_chooses_the_agent_and_the_skill(langchain: ModuleType, plugin:
 def test_the_plugin_does_not_import_langchain() -> None:
     program = "import sys, cortex_skills.plugin, cortex_skills.cli; sys.exit('langchain_core' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True, timeout=100)
+
+
+def test_a_long_answer_is_short_for_the_model_and_whole_for_the_program(langchain: ModuleType) -> None:
+    content, artifact = langchain._answer(Result("x" * 300_000, {"outputs": {"content": "x" * 300_000}}))
+    assert len(content) <= 100_000
+    assert "characters are not shown" in content
+    assert artifact == {"outputs": {"content": "x" * 300_000}}

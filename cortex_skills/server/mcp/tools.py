@@ -6,6 +6,7 @@ Rules kept here:
 - its input schema is the plugin's with `skill` and `agent`; `skill` lists the skills that may act, and is required if
   several are active;
 - a failure is a result with `isError`; its code is in the text and in the structured content;
+- an answer is not longer than hosts take (`long_answers`);
 - a host may show the structured content to a model, so it holds nothing that is withheld from the text.
 """
 
@@ -20,6 +21,7 @@ from cortex_skills.actions import Actions
 from cortex_skills.artifact_tools.artifact_action import ArtifactAction
 from cortex_skills.artifact_tools.model_names import MAX_NAME, model_name
 from cortex_skills.errors import CortexError
+from cortex_skills.gate.long_answers import shortened
 from cortex_skills.gate.result import Result
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.server.mcp.caller import Caller
@@ -57,11 +59,12 @@ def refused(tool: str, caller: Caller, actions: Actions) -> CortexError | None:
 
 
 def answer(result: Result) -> types.CallToolResult:
-    """The result of a call."""
+    """The result of a call, not longer than hosts take."""
     text = f"{result.code}: {result.text}" if result.is_error else result.text
+    shown = shortened(Result(text, _for_a_model(result.details)))
     return types.CallToolResult(
-        content=[types.TextContent(text=text)],
-        structured_content=_for_a_model(result.details),
+        content=[types.TextContent(text=shown.text)],
+        structured_content=shown.details,
         is_error=result.is_error,
     )
 
