@@ -92,7 +92,7 @@ def errors_of(validator: Draft202012Validator, document: Any, most: int) -> list
 
 
 def reason_of(error: ValidationError, most: int) -> str:
-    """The message of an error; a long one without its middle, since it begins with the value and ends with the reason."""
+    """The message of an error; of a long one the beginning, which is the value, and the end, which is the reason."""
     message: str = error.message
     return message if len(message) <= most else f"{message[: most // 3]}…{message[-(2 * most // 3) :]}"
 
