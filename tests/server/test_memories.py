@@ -159,3 +159,16 @@ def test_the_tool_shows_who_wrote_a_memory(serve: Callable[..., Running], tmp_pa
     answer = server.plugin.call("skill_memory_context", {"query": "tea"}, agent="a2")
     assert answer.details["memories"][0]["writtenBy"] == ["clerk"]
     assert answer.text.splitlines()[1] == '1. (importance 0.50, tags ["drinks"], written by ["clerk"]) "tea is hot"'
+
+
+@pytest.mark.parametrize("text", ["Infinity", "1e400", "[NaN]", "-1e999"])
+def test_data_that_is_no_json_is_refused_and_read_as_text_where_it_is_kept(
+    trusted: httpx.Client, memories: Memories, text: str
+) -> None:
+    entry = f'{{"entry_type": "fact", "data": {{"fox": {text}}}}}'
+    refused = trusted.post("/api/v1/memory/remember", content=entry, headers={"Content-Type": "application/json"})
+    assert (refused.status_code, refused.json()["code"]) == (400, "invalid_arguments")
+    memories.remember(new_memory(text, {"tags": ["json:fact", "fox"]}), agent="a3")  # by another writer
+    for wanted in ({}, {"text": "fox"}):
+        found = trusted.post("/api/v1/memory/recall", params={"memoriesOf": "a3"}, json=wanted)
+        assert [each["data"] for each in found.json()] == [text]

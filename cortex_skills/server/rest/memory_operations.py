@@ -22,6 +22,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.memory import MAX_TEXT, Memories, Memory, MemoryQuery, NewMemory, new_memory
 from cortex_skills.memory.memory_triples import MemoryReader
 from cortex_skills.registry.reflections import memory_forgotten
+from cortex_skills.safe_io.strict_json import read_json
 from cortex_skills.server.bodies import invalid
 from cortex_skills.server.http_errors import HttpError
 from cortex_skills.server.rest import memory_models as models
@@ -190,7 +191,7 @@ def _entry(memory: Memory, relevance: float) -> dict[str, Any]:
 
 def _read(text: str) -> Any:
     try:
-        return json.loads(text)
+        return read_json(text)
     except ValueError:  # of another writer
         return text
 
