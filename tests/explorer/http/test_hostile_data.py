@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from urllib.parse import quote
+from urllib.parse import quote, urljoin
 from xml.etree import ElementTree as ET
 
 import httpx
@@ -146,6 +146,29 @@ def test_hostile_texts_in_every_field_and_form_of_a_list_a_map_and_a_query(reade
         assert tags <= {"svg", "style", "g", "path", "circle", "rect", "line", "text", "tspan"}
         nodes = reader.get(f"{form}json").json()["nodes"]
         assert all(node.get("href", "/explore/").startswith("/explore/") for node in nodes)
+
+
+@pytest.mark.parametrize("path", ["", "/r", "/r/used", "/find", "/list", "/proofs", "/sparql", "/map"])
+def test_no_form_of_a_page_fails_where_there_is_nothing(reader: httpx.Client, path: str) -> None:
+    forms = ("turtle", "json-ld", "n-quads", "rdf-xml", "csv", "json", "svg", "nanopub", "void", "trig")
+    for given in ("", "&name=nope", "&name=", "&q=", "&query=", "&asOf=", "&name=http://x/%EF%BC%9C"):
+        for form in forms:
+            answer = reader.get(f"/explore/mayros{path}?format={form}{given}")
+            assert answer.status_code in (200, 303, 400, 403, 404, 406), (path, form, given)
+    page = reader.get(f"/explore/mayros{path}?name=nope&q=")
+    for link in check_page(page.text).links if page.status_code == 200 else ():
+        if "format=" in link:
+            assert reader.get(urljoin(str(page.url), link)).status_code in (200, 406), link
+
+
+@pytest.mark.parametrize("name", ["\u202e", "\ufe0f\u200b", "http://example.org/\uff1c"])
+def test_a_name_whose_visible_letters_are_no_name_has_its_page(
+    running: Running, reader: httpx.Client, name: str
+) -> None:
+    running.plugin.graph.create_triple({"subject": name, "predicate": "p", "object": 1})
+    answer = reader.get("/explore/mayros/r?name=" + quote(name, safe=""))
+    assert answer.status_code == 200, answer.text
+    check_page(answer.text)
 
 
 def test_ten_thousand_predicates_and_a_name_of_64_kilobytes_stay_within_the_budget(running: Running) -> None:

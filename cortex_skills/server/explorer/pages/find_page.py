@@ -85,6 +85,8 @@ def _found(reading: Reading, hit: FindHit, rows: dict[str, TripleRow]) -> FoundR
 
 def _document(call: PageCall) -> bytes:
     given = {name: call.query[name] for name in ("q", "asOf") if call.query.get(name)}
+    if "q" not in given:  # the page finds nothing either
+        return to_json({"hits": [], "complete": True})
     return to_json(get_found(call.api(**given)).document)
 
 

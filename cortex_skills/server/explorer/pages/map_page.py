@@ -21,7 +21,7 @@ from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.display import Display, ShownName, ShownTerm, shown_text
 from cortex_skills.server.explorer.field_text import to_field
 from cortex_skills.server.explorer.following import marked
-from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall, Redirected
+from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall, Redirected, not_found
 from cortex_skills.server.explorer.page_queries import MapQuery
 from cortex_skills.server.explorer.pictures.map import MapData, MapLink, MapNode, bounded, picture
 from cortex_skills.server.explorer.pictures.svg import Svg
@@ -99,7 +99,7 @@ def view(call: PageCall) -> MapView:
         reading.address(format="svg"),
         rows,
         reading.as_of_field(),
-        reading.take_away(PAGE.forms),
+        reading.take_away({name: form for name, form in PAGE.forms.items() if name != "svg" or data.nodes}),
     )
 
 
@@ -263,6 +263,13 @@ def _document(call: PageCall) -> MapData:
     return _data(reading, _title(reading), *_triples(reading))
 
 
+def _drawn(call: PageCall) -> bytes:
+    data = _document(call)
+    if not data.nodes:
+        raise not_found("this map has nothing to show")
+    return picture(data).alone()
+
+
 PAGE = ExplorerPage(
     f"{ROOT}/{{namespace}}/{_PATH}",
     "map",
@@ -272,7 +279,7 @@ PAGE = ExplorerPage(
     pool="sparql",
     forms={
         "json": Form("application/json", lambda call: to_json(_document(call).to_json())),
-        "svg": Form("image/svg+xml", lambda call: picture(_document(call)).alone(), "svg"),
+        "svg": Form("image/svg+xml", _drawn, "svg"),
     },
     label="Map",
     section="See",

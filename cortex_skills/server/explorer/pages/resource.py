@@ -17,7 +17,7 @@ from itertools import islice
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph.argument_checks import MAX_LIMIT
-from cortex_graph.exceptions import invalid
+from cortex_graph.exceptions import InvalidArguments, invalid
 from cortex_graph.neighbourhood import Direction, Neighbourhood, neighbourhood
 from cortex_graph.store import Pattern
 from cortex_skills.server.explorer.addresses import ROOT
@@ -136,8 +136,12 @@ def _heading(reading: Reading, node: NamedNode) -> ShownName:
     other = skeleton(shown.name)
     if shown.name.isascii() or not other.isascii():
         return shown
+    try:
+        node = graph.names.node(other)
+    except InvalidArguments:  # what is left of the name is none
+        return shown
     for part in ("subject", "object_"):
-        if graph.store.count(Pattern(graph.names.graph, **{part: graph.names.node(other)}), 1):
+        if graph.store.count(Pattern(graph.names.graph, **{part: node}), 1):
             return replace(shown, warning=f"looks like {shown_text(other, 80).plain}, another name here")
     return shown
 
