@@ -64,8 +64,7 @@ TRIPLE: dict[str, Any] = {
 BUDGET: dict[str, Any] = {
     "type": "object",
     "properties": {"of": {"type": "string"}, "left": {"type": "integer"}, "limit": {"type": "integer"}},
-    "required": ["of", "left", "limit"],
-    "description": "What is left of a budget of the session, when that is less than a fifth.",
+    "description": "What is left of a budget, if less than a fifth.",
 }
 MATCH: dict[str, Any] = {"type": "object", "required": ["subject", "predicate", "object"]}
 

@@ -78,9 +78,9 @@ _ANSWER: dict[str, Any] = {
         "statements": {
             "type": "array",
             "items": {"type": "object", "required": ["tripleHash", "verified", "created"]},
-            "description": "For several statements these fields of each, in their order; of very long ones no triples.",
+            "description": "These fields of each of several statements; of very long ones no triples.",
         },
-        "createdCount": {"type": "integer", "description": "How many of several statements are new."},
+        "createdCount": {"type": "integer", "description": "How many of several are new."},
         "budget": BUDGET,
     },
 }

@@ -56,7 +56,7 @@ _MATCH: dict[str, Any] = {
         **TRIPLE["properties"],
         "id": {"type": "string", "description": "Its hash."},
         "objectLength": LENGTH,
-        "proved": {"const": True, "description": "Present if the triple carries a proof by a trusted key."},
+        "proved": {"const": True, "description": "It carries a proof by a trusted key."},
     },
 }
 _ANSWER: dict[str, Any] = {
@@ -68,7 +68,7 @@ _ANSWER: dict[str, Any] = {
         "withheld": {
             "type": "array",
             "items": {"type": "integer"},
-            "description": "The indexes in `matches` whose lines are not complete in the text.",
+            "description": "The indexes of matches that the text does not show whole.",
         },
         "enrichment": {"type": "object", "properties": {"status": {"type": "string"}}, "required": ["status"]},
         "proofs": {"type": "array"},

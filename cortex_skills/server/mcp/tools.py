@@ -32,7 +32,7 @@ _AGENT = {
     "type": "string",
     "minLength": 1,
     "maxLength": 256,
-    "description": "The agent that the call acts for; the session's agent by default.",
+    "description": "The agent that acts; the session's by default.",
 }
 
 
