@@ -40,7 +40,7 @@ from cortex_skills.gate.action_checks import (
     failed_action,
     too_low,
 )
-from cortex_skills.gate.action_text import errors_for_model, text_for_model
+from cortex_skills.gate.action_text import text_for_model
 from cortex_skills.gate.hooks import Hooks, ToolCall
 from cortex_skills.policy.budgets import RateWindow, Slot
 from cortex_skills.policy.permissions import check_call, check_permissions
@@ -196,8 +196,7 @@ class ActionSteps:
             call.host.memories.settle()
             recorded = {"skill": name, "inputs": inputs, "facts": facts.about, **facts.named()}
             call.host.audit.check_writable(manifest.id, agent=call.agent, **recorded)
-            with errors_for_model(manifest):
-                outputs = checked_outputs(manifest, _run(action, acting))
+            outputs = checked_outputs(manifest, _run(action, acting))
         outcome = text_for_model(manifest, outputs, call.host.cleaning, acting.deadline)
         low = slot.low()
         return outcome.with_budget(low) if low else outcome

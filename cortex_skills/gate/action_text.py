@@ -1,38 +1,26 @@
-"""The outputs and the errors of an action as a model reads them.
+"""The outputs of an action as a model reads them.
 
 Rules kept here:
 - outputs come from files, programs and servers, which anybody may have written: lines and texts with an instruction to
   a model are removed and counted, in the text and in the details alike;
 - cleaning ends when the time of the action does: what was not judged by then is removed, and counted apart;
-- an error may quote the same: a header, a value. One that reads like an instruction keeps its code alone;
 - a text of several lines stands between two lines with a mark that is drawn for each answer, so that no text closes it;
   everything else is one line of JSON.
 """
 
 from __future__ import annotations
 
-import logging
 import math
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-from cortex_graph import GraphError
 from cortex_skills.actions.manifest import ActionManifest
 from cortex_skills.enrichment.policy import Policy
 from cortex_skills.enrichment.text_lines import clean_lines
-from cortex_skills.errors import CortexError
-from cortex_skills.proofs.wording import instructs
 from cortex_skills.registry.model_text import between_marks
-from cortex_skills.safe_io.display import json_text, one_line
-from cortex_skills.secrets import HIDDEN
+from cortex_skills.safe_io.display import json_text
 from cortex_skills.tools import Outcome
 
-log = logging.getLogger(__name__)
-
 _ANY_INSTRUCTION = frozenset({None})
-_BETWEEN_WORDS = re.compile(r"[\W_]+")
 
 
 def text_for_model(
@@ -59,24 +47,6 @@ def text_for_model(
     if cleaner.not_judged:
         details["notJudgedCount"] = cleaner.not_judged
     return Outcome("\n".join(lines), details)
-
-
-@contextmanager
-def errors_for_model(manifest: ActionManifest) -> Iterator[None]:
-    """Replace an error of the block that reads like an instruction; the host's log has its text."""
-    try:
-        yield
-    except (CortexError, GraphError) as error:
-        texts = (error.message, error.hint, json_text(error.details))
-        if not any(instructs(text) or instructs(_BETWEEN_WORDS.sub(" ", text)) for text in texts):
-            raise
-        log.warning("the action %s failed: %s", manifest.id, HIDDEN.text(one_line(error.message)))
-        raise CortexError(
-            error.code,
-            f"{manifest.id} failed, and why is left out: it quotes what reads like an instruction",
-            hint="do not try the same again; the host's log has the reason",
-            details={"action": manifest.id},
-        ) from None
 
 
 class _Cleaner:

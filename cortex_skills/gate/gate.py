@@ -35,6 +35,7 @@ from cortex_skills.cancellation import CancelToken
 from cortex_skills.enrichment.policy import Policy
 from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.gate.action_steps import ActionFacts, ActionSteps, Approved, facts_about, facts_of
+from cortex_skills.gate.error_text import error_for_model
 from cortex_skills.gate.hooks import Hooks, ToolCall, ToolEnd
 from cortex_skills.gate.result import Result, failed
 from cortex_skills.host import Host
@@ -221,7 +222,7 @@ class Gate:
             enrichment = outcome.enrichment
             cleaned, result = _cleaned(outcome, chosen, self.host.cleaning)
         except Exception as error:
-            result = failed(as_ours(audit.word(tool), error))
+            result = failed(error_for_model(audit.word(tool), as_ours(audit.word(tool), error)))
         result = result.without_secrets()
         milliseconds = round((time.monotonic() - started) * 1000, 3)
         entry = audit.AuditRecord(
