@@ -23,22 +23,20 @@ SEEN_INDEXES = "indexes.json"  # beside the trust store
 
 
 def private_paths(config: Config) -> Iterator[Path]:
-    """What nobody but the owner reads or writes, as paths without symbolic links."""
-    yield from map(_real, user_folders())
-    if config.file is not None:
-        yield _real(config.file)
-    if config.store_folder is not None:
-        yield _real(config.store_folder)
+    """What nobody but the owner reads or writes, as paths without symbolic links above them."""
+    for path in (*user_folders(), config.file, config.store_folder):
+        if path is not None:
+            yield from _places(path)
     for name, path in _marked(config, "private"):
-        yield path
+        yield from _places(path)
         if name == "verification.trustStore":
-            yield path.with_name(SEEN_INDEXES)
+            yield from _places(path.with_name(SEEN_INDEXES))
 
 
 def read_only_paths(config: Config) -> Iterator[Path]:
-    """What agents may read and never write, as paths without symbolic links: it decides what is trusted or loaded."""
+    """What agents may read and never write, as `private_paths`: it decides what is trusted or loaded."""
     for _, path in _marked(config, "read-only"):
-        yield path
+        yield from _places(path)
 
 
 def user_folders() -> tuple[Path, ...]:
@@ -55,16 +53,22 @@ def user_folders() -> tuple[Path, ...]:
 
 
 def private_below(config: Config, root: Path) -> Iterator[Path]:
-    """What is private in a folder that the owner chose, as paths without symbolic links; not the folder itself."""
-    top = _real(root)
+    """What is private in a folder that the owner chose, as `private_paths`; not the folder itself."""
+    top = root.resolve()
     return (path for path in private_paths(config) if path != top and path.is_relative_to(top))
 
 
 def _marked(config: Config, access: Literal["private", "read-only"]) -> Iterator[tuple[str, Path]]:
     for name, value, mark in path_settings(config):
         if mark.access == access and not mark.may_be_address:
-            yield name, _real(Path(value))
+            yield name, Path(value)
 
 
-def _real(path: Path) -> Path:
-    return path.resolve()  # settings are expanded already: a folder that is called `~` is one
+def _places(path: Path) -> Iterator[Path]:
+    """Where a path leads, and where it is itself if that is a symbolic link: what is kept beside it is there.
+
+    Settings are expanded already: a folder that is called `~` is one.
+    """
+    yield path.resolve()
+    if path.is_symlink():
+        yield path.parent.resolve() / path.name

@@ -117,6 +117,18 @@ def test_a_private_folder_that_is_called_like_a_home_folder_is_denied(
     assert workspace.is_denied(("~", "own", "x"))
 
 
+def test_what_is_kept_beside_a_symbolic_link_is_private(tmp_path: Path) -> None:
+    (tmp_path / "work" / "out").mkdir(parents=True)
+    for name in ("store", "tokens.json", "trust.json"):
+        (tmp_path / "work" / "out" / name).symlink_to(tmp_path / f"other-{name}")
+    out = tmp_path / "work" / "out"
+    given = {"store": str(out / "store"), "cortex": {"tokenFile": str(out / "tokens.json")}}
+    trust = {"verification": {"trustStore": str(out / "trust.json")}}
+    workspace = Workspace.of(guarded(Config(**given, **trust, actions={"workspace": str(tmp_path / "work")})))
+    beside = ("store", "store.audit", "store.artifacts", "tokens.json.lock", "trust.json.lock", "indexes.json")
+    assert [name for name in beside if not workspace.is_denied(("out", name))] == []
+
+
 @pytest.mark.parametrize("word", ["run.py", "--config=run.py", "./run.py"])
 def test_a_file_that_the_command_of_a_program_names_is_never_written(tmp_path: Path, word: str) -> None:
     (tmp_path / "out" / "data").mkdir(parents=True)
