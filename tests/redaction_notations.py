@@ -52,6 +52,13 @@ SECRETS |= {
         (f'<input type="password" value="{WORD}">', WORD),
         (f'<meta name="csrf-token" content="{WORD}">', WORD),
     ],
+    "statement": [
+        (f'mayros:ada mayros:password "{WORD}"', WORD),
+        (f'mayros:ada mayros:hasPassword "{WORD}"@en', WORD),
+        (f'<urn:a> <http://x.example/ns#apiKey> "{WORD}"^^<urn:t> <urn:g> .', WORD),
+        (f'INSERT DATA {{ <urn:a> <http://x.example/hasPassword> "{WORD}" }}', WORD),
+        ("mayros:ada mayros:password 73102844", "73102844"),
+    ],
     "variable of Terraform": [(f'variable "db_password" {{\n  default = "{WORD}"\n}}', WORD)],
     "configuration by a command": [
         (f"aws configure set aws_secret_access_key {WORD}", WORD),
@@ -93,6 +100,10 @@ INNOCENT += [
     "100 % of tokens &amp; keys: 12",
     "set -x token",
     "LOGIN page is new",
+    'mayros:ada mayros:hasToken "five"',
+    "mayros:ada mayros:hasPassword mayros:password-5",
+    "<urn:a> <http://x.example/tokenCount> 5000 .",
+    "the password 2026 edition",
     "fetch(u, {credentials: 'include'})",
 ]
 

@@ -29,6 +29,7 @@ from cortex_skills.audit.journal import Journal
 from cortex_skills.audit.journal_reader import JournalReader
 from cortex_skills.audit.recent_calls import CallReader, RecentCall, RecentCalls
 from cortex_skills.errors import CortexError
+from cortex_skills.safe_io.redaction import hidden_texts
 from cortex_skills.secrets import without_secrets
 
 log = logging.getLogger(__name__)
@@ -94,9 +95,18 @@ class AuditLog:
             return None
         return {**(self.kept(data) or {}), **bounded_facts(facts or {})}
 
-    def kept_text(self, text: str) -> Any:
-        """What a record may hold of the text of a result; None where no journal is kept."""
-        return None if self.journal is None else bounded_text(without_secrets(text))
+    def kept_text(self, text: str, inputs: object = None, kept_inputs: object = None) -> Any:
+        """What a record may hold of the text of a result; None where no journal is kept.
+
+        Args:
+            text: the text.
+            inputs: of the call.
+            kept_inputs: what the record holds of them: what is masked there is masked in the text, too.
+
+        """
+        if self.journal is None:
+            return None
+        return bounded_text(without_secrets(text), hidden_texts(inputs, kept_inputs))
 
     def event(
         self,

@@ -11,10 +11,11 @@ Rules kept here:
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from cortex_skills.safe_io.redaction import MAX_DEPTH, redacted, redacted_text
+from cortex_skills.safe_io.secret_shapes import MASK
 
 Fact = str | int | bool | None | Sequence[str] | Mapping[str, Sequence[str]]
 Facts = Mapping[str, Fact]
@@ -39,8 +40,11 @@ def bounded_facts(facts: Facts) -> dict[str, Any]:
     return {name: _Cut().of(value, 0) for name, value in facts.items()}
 
 
-def bounded_text(text: str) -> str:
-    """The beginning of a text, redacted: whole words, since half a secret may not look like one."""
+def bounded_text(text: str, hidden: Iterable[str] = ()) -> str:
+    """The beginning of a text, redacted, without hidden ones: whole words, as half a secret may not look like one."""
+    text = text[:MAX_CHARACTERS]
+    for secret in hidden:
+        text = text.replace(secret, MASK)
     if len(text) > MAX_OUTPUT:
         text = f"{text[:MAX_OUTPUT].rpartition(' ')[0]}{LEFT_OUT}"
     return redacted_text(text)

@@ -225,6 +225,7 @@ class Gate:
             result = failed(error_for_model(audit.word(tool), as_ours(audit.word(tool), error)))
         result = result.without_secrets()
         milliseconds = round((time.monotonic() - started) * 1000, 3)
+        inputs = self.host.audit.kept(arguments)
         entry = audit.AuditRecord(
             time=audit.started(milliseconds),
             tool=audit.word(tool) if wanted is not None else redacted_text(audit.word(tool)),
@@ -234,8 +235,8 @@ class Gate:
             milliseconds=milliseconds,
             stripped=cleaned.stripped_count if cleaned else result.details.get("strippedCount", 0),
             removed=audit.removed(result.details["enrichment"]["reasons"]) if cleaned else (),
-            inputs=self.host.audit.kept(arguments),
-            outputs=self.host.audit.kept_text(result.text),
+            inputs=inputs,
+            outputs=self.host.audit.kept_text(result.text, arguments, inputs),
             **({} if facts is None else facts.for_audit(self.host.audit)),
         )
         recent = self.host.audit.record(entry)

@@ -19,13 +19,14 @@ Rules kept here:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from html import unescape
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
-from cortex_skills.safe_io.secret_names import LONGEST_NAME, Naming, as_seen, is_folder, naming
+from cortex_skills.safe_io.secret_names import LONGEST_NAME, Naming, as_seen, is_folder, naming, stated_by
 from cortex_skills.safe_io.secret_shapes import MASK, without_phrases, without_words
 from cortex_skills.safe_io.secret_values import without_values
 
@@ -55,12 +56,12 @@ _PROGRAMS = ("command", "program", "cmd", "executable")
 _ARGUMENTS = frozenset(("args", "arguments", "argv"))
 _VALUES = ("value", "val", "text", "content", "object")
 _OF_STATEMENTS = ("predicate", "property")
-_HAS = re.compile(r"\b(?:has(?=[A-Z_-])|has )")
 _NAMING_OR_FIELD = frozenset((*_NAMING, *_FIELDS))
 _MAY_HOLD = (str, list, tuple, dict)  # what a weak name makes a secret: no number, no truth value
 _PRIVATE_PARTS = frozenset({"d", "p", "q", "dp", "dq", "qi", "k"})  # of a JSON Web Key (RFC 7518, §6)
 
 _SHORTEST = 10  # a text of letters and digits that is shorter has no secret that is found here
+_SHORTEST_HIDDEN = 4
 _MAX_SEARCHED = 2 * MAX_TEXT  # characters: a secret may begin in what is kept, and end behind it
 _LAST_WORD = re.compile(r"\S*\Z")  # which may be the beginning of a secret
 _MAX_ESCAPES = 4  # times that a text was written as a JSON string
@@ -79,6 +80,26 @@ def redacted(value: Any, depth: int = 0) -> Any:
     if isinstance(value, list | tuple):
         return MASK if depth >= MAX_DEPTH else _redacted_items(value, depth)
     return value if value is None or isinstance(value, bool | int | float) else MASK
+
+
+def hidden_texts(value: Any, kept: Any) -> Iterator[str]:
+    """The texts and numbers of a JSON value that are whole behind a mask in what `redacted` kept of it."""
+    if kept == MASK:
+        yield from _texts_in(value, 0)
+    elif isinstance(value, dict) and isinstance(kept, dict):
+        for member, shown in zip(value.values(), kept.values(), strict=False):
+            yield from hidden_texts(member, shown)
+    elif isinstance(value, list | tuple) and isinstance(kept, list):
+        for item, shown in zip(value, kept, strict=False):
+            yield from hidden_texts(item, shown)
+
+
+def _texts_in(value: Any, depth: int) -> Iterator[str]:
+    if isinstance(value, dict | list | tuple) and depth < MAX_DEPTH:
+        for item in islice(value.values() if isinstance(value, dict) else value, MAX_MEMBERS):
+            yield from _texts_in(item, depth + 1)
+    elif isinstance(value, str | int) and len(text := str(value)) >= _SHORTEST_HIDDEN:
+        yield text
 
 
 def _redacted_members(value: dict[Any, Any], depth: int) -> dict[str, Any]:
@@ -124,8 +145,7 @@ def _names_value(value: dict[Any, Any]) -> bool:
 
 def _is_owned(predicate: str, thing: object) -> bool:
     """Whether a statement is that somebody has a password which it states: `hasPassword` and a text, no name."""
-    owned = _HAS.sub("", predicate)
-    return owned != predicate and naming(owned) == "strong" and isinstance(thing, str) and ":" not in thing
+    return stated_by(predicate) == "strong" and isinstance(thing, str) and ":" not in thing
 
 
 def _redacted_items(value: list[Any] | tuple[Any, ...], depth: int) -> list[Any]:

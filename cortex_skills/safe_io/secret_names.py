@@ -89,6 +89,7 @@ _FIND = re.compile(
     rf"|(?P<weak>(?:^|_)(?:{_WEAK})(?=_|$))"
 )
 _FULL = re.compile(f"(?:{_STRONG})|(?:{_NAMED})")  # one word, however it is written: `PaSsWoRd`
+_HAS = re.compile(r"\b(?:has(?=[A-Z_-])|has )")
 _FOLDER = re.compile(r"(?:/|~|[A-Z]:\\)[\w./\\ -]*")
 _LATIN = str.maketrans("аеіјокмрсухѕԁһԛԝοαερυνκτι", "aeijokmpcyxsdhqwoaepuvkti")  # Cyrillic and Greek letters
 _TWO_SCRIPTS = re.compile(r"\b(?=\w*[A-Za-z])(?=\w*[\u0370-\u052f])\w+")
@@ -141,6 +142,11 @@ _known = lru_cache(maxsize=4096)(_naming)  # names repeat
 def naming(name: str) -> Naming:
     """Whether a name is that of a secret, and how surely."""
     return _known(name) if len(name) <= LONGEST_NAME else _naming(name)
+
+
+def stated_by(predicate: str) -> Naming:
+    """As `naming`, of the object of a statement: `hasPassword` states a password."""
+    return naming(_HAS.sub("", predicate))
 
 
 def is_folder(name: str, value: object) -> bool:

@@ -13,14 +13,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cortex_skills.safe_io.secret_names import MARKS, folded_name, is_folder, naming, words_of
+from cortex_skills.safe_io.secret_names import MARKS, folded_name, is_folder, naming, stated_by, words_of
 from cortex_skills.safe_io.secret_shapes import MASK
 
 _QUOTE = r"\\{0,7}[\"'`]{1,3}|&quot;|&#(?:34|39);|%2[27]|”|’"
 _NAME = re.compile(
-    rf"(?<![\w.-])(?P<name>[\w.-]++)(?P<close>(?:{_QUOTE}|[\])\\]|\*\*|__){{0,4}})(?:[ \t]\([^()\n]{{1,30}}\))?[ \t]*+"
-    r"(?P<sep>=>|:=|->|<-|={1,3}|[-–—|](?=[ \t])|!==?|:|%(?:25)*3[AaDd]"
-    r"|(?<![ \t])\((?=[\"'])|,[ \t]*+(?=[\"'])|(?=[\"'`]))"
+    rf"(?<![\w.-])(?P<name>[\w.-]++)(?P<close>(?:{_QUOTE}|[\])\\]|\*\*|__|>){{0,4}})"
+    r"(?:[ \t]\([^()\n]{1,30}\))?[ \t]*+(?P<sep>=>|:=|->|<-|={1,3}|[-–—|](?=[ \t])|!==?|:|%(?:25)*3[AaDd]"
+    r"|(?<![ \t])\((?=[\"'])|,[ \t]*+(?=[\"'])|(?=[\"'`]|\\{1,7}[\"']|[0-9]{4}))"
     r"(?:\*\*|__)?[ \t]*+(?:[!&][\w-]++[ \t]+)?"
 )
 _WORD = re.compile(r"[\w.-]++")
@@ -192,14 +192,17 @@ def _named_value(found: re.Match[str]) -> str:
 def _value_of(text: str, found: re.Match[str]) -> tuple[int, int] | None:
     """Where the value begins and ends that belongs to a name; None if it is no secret."""
     name, close, sep = found["name"], found["close"], found["sep"]
-    kind = naming(name)
+    kind = naming(name) if sep else stated_by(name)
     if kind in ("", "weak") and name.casefold() in _SECOND:
         before = _FIRST_WORD.search(text, max(0, found.start() - 24), found.start())
         kind = kind if before is None else naming(f"{before[1]}_{name}") or kind
     if not kind or (sep == "" and kind != "strong") or (sep.startswith(",") and not _is_passed(text, found, kind)):
         return None
-    if sep == "" and (close or text[found.end() - 1] not in " \t"):
-        return None
+    if sep == "":  # of a command, or the object of a statement: `ex:password "x"`
+        is_predicate = close == ">" or (not close and text[found.start() - 1 : found.start()] == ":")
+        is_number = text[found.end()].isdigit()
+        if text[found.end() - 1] not in " \t" or (not is_predicate and (close or is_number)):
+            return None
     if sep in _DASHES and (kind != "strong" or not _LETTERS_AND_DIGITS.match(text, found.end())):
         return None
     if sep == "(" and not _is_call(name):

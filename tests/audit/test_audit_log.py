@@ -23,6 +23,7 @@ from cortex_skills.audit.journal_files import day_files
 from cortex_skills.audit.recent_calls import CallFilter, RecentCalls
 from cortex_skills.cli.app import program
 from tests.configs import config
+from tests.plugin.skills import write_skill
 
 DAY = 86_400
 SECRET = "hunter2hunter2"
@@ -75,6 +76,37 @@ def test_a_name_that_is_no_tool_is_text_of_the_caller(tmp_path: Path) -> None:
         assert [call.record.tool for call in plugin.recent_calls.page().calls] == ["password=[redacted]", "[redacted]"]
     written = json.dumps(documents(tmp_path))
     assert (key in written, SECRET in written) == (False, False)
+
+
+def test_what_an_answer_repeats_of_redacted_inputs_is_redacted_too(tmp_path: Path) -> None:
+    stated = {"password": SECRET, "hasPassword": SECRET, "hasApiKey": SECRET, "passcode": 73102844, "note": "it is 5"}
+    predicates = [{"predicate": predicate} for predicate in stated]
+    skill = write_skill(tmp_path / "probe", permissions={"graph": ["read", "write"]}, assertions=predicates)
+    with opened(tmp_path, verification={"autoScan": False}) as plugin:
+        plugin.load(skill)
+        for predicate, value in stated.items():
+            result = plugin.call("skill_assert", {"subject": "ada", "predicate": predicate, "object": value})
+            assert (result.code, str(value) in result.text) == (None, True)
+    kept = [each["details"] for each in documents(tmp_path) if each["details"]["action"] == "skill_assert"]
+    assert [each["inputs"]["object"] for each in kept] == ["[redacted]"] * 4 + ["it is 5"]
+    assert not any(str(secret) in json.dumps(kept) for secret in (SECRET, 73102844))
+    assert all(each["outputs"].startswith("Asserted: mayros:ada") for each in kept)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "text", "kept"),
+    [
+        ({"password": SECRET}, f"no user has {SECRET} here", "no user has [redacted] here"),
+        ({"a": [{"pin": 730155}]}, "730155 is wrong", "[redacted] is wrong"),
+        ({"credentials": {"x": [SECRET], "y": "abc"}}, f"abc and {SECRET}", "abc and [redacted]"),
+        ({"args": ["--token", SECRET]}, f"{SECRET} ends", "[redacted] ends"),
+        ({"password": "correct horse"}, f"{'y ' * 95}correct horse", f"{'y ' * 95}[redacted]"),
+        ({"name": SECRET}, f"no user has {SECRET} here", f"no user has {SECRET} here"),
+    ],
+)
+def test_a_text_has_nothing_that_is_masked_in_the_inputs(tmp_path: Path, inputs: Any, text: str, kept: str) -> None:
+    with opened(tmp_path) as plugin:
+        assert plugin.audit.kept_text(text, inputs, plugin.audit.kept(inputs)) == kept
 
 
 def test_a_plugin_in_memory_has_no_journal_and_one_that_serves_has_it_beside_its_store(tmp_path: Path) -> None:
