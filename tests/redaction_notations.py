@@ -39,10 +39,8 @@ SECRETS |= {
             "la contrase\u00f1a es",
         )
     ],
-    "other languages": [
-        (f"{name}: {WORD}", WORD)
-        for name in ("Wachtwoord", "L\u00f6senord", "Has\u0142o", "Mot de passe ", "parola d'ordine", "salasana")
-    ],
+    "other languages": [(f"{name}: {WORD}", WORD) for name in ("Wachtwoord", "L\u00f6senord", "Has\u0142o", "salasana")]
+    + [(f"{name}: {_MIXED}", _MIXED) for name in ("Mot de passe ", "parola d'ordine")],
     "parameters of a header": [(f'Authorization: Digest username="u", response="{HEX32}"', HEX32)],
     "protocol of mail": [(f"AUTH PLAIN {_MIXED}", _MIXED), (f"(LOGIN ada {_MIXED})", _MIXED)],
     "tuple": [(f"get(u, auth=('ada', '{WORD}'))", WORD), (f"headers = [('Authorization', '{WORD}')]", WORD)],
@@ -104,6 +102,11 @@ INNOCENT += [
     "mayros:ada mayros:hasPassword mayros:password-5",
     "<urn:a> <http://x.example/tokenCount> 5000 .",
     "the password 2026 edition",
+    "Passwort: mindestens 12 Zeichen",
+    "mot de passe : obligatoire",
+    '<string name="password_hint">At least 8</string>',
+    "mongod -p 27017",
+    "csrf: enabled, mfa: on",
     "fetch(u, {credentials: 'include'})",
 ]
 
@@ -114,6 +117,8 @@ MEMBERS: list[tuple[Any, str]] = [
     ({"program": "docker", "args": ["login", "-u", "a", "-p", WORD]}, WORD),
     ({"selector": "#password", "value": WORD}, WORD),
     ({"element": "Password field", "text": WORD}, WORD),
+    ({"fields": [{"name": "Password field", "type": "textbox", "value": WORD}]}, WORD),
+    ({"placeholder": "Enter password", "text": WORD}, WORD),
     ({"ref": "input[name=password]", "text": WORD}, WORD),
     ({"id": "password", "value": WORD}, WORD),
     ({"label": "API key", "val": WORD}, WORD),
@@ -129,5 +134,8 @@ INNOCENT_MEMBERS: list[Any] = [
     {"subject": "ada", "predicate": "hasPassword", "object": True},
     {"subject": "ada", "predicate": "hasPassword", "object": "mayros:password-5"},
     {"subject": "ada", "predicate": "hasToken", "object": "five"},
-    {"id": "token", "value": 5} | {"id": "tokenizer"},
+    {"id": "tokenizer", "value": 5},
+    {"id": "password-reset", "text": "click here"},
+    {"selector": "#token-table", "text": "x1"},
+    {"name": "Password hint", "value": "dog"},
 ]

@@ -50,8 +50,16 @@ _NAMING = (
     "label",
     "id",
 )  # of objects that name a value in a member
-_FIELDS = ("selector", "element", "locator", "ref")  # of a page, which a person or an agent fills in
-_OF_FIELDS = re.compile(r"(?i)[\W_]*(?:field|input|box)\W*\Z")
+_FIELDS = (
+    "selector",
+    "element",
+    "locator",
+    "ref",
+    "placeholder",
+    "label",
+    "name",
+)  # of a page, which a person or an agent fills in
+_OF_FIELDS = re.compile(r"(?i)\s+(?:field|input|box)\W*\Z")
 _PROGRAMS = ("command", "program", "cmd", "executable")
 _ARGUMENTS = frozenset(("args", "arguments", "argv"))
 _VALUES = ("value", "val", "text", "content", "object")
@@ -105,7 +113,9 @@ def _texts_in(value: Any, depth: int) -> Iterator[str]:
 def _redacted_members(value: dict[Any, Any], depth: int) -> dict[str, Any]:
     names_value = _names_value(value)
     is_key = "kty" in value
-    program = None if _ARGUMENTS.isdisjoint(value) else _first_text(value, _PROGRAMS)
+    program: str | None = None
+    if not _ARGUMENTS.isdisjoint(value):
+        program = next((value[name] for name in _PROGRAMS if isinstance(value.get(name), str)), None)
     kept: dict[str, Any] = {}
     for name, member in value.items():
         if len(kept) == MAX_MEMBERS:
@@ -122,16 +132,13 @@ def _redacted_members(value: dict[Any, Any], depth: int) -> dict[str, Any]:
     return kept
 
 
-def _first_text(value: dict[Any, Any], names: tuple[str, ...]) -> str | None:
-    return next((value[name] for name in names if isinstance(value.get(name), str)), None)
-
-
 def _names_value(value: dict[Any, Any]) -> bool:
     """Whether an object names the secret that another member of it is."""
     if _NAMING_OR_FIELD.isdisjoint(value):
         return False
-    if (field := _first_text(value, _FIELDS)) is not None and naming(_OF_FIELDS.sub("", field)) in ("named", "strong"):
-        return True
+    for name in _FIELDS:
+        if isinstance(value.get(name), str) and naming(_OF_FIELDS.sub("", value[name])) in ("named", "strong"):
+            return True
     for name in _NAMING:
         if name in value and isinstance(value[name], str):
             kind = naming(value[name])

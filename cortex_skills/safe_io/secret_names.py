@@ -75,7 +75,8 @@ _LAST = frozenset(  # words that end the name of what is stated about a secret
     field format found in index is kind label left len length lifetime limit limits manager max method min minute
     minutes mode name names needed number path per period policies policy present prompt provider reason ref refresh
     required rotated rotation schema scope scopes second seconds size source state status stdin strategy strength
-    subject supported time timeout title ttl type types updated uri url usage used valid version
+    subject supported time timeout title ttl type types updated uri url usage used valid version hint
+    hints reset list table manager page help
     """
     )
 )

@@ -147,7 +147,9 @@ _PHRASES = (
     (("login",), re.compile(r"(\blogin\s+\S+\s+password\s+)\S++"), rf"\1{MASK}"),
     (
         ("mot de passe", "parola d", "palabra de paso"),
-        re.compile(r"(?i)(\b(?:mot de passe|parola d[’']ordine|palabra de paso)\s{0,3}[:=]\s{0,3}[\"'«]?)[^\s\"'»]++"),
+        re.compile(
+            rf"(?i)(\b(?:mot de passe|parola d[’']ordine|palabra de paso)\s{{0,3}}[:=]\s{{0,3}}[\"'«]?){_MIXED}"
+        ),
         rf"\1{MASK}",
     ),
     (
@@ -173,7 +175,7 @@ _COMMANDS = tuple(  # the same of commands: in texts with an option
         ),
         (
             ("mongo", "user", "sqlcmd", "ipmitool", "keygen", "http"),
-            r"\b((?:(?:mongo\w*|user(?:add|mod)|sqlcmd|ipmitool)\b[^\n|;]{0,200}?\s-[pP]"
+            r"\b((?:(?:mongo(?:sh|dump|restore|export|import)?|user(?:add|mod)|sqlcmd|ipmitool)\b[^\n|;]{0,200}?\s-[pP]"
             r"|ssh-keygen\b[^\n|;]{0,200}?\s-N|https?\s[^\n|;]{0,200}?-a\s+[^\s:]+:)\s*[\"']?)[^\s\"'-][^\s\"']*+",
         ),
         (("mysql", "mariadb", "7z"), rf"\b({_MYSQL})[^\s\"']{{4,}}+"),

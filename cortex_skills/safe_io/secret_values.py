@@ -36,7 +36,7 @@ _BELOW = re.compile(  # a value alone in the line below its name, with letters a
     r"((?=[^\s\"']*[0-9])(?=[^\s\"']*[^\W\d_])[^\s:\"'(#-][^\s:\"'(]{4,})[\"']?[ \t]*(?=\r?\n|\Z|[\"'])"
 )
 _BLOCK = re.compile(r"[|>][+-]?[0-9]?[ \t]*\r?\n((?:[ \t]+[^\n]*(?:\n|\Z))+)")
-_NEXT_WORD = re.compile(r"[ \t]+[^\W\d_]")
+_NEXT_WORD = re.compile(r"[ \t]+[^\W_]")
 _ANNOTATION = re.compile(r"[^\S\n]*=(?![=>])[^\S\n]*")
 _OPTION = re.compile(
     r"(?<![\w-])--?(?P<name>[A-Za-z][\w-]++)[ \t]++(?P<value>(?![-|&;<>])[^\s\"'`]++|\"[^\"\n]*+|'[^'\n]*+)"
@@ -53,7 +53,7 @@ _INSTRUCTION = re.compile(
     r"[ \t]+(?P<name>[\w-]++)[ \t]+(?P<value>[^\s\"'\\]++)"
 )
 _NAMED_ELEMENT = re.compile(
-    r"<[\w:.-]++\s[^<>]{0,200}?\b(?:name|key|id)=\\*[\"'](?P<name>[\w.-]++)\\*[\"'][^<>]{0,200}?>(?P<value>[^<>]++)</"
+    r"<[\w:.-]++\s[^<>]{0,200}?\b(?:name|key)=\\*[\"'](?P<name>[\w.-]++)\\*[\"'][^<>]{0,200}?>(?P<value>[^<>]++)</"
 )
 _PROPERTY = re.compile(r"<key>(?P<name>[\w.-]++)</key>\s*<string>(?P<value>[^<>]++)</")
 _ATTRIBUTE = re.compile(r"<(?P<name>[\w:.-]++)\s[^<>]{0,200}?\bvalue=\\*[\"'](?P<value>[^\"'<>\\]++)")
@@ -102,7 +102,7 @@ _WORDS = "|".join(
     string str bytes bytestring int bool boolean any object text varchar char optional required none null nil true false
     yes no undefined unknown missing invalid expired unset empty incorrect wrong correct valid changed ok failed needed
     tbd n/a never always bearer basic digest oauth2? ntlm kerberos saml oidc
-    include omit same-origin password passwd secret token key
+    include omit same-origin enabled disabled on off password passwd secret token key
     """
     )
 )
