@@ -3,16 +3,19 @@
 Rules kept here:
 - only manifests in that format are checked: a semantic block in the frontmatter is outside the format;
 - the reference validator (skills-ref) reads a subset of YAML without flow style (`{a: b}`, `[a, b]`) and without tabs
-  between a key and its value, and no byte-order mark before the first `---`;
+  outside of quoted texts, text blocks and comments, and no byte-order mark before the first `---`;
 - in that validator the first `---` after the first line ends the frontmatter, at any position in its line.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from cortex_skills.manifest.frontmatter import FILE_NAME, Frontmatter, frontmatter_of
 from cortex_skills.safe_io.schemas import Mark, Problem
+
+_COMMENT = re.compile(r"(?:(?<=[ \t])|^)#[^\n]*", re.MULTILINE)
 
 
 def is_agentskills(front: Frontmatter) -> bool:
@@ -39,9 +42,10 @@ def _problem(line: int, message: str, hint: str) -> Problem:
 
 
 def _unusual(frontmatter: str) -> Iterator[Problem]:
-    """The values in flow style, and those after a tab."""
+    """The values in flow style, and the lines with a tab outside of quoted texts, text blocks and comments."""
     import yaml
 
+    texts: list[tuple[int, int]] = []
     try:
         for event in yaml.parse(frontmatter, Loader=yaml.CSafeLoader):
             mark = event.start_mark
@@ -50,9 +54,23 @@ def _unusual(frontmatter: str) -> Iterator[Problem]:
             if isinstance(event, yaml.CollectionStartEvent) and event.flow_style:
                 message = "is written in braces or brackets, which agentskills.io does not read"
                 yield _problem(mark.line + 2, message, "write each entry on a line of its own: key: value, or - item")
-            elif isinstance(event, yaml.ScalarEvent) and frontmatter[mark.index - 1 : mark.index] == "\t":
-                yield _problem(
-                    mark.line + 2, "has a tab before a value, which agentskills.io does not read", "write a space"
-                )
+            elif isinstance(event, yaml.ScalarEvent) and event.style and event.end_mark is not None:
+                start, end = mark.index, event.end_mark.index
+                if event.style in "|>":  # the line with the indicator is no part of the text
+                    start += len(frontmatter[start:end].partition("\n")[0])
+                texts.append((start, end))
     except (yaml.YAMLError, UnicodeEncodeError):
         return  # already reported by the parser
+    yield from _tabs(frontmatter, texts)
+
+
+def _tabs(frontmatter: str, texts: list[tuple[int, int]]) -> Iterator[Problem]:
+    """The lines with a tab outside of these texts and of comments."""
+    parts, last = [], 0
+    for start, end in texts:
+        parts += [frontmatter[last:start], re.sub(r"[^\n]", "x", frontmatter[start:end])]
+        last = end
+    rest = _COMMENT.sub("", "".join([*parts, frontmatter[last:]]))
+    for number, line in enumerate(rest.split("\n"), 2):
+        if "\t" in line:
+            yield _problem(number, "has a tab, which agentskills.io reads in quoted texts only", "write a space")
