@@ -6,7 +6,8 @@ Rules kept here:
 - the semantic block is in the frontmatter, or it is the whole companion file named by
   `metadata: {semantic: semantic.yaml}`; the companion also has at most 64 KiB, and `type: semantic` is then optional;
 - the fields of agentskills.io are text: an unquoted `1.0` or `no` is read as that text, and a list or mapping in
-  `license`, `compatibility`, `allowed-tools` and `metadata` as JSON, with a warning;
+  `license`, `compatibility`, `allowed-tools` and `metadata` as JSON, with a warning; `metadata` without a
+  value is empty, as the reference validator reads it;
 - the description is held without the white space around it, which YAML adds to a folded text;
 - a word that YAML readers read differently (`no`, a date) is text outside the semantic block;
 - frontmatter without a semantic block is a plain agentskills.io skill;
@@ -101,6 +102,8 @@ def read_frontmatter(text: str) -> Frontmatter:
         hint = "move text into the body; or close the frontmatter with a line that is ---"
         return Frontmatter(unreadable("has more than 64 KiB of frontmatter", hint))
     document, body = _read_yaml(match[1], FILE_NAME, first_line=2, is_text=_is_text), text[match.end() :]
+    if isinstance(document.data, dict) and document.data.get("metadata", {}) in (None, ""):
+        document = replace(document, data={**document.data, "metadata": {}})
     if len(body.encode("utf-8")) > MAX_BODY_BYTES:
         problem = Problem(("body",), "has more than 1 MiB", "move parts of it to other files", Mark(FILE_NAME))
         document = replace(document, problems=(*document.problems, problem))

@@ -67,6 +67,12 @@ SHAPES = {
     "a name with an underscore": ("name: my_demo\ndescription: d", False),
     "a name with a colon": ("name: acme:demo\ndescription: d", False),
     "a name that is a number": ("name: 5\ndescription: d", True),
+    **{
+        f"{key} without a value": (f"name: demo\ndescription: d\n{key}:", True)
+        for key in ("license", "compatibility", "allowed-tools", "metadata")
+    },
+    "metadata that is an empty text": ('name: demo\ndescription: d\nmetadata: ""', True),
+    "metadata that is a list": ("name: demo\ndescription: d\nmetadata: [a]", False),
     "tabs after colons": ("name:\tdemo\ndescription:\td", True),
     "a tab at the beginning of a line": ("name: demo\ndescription: d\nmetadata:\n\ta: b", False),
     "a misspelt permission": (
