@@ -4,6 +4,7 @@ Rules kept here:
 - a file that is compressed by gzip is read, up to a number of bytes; any other compression is refused by its name;
 - RDF/XML is read in the encoding of its byte order mark or its declaration (XML 1.0 §4.3.3), and rewritten in UTF-8.
   Only encodings of characters are known: a codec of Python may do anything else;
+- a line of XML ends with a line feed, however the file writes it (XML 1.0 §2.11);
 - any other format is UTF-8 (Turtle §6.1, N-Triples §3, RFC 8259 §8.1): UTF-16 and UTF-32 are refused as such;
 - what is no valid text in its encoding is refused: no character is replaced.
 """
@@ -11,6 +12,7 @@ Rules kept here:
 from __future__ import annotations
 
 import codecs
+import io
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -71,6 +73,15 @@ def plain_file(file: Path, form: str, folder: Path, most: int, step: Callable[[]
     return file if encoding is None else _decoded(file, encoding, folder / "decoded", most, step)
 
 
+def with_line_feeds(file: Path, folder: Path, most: int, step: Callable[[], None]) -> Path:
+    """Return a file of XML in UTF-8 whose lines end with line feeds: itself, or a new one; see `plain_file`."""
+    with file.open("rb") as opened:
+        while chunk := opened.read(_CHUNK):
+            if b"\r" in chunk:
+                return _decoded(file, "utf-8", folder / "lines", most, step)
+    return file
+
+
 def first_bytes(file: Path) -> bytes:
     """Return the first bytes of a file."""
     with file.open("rb") as opened:
@@ -123,7 +134,7 @@ def _decompressed(file: Path, target: Path, most: int, step: Callable[[], None])
 
 
 def _decoded(file: Path, encoding: str, target: Path, most: int, step: Callable[[], None]) -> Path:
-    decoder = codecs.getincrementaldecoder(encoding)()
+    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding)(), translate=True)
     lines = 1
     with file.open("rb") as source, _bounded(target, most) as write:
         is_first = is_last = False

@@ -30,7 +30,7 @@ from cortex_graph.exceptions import GraphError, InvalidArguments, invalid
 from cortex_graph.names import Names, kept_beside
 from cortex_graph.size_limits import MOST_BYTES, long_line, too_long
 from cortex_graph.transfer import lines
-from cortex_graph.transfer.encodings import NOT_UTF8, first_bytes, plain_file
+from cortex_graph.transfer.encodings import NOT_UTF8, first_bytes, plain_file, with_line_feeds
 from cortex_graph.transfer.formats import FORMATS, format_in
 from cortex_graph.transfer.json_ld import ignored_members
 from cortex_graph.transfer.precheck import check_file, check_terms
@@ -108,6 +108,8 @@ class FileReader:
         self.file = plain_file(self.file, name, self._folder, self._job["most"], self._step)
         head = first_bytes(self.file).removeprefix(BOM_UTF8)
         self.form = FORMATS[format_in(head, name, guessed=self._job["guessed"])]
+        if self.form == RdfFormat.RDF_XML:
+            self.file = with_line_feeds(self.file, self._folder, self._job["most"], self._step)
 
     def progress(self) -> dict[str, int]:
         """Return how many bytes were read and written, and how many statements."""

@@ -153,6 +153,21 @@ def test_a_small_file_that_grows_without_end_is_refused(tmp_path: Path, inner: s
         plain_file(tmp_path / "bomb", "rdf-xml", tmp_path, 150_000, lambda: None)
 
 
+@pytest.mark.parametrize("line_end", ["\r\n", "\r", "\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_line_of_xml_ends_with_a_line_feed(tmp_path: Path, encoding: str, line_end: str) -> None:
+    text = XML.replace("äß", "ä\n\nß&#13;").replace("\n", line_end)
+    assert {triple.object.value for triple in read_here(text.encode(encoding), "rdf-xml", tmp_path)[1]} == {"ä\n\nß\r"}
+
+
+def test_the_line_ends_of_a_literal_in_turtle_stay(tmp_path: Path) -> None:
+    (tmp_path / "a.owl").write_bytes(b"<urn:a> <urn:e:p> '''a\r\nb''' .\r\n")
+    graph = NamespacedGraph(open_store("memory:"), "n")
+    import_rdf(graph, tmp_path / "a.owl")
+    (match,) = graph.pattern_query({})["matches"]
+    assert match["object"] == "a\r\nb"
+
+
 @pytest.mark.parametrize(
     ("encoding", "declared"),
     [
