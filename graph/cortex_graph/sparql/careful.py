@@ -6,7 +6,8 @@ Rules kept here:
   subquery, is replaced by the union of the named graphs, and a constant has `GRAPH g {}` before it;
 - a path that may have length zero matches the constant at its end (`zero_length_paths.py`), also one that no graph has:
   the worker asks for it first;
-- numbers of any length have a place in an order, and a sum (`exact_writer.py`);
+- numbers of any length have a place in an order, and a sum, and decimals a product (`exact_writer.py`);
+- values of several kinds have an order (`total_order.py`);
 - a text that cannot be parsed here is not rewritten. The engine gets both texts, and reports errors in the first one.
 """
 
@@ -23,6 +24,7 @@ from cortex_graph.sparql.prologue import Prologue
 from cortex_graph.sparql.serialize import SparqlWriter
 from cortex_graph.sparql.token_cursor import Cursor, NotParsedError, sign, word
 from cortex_graph.sparql.tokens import SparqlToken
+from cortex_graph.sparql.total_order import without_order
 from cortex_graph.sparql.zero_length_paths import (
     ZERO_LENGTH,
     Tokens,
@@ -39,6 +41,7 @@ _TOO_MANY = "GRAPH around a group without triples, or with a subquery, is not ev
 _TOO_DEEP = "operations nest too deeply, or are too many, for integers beyond 64 bits and long decimals"
 _TOO_LONG = "the server may not compare integers beyond 64 bits and decimals of more than 38 digits"
 _SHORT = 18  # characters of a number that is never too long
+_REWRITTEN = frozenset({"GRAPH", "ORDER", "MAX", "MIN", "/", *ZERO_LENGTH})
 _MODIFIERS = frozenset({"GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES"})
 
 
@@ -48,6 +51,7 @@ class CarefulQuery:
 
     Attributes:
         text: the query.
+        checked: the original text without ORDER BY: whether the engine accepts it can be asked without sorting.
         programs: what its functions calculate (`exact_numbers.functions`).
         probes: questions; when all are true, the original text has the same answer, unless `is_needed`.
         is_needed: whether the original text may have another answer.
@@ -56,6 +60,7 @@ class CarefulQuery:
     """
 
     text: str
+    checked: str = ""
     programs: list[Any] = field(default_factory=list)
     probes: list[str] = field(default_factory=list)
     is_needed: bool = False
@@ -76,23 +81,26 @@ def careful_query(
 
     """
     signs = {token.text for token in tokens if token.kind in ("word", "sign")}
-    if not (has_long_numbers or "GRAPH" in signs or (ZERO_LENGTH & signs) or _has_long(tokens)):
+    if not (has_long_numbers or _REWRITTEN & signs or _has_long(tokens)):
         return None
     prologue = Prologue(text, {})
     try:
-        rewriter = _Rewriter(tokens[prologue.read(tokens, 0) :], prologue, dataset)
-        rewriter.exact = has_long_numbers is not None and (has_long_numbers or _has_long(tokens))
+        exact = has_long_numbers is not None and (has_long_numbers or _has_long(tokens))
+        numbers = ExactWriter(prologue.iri, exact=exact, has_functions=has_long_numbers is not None)
+        start = prologue.read(tokens, 0)
+        rewriter = _Rewriter(tokens[start:], prologue, dataset, numbers)
         body = rewriter.query()
     except NotParsedError:
         return None
     except RecursionError:
-        return CarefulQuery(text, warnings=(_TOO_DEEP,)) if has_long_numbers else None
+        return CarefulQuery(text, text, warnings=(_TOO_DEEP,)) if has_long_numbers else None
     if has_long_numbers is None and _has_long(tokens):
         rewriter.warnings.add(_TOO_LONG)
     if not rewriter.changed and not rewriter.warnings:
         return None
     written = SparqlWriter(text, prologue, functions=FUNCTIONS).write([body])
-    found = CarefulQuery(written.text, rewriter.numbers.programs)
+    checked = SparqlWriter(text, prologue).write([without_order(tokens[start:])])
+    found = CarefulQuery(written.text, checked.text, rewriter.numbers.programs)
     found.probes = [SparqlWriter(text, prologue).write([probe]).text for probe in rewriter.probes]
     found.is_needed = rewriter.is_needed
     found.warnings = tuple(rewriter.warnings | ({_TOO_DEEP} if not rewriter.numbers.is_complete else set()))
@@ -110,8 +118,10 @@ def _has_long(tokens: Iterable[SparqlToken]) -> bool:
 class _Rewriter:
     """Copies a query, and changes the parts that need it."""
 
-    def __init__(self, tokens: Sequence[SparqlToken], prologue: Prologue, dataset: Dataset) -> None:
-        self.exact = False
+    def __init__(
+        self, tokens: Sequence[SparqlToken], prologue: Prologue, dataset: Dataset, numbers: ExactWriter
+    ) -> None:
+        self.numbers = numbers
         self.changed = False
         self.is_needed = False
         self.warnings: set[str] = set()
@@ -121,7 +131,6 @@ class _Rewriter:
         self._in_graph = 0
         self._added = 0  # tokens of groups that are repeated
         self._reader = ExpressionReader(self._cursor, self._group, prologue.iri)
-        self.numbers = ExactWriter(prologue.iri)
 
     def query(self) -> list[SparqlToken]:
         """Rewrite the whole query."""
@@ -192,10 +201,11 @@ class _Rewriter:
         if clause == "ORDER":
             direction = [self._cursor.next()] if self._cursor.sees("ASC", "DESC") else []
             found = self._reader.primary()
-            if not self.exact:
-                return [*direction, *self._written(found)]
+            keys = self.numbers.sort_keys(found)
+            if keys == [found.tokens()]:
+                return [*direction, *keys[0]]
             self.changed = self.is_needed = True
-            return [*direction, *_bracketed(self.numbers.order_key(found), found.start)]
+            return [token for key in keys for token in (*direction, *_bracketed(key, found.start))]
         if clause == "GROUP" and self._cursor.sees("("):
             return self._named_expression()
         return self._constraint()
@@ -209,8 +219,6 @@ class _Rewriter:
         return _bracketed(written, found.start)
 
     def _written(self, expression: Expression) -> list[SparqlToken]:
-        if not self.exact:
-            return expression.tokens()
         before = len(self.numbers.programs)
         written = self.numbers.written(expression)
         if len(self.numbers.programs) > before or len(written) > len(expression.tokens()):

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import operator
 import re
+import struct
 from collections.abc import Callable, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Context, Decimal, InvalidOperation
+from math import copysign, inf
 from typing import Any, Final
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
@@ -23,6 +25,7 @@ XSD: Final = "http://www.w3.org/2001/XMLSchema#"
 FUNCTIONS: Final = "urn:cortex-graph:exact/"  # begins the names of the functions that a rewritten query calls
 AGGREGATES: Final = ("MAX", "MIN", "SUM", "AVG")
 ORDER: Final = "order"
+FITTED: Final = "fitted"  # begins a program whose result has the digits that the engine keeps
 
 Term = NamedNode | BlankNode | Literal | Triple
 Number = tuple[int, Decimal | float]  # the rank of its type in promotions, and its value
@@ -134,20 +137,23 @@ def aggregates() -> dict[NamedNode, Callable[[], Any]]:
 
 
 def order_key(term: Term) -> Term:
-    """Return the term by which a term is sorted: for a number, a string that sorts like its value."""
+    """Return the term by which a term of one kind is sorted: for a number, a string that sorts like its value."""
     short = _short_integer(term)
     if short is not None:
         return Literal(_key(short < 0, str(abs(short)), len(str(abs(short))) - 1))
     number = number_of(term)
-    if number is None:
-        return term
+    return term if number is None else Literal(order_value(number))
+
+
+def order_value(number: Number) -> str:
+    """Return a string that sorts like a number; `NaN` is after all others, as in the engine."""
     value = number[1]
     if isinstance(value, float):
-        if value != value or value in (float("inf"), float("-inf")):
-            return Literal({"inf": "2", "-inf": "0", "nan": ""}[str(value)])
+        if value != value or value in (inf, -inf):
+            return {"inf": "2", "-inf": "0", "nan": "3"}[str(value)]
         value = Decimal(value)
     sign, digits, _ = value.as_tuple()
-    return Literal(_key(bool(sign), "".join(map(str, digits)), value.adjusted()))
+    return _key(bool(sign), "".join(map(str, digits)), value.adjusted())
 
 
 def _key(is_negative: bool, digits: str, place: int) -> str:
@@ -182,6 +188,8 @@ def _evaluated(program: Program, arguments: Sequence[Term]) -> Number | bool:
     if operation == "number":
         _as_number(_evaluated(operands[0], arguments))
         return True
+    if operation == FITTED:
+        return _fitted(_as_number(_evaluated(operands[0], arguments)))
     if operation in _CASTS and isinstance(operands[0], int):
         return _cast(operation, _number(_retyped(arguments[operands[0]], operation)))
     first, *others = (_as_number(_evaluated(operand, arguments)) for operand in operands)
@@ -201,6 +209,15 @@ def _number(term: Term) -> Number:
     return found
 
 
+def _fitted(number: Number) -> Number:
+    rank, value = number
+    if rank == _DECIMAL and isinstance(value, Decimal):
+        number = rank, value.quantize(Decimal(1).scaleb(-_DIGITS), ROUND_DOWN, _CONTEXT)
+    if is_long(number):
+        raise _NoNumberError
+    return number
+
+
 def _retyped(term: Term, datatype: str) -> Term:
     """Return a string as a literal of another datatype, and any other term unchanged."""
     if isinstance(term, Literal) and term.datatype == _STRING:
@@ -218,15 +235,16 @@ def _promoted(first: Number, second: Number) -> tuple[int, Any, Any]:
     """Return two values in the type of the one that is promoted less (XPath 2.0 §B.1)."""
     rank = max(first[0], second[0])
     if rank >= _FLOAT:
-        return rank, _as_float(first[1]), _as_float(second[1])
+        return rank, _as_float(first[1], rank), _as_float(second[1], rank)
     return rank, first[1], second[1]
 
 
-def _as_float(value: Decimal | float) -> float:
+def _as_float(value: Decimal | float, rank: int) -> float:
+    """Return a value as a double, or as a float of 32 bits."""
     try:
-        return float(value)
+        return float(value) if rank == _DOUBLE else float(struct.unpack("f", struct.pack("f", value))[0])
     except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
+        return inf if value > 0 else -inf
 
 
 def _compared(operation: str, first: Number, second: Number) -> bool:
@@ -237,7 +255,7 @@ def _compared(operation: str, first: Number, second: Number) -> bool:
 def _calculated(operation: str, first: Number, second: Number) -> Number:
     rank, one, other = _promoted(first, second)
     if rank >= _FLOAT:
-        return rank, _calculated_floats(operation, one, other)
+        return rank, _as_float(_calculated_floats(operation, one, other), rank)
     for value in (one, other):
         if len(value.as_tuple().digits) > _LONGEST or abs(value.adjusted()) > _LONGEST:
             raise _NoNumberError
@@ -253,7 +271,7 @@ def _calculated(operation: str, first: Number, second: Number) -> Number:
 
 def _calculated_floats(operation: str, one: float, other: float) -> float:
     if operation == "/" and not other:
-        raise _NoNumberError  # the engine has the result: an infinite number, or none
+        return one * copysign(inf, other)  # 0/0 is no number
     return float(
         {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}[operation](one, other)
     )
@@ -282,7 +300,7 @@ _CASTS: Final = {f"{XSD}integer": _INTEGER, f"{XSD}decimal": _DECIMAL, f"{XSD}fl
 def _cast(datatype: str, number: Number) -> Number:
     rank, value = _CASTS[datatype], number[1]
     if rank >= _FLOAT:
-        return rank, _as_float(value)
+        return rank, _as_float(value, rank)
     exact = Decimal(value)
     if not exact.is_finite():
         raise _NoNumberError
@@ -300,13 +318,13 @@ class _Aggregate:
         self._name = name
         self._is_better = operator.gt if name == "MAX" else operator.lt
         self._seen: set[Term] | None = set() if distinct else None
-        self._best: tuple[Number, Term] | None = None
+        self._best: tuple[str, Term] | None = None
         self._best_short: int | None = None
         self._total: Number | None = (_INTEGER, Decimal(0))
         self._total_short = 0
         self._count = 0
         self._has_long = False
-        self._has_nodes = False
+        self._has_nodes = self._has_others = False
 
     def accumulate(self, term: Term) -> None:
         """Add a term."""
@@ -324,6 +342,7 @@ class _Aggregate:
         number = number_of(term)
         if number is None:
             self._has_nodes = self._has_nodes or not isinstance(term, Literal)
+            self._has_others = True
             self._total = None
             return
         self._has_long = self._has_long or is_long(number)
@@ -332,13 +351,14 @@ class _Aggregate:
             self._total = _sum(self._total, number)
 
     def _improve(self, number: Number, term: Term) -> None:
-        if self._best is None or self._is_better(*_promoted(number, self._best[0])[1:]):
-            self._best = number, term
+        key = order_value(number)
+        if self._best is None or self._is_better(key, self._best[0]):
+            self._best = key, term
 
     def finish(self) -> Term | None:
         """Return the result. Numbers sort after nodes (SPARQL 1.1 §15.1), and in no order with other literals."""
         if self._name in ("MAX", "MIN"):
-            if not self._has_long or (self._name == "MIN" and self._has_nodes):
+            if not (self._has_long or self._has_others) or (self._name == "MIN" and self._has_nodes):
                 return None
             if self._best_short is not None:
                 self._improve((_INTEGER, Decimal(self._best_short)), Literal(self._best_short))

@@ -4,7 +4,9 @@ Rules kept here:
 - an operation on numbers is kept as it is, and followed by the same operation on numbers of any length
   (`exact_numbers.py`) for the case that the engine has no result: `COALESCE(?a < ?b, exact/0(?a, ?b))`. So results that
   the engine has stay, and nothing else is slower;
-- an operand is evaluated twice then, so that operations in arguments of arguments are rewritten `LEVELS` deep.
+- an operand is evaluated twice then, so that operations in arguments of arguments are rewritten `LEVELS` deep;
+- where no number is longer than the engine knows, only products and quotients are: it has none where one has more
+  digits than it keeps. There they have the digits that it keeps.
 """
 
 from __future__ import annotations
@@ -12,18 +14,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from cortex_graph.sparql.exact_numbers import AGGREGATES, FUNCTIONS, ORDER, XSD, Program, is_long_text
+from cortex_graph.sparql.exact_numbers import AGGREGATES, FITTED, FUNCTIONS, ORDER, XSD, Program, is_long_text
 from cortex_graph.sparql.expressions import COMPARED, Expression
 from cortex_graph.sparql.token_cursor import sign
 from cortex_graph.sparql.tokens import SparqlToken
+from cortex_graph.sparql.total_order import EXTREMES, extreme, sort_keys
 
 LEVELS = 5
 _MOST_TOKENS = 200_000  # that are added to one query
+_NO_NUMBERS = frozenset({"IN", "NOT IN", "number", *COMPARED})  # their results are true or false
 _sign = partial(sign, in_expression=True)
 
 
 class ExactWriter:
     """Writes expressions, with functions of `exact_numbers` beside the operations of the engine.
+
+    Args:
+        iri: returns the IRI of a token.
+        exact: whether a number may be longer than the engine knows.
+        has_functions: whether the engine can be given functions.
 
     Attributes:
         programs: what the functions calculate.
@@ -31,29 +40,33 @@ class ExactWriter:
 
     """
 
-    def __init__(self, iri: Callable[[SparqlToken], str]) -> None:
+    def __init__(self, iri: Callable[[SparqlToken], str], *, exact: bool, has_functions: bool) -> None:
         self.programs: list[Program] = []
         self.is_complete = True
         self._added = 0
         self._iri = iri
+        self._exact = exact
+        self._has_functions = has_functions
 
     def written(self, expression: Expression, level: int = 0) -> list[SparqlToken]:
         """Return the tokens of an expression."""
         operation = expression.operation
-        if operation in AGGREGATES:
+        if operation in AGGREGATES and self._exact:
             return self._aggregate(expression, level)
-        if operation in ("", "()"):
+        if operation in EXTREMES:
+            return self._extreme(expression, level)
+        if operation in ("", "()", *AGGREGATES):
             return self._plain(expression, level)
         leaves: list[Expression] = []
         program = _program(expression, leaves, is_root=True)
-        if not self._matters(expression, leaves):
+        if not (self._matters(expression, leaves) if self._exact else self._has_functions and _multiplies(program)):
             return self._plain(expression, level)
         if level == LEVELS or self._added > _MOST_TOKENS:
             self.is_complete = False
             return expression.tokens()
         start = expression.start
         name = f"<{FUNCTIONS}{len(self.programs)}>"
-        self.programs.append(program)
+        self.programs.append(program if self._exact or operation in _NO_NUMBERS else [FITTED, program])
         arguments: list[SparqlToken] = []
         for leaf in leaves:
             arguments += [*([_sign(",", start)] if arguments else []), *self.written(leaf, level + 1)]
@@ -63,11 +76,14 @@ class ExactWriter:
         # The engine denies that it is a number, where it has no result for any other operation.
         return _first_of(call, inner, start) if operation == "number" else _first_of(inner, call, start)
 
-    def order_key(self, expression: Expression) -> list[SparqlToken]:
-        """Return the tokens of what a comparator of ORDER BY sorts by."""
+    def sort_keys(self, expression: Expression) -> list[list[SparqlToken]]:
+        """Return the tokens of the keys that a comparator of ORDER BY sorts by, in turn."""
         start = expression.start
+        key = self.written(expression)
+        if not self._exact:
+            return sort_keys(key, key, exact=False)
         name = SparqlToken("iri", f"<{FUNCTIONS}{ORDER}>", start, True)
-        return [name, _sign("(", start), *self.written(expression), _sign(")", start)]
+        return sort_keys(key, [name, _sign("(", start), *key, _sign(")", start)], exact=True)
 
     def _plain(self, expression: Expression, level: int) -> list[SparqlToken]:
         found: list[SparqlToken] = []
@@ -98,6 +114,16 @@ class ExactWriter:
         inner = self.written(expression.operands[0], level + 1)
         call = [own, _sign("(", start), *inner, _sign(")", start)]
         return _first_of(call, self._plain(expression, level + 1), start)
+
+    def _extreme(self, expression: Expression, level: int) -> list[SparqlToken]:
+        name, _, *_ = expression.parts
+        (operand,) = expression.operands
+        if level == LEVELS or self._added > _MOST_TOKENS or not isinstance(name, SparqlToken):
+            self.is_complete = False
+            return expression.tokens()
+        found = extreme(name.text, self.written(operand, level + 1))
+        self._added += len(found)
+        return found
 
     def _matters(self, expression: Expression, leaves: list[Expression]) -> bool:
         """Return whether an operation may meet a number that the engine does not calculate with."""
@@ -130,7 +156,7 @@ def _program(expression: Expression, leaves: list[Expression], *, is_root: bool 
     operation = expression.operation
     if operation == "()" and _is_calculated(expression):
         return _program(expression.operands[0], leaves)
-    if not is_root and (operation in ("", "()", "IN", "NOT IN", "number", *COMPARED, *AGGREGATES)):
+    if not is_root and operation in ("", "()", *_NO_NUMBERS, *AGGREGATES):
         leaves.append(expression)
         return len(leaves) - 1
     return [operation, *(_program(operand, leaves) for operand in expression.operands)]
@@ -139,7 +165,11 @@ def _program(expression: Expression, leaves: list[Expression], *, is_root: bool 
 def _is_calculated(expression: Expression) -> bool:
     while expression.operation == "()":
         (expression,) = expression.operands
-    return expression.operation not in ("", "IN", "NOT IN", "number", *COMPARED, *AGGREGATES)
+    return expression.operation not in ("", *_NO_NUMBERS, *AGGREGATES)
+
+
+def _multiplies(program: Program) -> bool:
+    return isinstance(program, list) and (program[0] in ("*", "/") or any(map(_multiplies, program[1:])))
 
 
 def _first_of(first: list[SparqlToken], second: list[SparqlToken], start: int) -> list[SparqlToken]:

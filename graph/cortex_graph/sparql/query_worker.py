@@ -108,8 +108,9 @@ def evaluated(store: Store, request: dict[str, Any]) -> Any:
     if careful is not None and (
         careful["is_needed"] or not all(store.query(probe, **dataset) for probe in careful["probes"])
     ):
-        Store().query(request["text"])  # an invalid text is refused, with the position of its error
-        return store.query(careful["text"], **dataset, **_functions(careful))
+        with contextlib.suppress(SyntaxError):  # the original text has the position of the error
+            Store().query(careful["checked"])
+            return store.query(careful["text"], **dataset, **_functions(careful))
     return store.query(request["text"], **dataset)
 
 

@@ -131,9 +131,9 @@ def test_a_path_of_length_zero_begins_at_a_constant_of_no_graph(
 @pytest.mark.parametrize(
     "text",
     [
-        "SELECT * { ?s ?p ?o FILTER(?o < 5) } ORDER BY ?o",
-        "SELECT (MAX(?o) AS ?m) { ?s ?p ?o } GROUP BY ?s HAVING(SUM(?o) > 3)",
-        "SELECT * { ?s ?p ?o FILTER(?o > 1700000000000000000 || ?o = '12345678901234567890 nails') } ORDER BY ?o",
+        "SELECT * { ?s ?p ?o FILTER(?o < 5) }",
+        "SELECT (SUM(?o) AS ?m) { ?s ?p ?o } GROUP BY ?s HAVING(SUM(?o) > 3)",
+        "SELECT * { ?s ?p ?o FILTER(?o > 1700000000000000000 || ?o = '12345678901234567890 nails') }",
         "SELECT * { GRAPH ?g { ?s ?p ?o } }",
         "SELECT * { GRAPH ?g { { ?s <urn:p> ?o } UNION { ?s <urn:q> ?o } } }",
         "SELECT * { ?s <urn:p>* ?o }",
