@@ -42,9 +42,9 @@ class Raw:
     def read(self) -> dict[str, Any]:
         return json.loads(self.process.stdout.readline())
 
-    def greet(self) -> dict[str, Any]:
+    def greet(self, version: str = "2025-06-18") -> dict[str, Any]:
         parameters = {
-            "protocolVersion": "2025-06-18",
+            "protocolVersion": version,
             "capabilities": {},
             "clientInfo": {"name": "raw", "version": "1"},
         }
@@ -290,3 +290,53 @@ def test_without_skills_it_serves_the_notebook(environment: dict[str, str], tmp_
             assert found["matches"] == []
 
     asyncio.run(used())
+
+
+def batch(*members: Any) -> bytes:
+    return json.dumps([{"jsonrpc": "2.0", **each} if isinstance(each, dict) else each for each in members]).encode()
+
+
+PING = {"method": "ping"}
+
+
+def answer(raw: Raw) -> Any:
+    """The next message that is no notification."""
+    while isinstance(found := raw.read(), dict) and "method" in found:
+        pass
+    return found
+
+
+def test_a_batch_of_the_revision_that_has_them_is_answered_in_one_array_and_in_order(raw: Raw) -> None:
+    raw.greet("2025-03-26")
+    raw.send(batch(raw.call(2, "skill_assert", STATUS), {"method": "notifications/x"}, {"id": "2", **PING}))
+    asserted, pinged = answer(raw)
+    assert (asserted["id"], asserted["result"]["structuredContent"]["created"]) == (2, True)
+    assert pinged == {"jsonrpc": "2.0", "id": "2", "result": {}}
+    hello = {"id": 8, "method": "initialize", "params": {}}
+    surrogate = {"id": 9, "method": "ping", "params": {"a": "\ud800"}}
+    odd = [{"id": 3, **PING}, {"id": 3, **PING}, {"id": 1.5, **PING}, 7, [{"id": 4, **PING}], hello, surrogate]
+    raw.send(batch(*odd, {"id": 5, "result": {}}, {"id": 6, "method": "nonsense"}))
+    answers = answer(raw)
+    assert [each["id"] for each in answers] == [3, 3, 1.5, None, None, 8, 9, 6]
+    assert [each.get("error", {}).get("code") for each in answers] == [None, *[INVALID_REQUEST] * 6, -32601]
+    raw.send(batch({"method": "notifications/x"}), batch({"id": 10, "result": {}}), {"id": 11, **PING})
+    assert answer(raw)["id"] == 11  # and neither of the two is answered
+    raw.send(batch(*({"id": number, **PING} for number in range(100))))
+    assert [each["id"] for each in answer(raw)] == list(range(100))
+    for size in (0, 101):
+        raw.send(batch(*({"id": number, **PING} for number in range(size))))
+        found = answer(raw)
+        found = found if isinstance(found, list) else [found]
+        assert [each["id"] for each in found] == (list(range(size)) or [None])
+        assert all("1 to 100" in each["error"]["message"] for each in found)
+
+
+def test_a_batch_does_not_wait_for_a_request_that_its_client_cancels(raw: Raw) -> None:
+    raw.greet("2025-03-26")
+    raw.send({"id": 2, **raw.call(2, "skill_graph_query", {})})
+    answer(raw)
+    cancel = {"method": "notifications/cancelled", "params": {"requestId": 3}}
+    raw.send(batch({"id": 4, **PING}, raw.call(3, "skill_graph_query", {}), cancel))
+    assert [each["id"] for each in answer(raw)] == [4]
+    raw.send({"id": 5, **PING})
+    assert answer(raw)["id"] == 5

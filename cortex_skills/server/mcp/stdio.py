@@ -26,12 +26,13 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.stdio import stdio_server
 
 from cortex_skills.safe_io.strict_json import without_mark
+from cortex_skills.server.mcp.batches import Batches, ReadableMessages
 from cortex_skills.server.mcp.caller import Caller
 from cortex_skills.server.mcp.output import claimed
 from cortex_skills.server.mcp.served_skills import ServedSkills
 from cortex_skills.server.mcp.server import build
 from cortex_skills.server.mcp.top_level_members import TopLevelMembers
-from cortex_skills.server.mcp.unreadable import MAX_LINE, ReadableMessages, Unread, too_long, unread
+from cortex_skills.server.mcp.unreadable import MAX_LINE, Unread, too_long, unread
 from cortex_skills.server.worker_pools import WorkerPool
 
 if TYPE_CHECKING:
@@ -98,8 +99,9 @@ async def _serve(
     try:
         with claimed() as output:
             async with stdio_server(stdin=lines, stdout=output) as (reading, writing):  # type: ignore[arg-type]
-                messages = ReadableMessages(reading, writing, lines.read)
-                await built.server.run(messages, writing, built.server.create_initialization_options())
+                answers = Batches(writing)
+                messages = ReadableMessages(reading, answers, lines.read)
+                await built.server.run(messages, answers, built.server.create_initialization_options())
     finally:
         watching.cancel()
         with suppress(asyncio.CancelledError):

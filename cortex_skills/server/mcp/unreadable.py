@@ -5,22 +5,19 @@ Rules kept here:
   not UTF-8 would be another message for another reader;
 - what looks like a request is answered with an error and its own id, wherever the id is in the message, also if that is
   a number that is no integer; notifications and answers are ignored;
-- the members of a batch are not acted upon: each request of it is answered with its id, in one array (JSON-RPC 2.0 §6).
-  MCP had batches in 2025-03-26 only;
+- the members of a batch are not acted upon where batches are not read (`batches`): each request of it is answered with
+  its id, in one array (JSON-RPC 2.0 §6);
 - a message that is refused here is never acted upon.
 """
 
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import mcp_types as types
-from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream  # the SDK has no public name for them
-from mcp.shared.message import SessionMessage
 from pydantic import Field, RootModel
 
 from cortex_skills.safe_io.strict_json import read_json
@@ -29,9 +26,10 @@ from cortex_skills.server.mcp.top_level_members import TopLevelMembers
 MAX_LINE = 8 << 20
 _MAX_DEPTH = 100
 _MAX_BATCH = 1000
+_MOST_READ = 100  # members of a batch that is read
 _NO_MESSAGE = "this is not a JSON-RPC 2.0 message, or holds text that is not valid Unicode"
 _NO_ID = "the id of a request is a string or an integer"
-_NO_BATCH = "batches are not supported: send each message separately"
+_NO_BATCH = "a batch is not read here, or has not 1 to 100 messages: send each message separately"
 
 
 class Refusal(types.JSONRPCError):
@@ -50,51 +48,12 @@ class Unread:
 
     Attributes:
         answer: what the sender is answered; None if it expects no answer.
+        batch: the members of a batch, which are passed on where batches are read.
 
     """
 
     answer: Refusal | Refusals | None
-
-
-class ReadableMessages(ContextReceiveStream[SessionMessage | Exception]):
-    """The messages that the SDK parsed; the others are answered here.
-
-    Args:
-        reading: messages, or the exception that was raised in place of one.
-        writing: the stream of answers.
-        lines: for each line that was passed to the SDK None, or what is answered in its place.
-
-    """
-
-    __slots__ = ("_lines", "_writing")
-
-    def __init__(
-        self,
-        reading: ContextReceiveStream[SessionMessage | Exception],
-        writing: ContextSendStream[SessionMessage],
-        lines: deque[Unread | None],
-    ) -> None:
-        super().__init__(reading._inner)
-        self._writing = writing
-        self._lines = lines
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def receive(self) -> SessionMessage | Exception:
-        """The next message.
-
-        Raises:
-            anyio.EndOfStream: there is none.
-
-        """
-        while True:
-            item = await super().receive()
-            unread = self._lines.popleft()
-            if isinstance(item, SessionMessage):
-                return item
-            if unread is not None and unread.answer is not None:
-                await self._writing.send(SessionMessage(unread.answer))  # type: ignore[arg-type]
+    batch: Sequence[Any] = ()
 
 
 def unread(message: bytes) -> Unread | None:
@@ -111,23 +70,26 @@ def unread(message: bytes) -> Unread | None:
         return _not_parsed(message, f"this is not UTF-8, at byte {error.start}")
     except ValueError as error:
         return _not_parsed(message, f"this is not JSON as it is read here: {str(error)[:200]}")
-    if isinstance(parsed, list):
-        return _batch(parsed)
+    return _batch(parsed) if isinstance(parsed, list) else refused(parsed, message)
+
+
+def refused(parsed: Any, text: bytes | str, reason: str = "") -> Unread | None:
+    """Why a JSON value with this text is no message, or is refused for a reason; None if it is passed on."""
     if isinstance(parsed, dict) and "method" in parsed and "id" in parsed and type(parsed["id"]) not in (int, str):
         return _refused(parsed, types.INVALID_REQUEST, _NO_ID)
     try:
-        types.jsonrpc_message_adapter.validate_json(message, by_name=False)
+        types.jsonrpc_message_adapter.validate_json(text, by_name=False)
     except ValueError:
         return _refused(parsed, types.INVALID_REQUEST, _NO_MESSAGE)
-    return None
+    return _refused(parsed, types.INVALID_REQUEST, reason) if reason else None
 
 
 def refusal_of(body: bytes) -> str | None:
     """The answer to the body of a request at `/mcp`, as JSON; None if the body is a message that is passed on."""
-    refused = unread(body)
-    if refused is None:
+    found = unread(body)
+    if found is None:
         return None
-    answer = refused.answer or _error(None, types.INVALID_REQUEST, _NO_MESSAGE)
+    answer = found.answer or _error(None, types.INVALID_REQUEST, _NO_MESSAGE)
     return answer.model_dump_json(by_alias=True, exclude_unset=True)
 
 
@@ -150,12 +112,12 @@ def _known(members: TopLevelMembers) -> dict[str, Any]:
 
 
 def _batch(messages: list[Any]) -> Unread:
-    """The answer to a batch: to each request of it; one error for an empty or a very large one."""
+    """The answer to a batch that is not read: to each request of it; one error for an empty or a very large one."""
     if not messages or len(messages) > _MAX_BATCH:
         return _refused(None, types.INVALID_REQUEST, _NO_BATCH)
-    refused = (_refused(each, types.INVALID_REQUEST, _NO_BATCH).answer for each in messages)
-    answers = [answer for answer in refused if isinstance(answer, Refusal)]
-    return Unread(Refusals(answers) if answers else None)
+    found = (_refused(each, types.INVALID_REQUEST, _NO_BATCH).answer for each in messages)
+    answers = [answer for answer in found if isinstance(answer, Refusal)]
+    return Unread(Refusals(answers) if answers else None, messages if len(messages) <= _MOST_READ else ())
 
 
 def _refused(message: Any, code: int, reason: str) -> Unread:
