@@ -6,6 +6,7 @@ Rules kept here:
 - folders are named inside `registry.importRoot` and `registry.exportRoot` only (`registry/jails.py`);
 - the text of a skill is cleaned as `registry/model_text.py` states; a file that a model must not read is withheld, and
   one that is not text is returned in Base64;
+- a page of a list ends before it is longer than hosts take it, and has a cursor for the rest;
 - a document and a file are verified against their digests when they are read.
 """
 
@@ -25,12 +26,14 @@ from cortex_skills.registry.inline import FIELDS, inline_document
 from cortex_skills.registry.jails import export_folder, import_folder
 from cortex_skills.registry.model_text import ORDINARY, between_marks, is_trusted
 from cortex_skills.registry.skill_record import SkillRecord, SkillVersion
-from cortex_skills.safe_io.display import shown_name
+from cortex_skills.safe_io.display import json_text, shown_name
 from cortex_skills.safe_io.schemas import did_you_mean, shown
+from cortex_skills.tools.answer_sizes import LONGEST_PAGE
 from cortex_skills.tools.base import Call, Outcome, Tool
 from cortex_skills.tools.registered_skills import EXPECTED_VERSION, SHOWN, named_record, shown_skill
 
 _MAX_SCANNED = 5_000  # records that a page looks at
+_AT_ONCE = 10  # records that are read before the size of a page is looked at
 _MAX_TEXT = 1 << 15  # characters of a file that a model reads at once
 SKILL_ID: dict[str, Any] = {
     "type": "string",
@@ -99,10 +102,11 @@ def _list(call: Call) -> Outcome:
     words = without_accents(given.get("filter", "")).split()
     lines: list[str] = []
     views: list[dict[str, Any]] = []
-    scanned = 0
-    while len(views) < limit and scanned < _MAX_SCANNED:
-        records, cursor = registry.records(cursor, limit - len(views))
-        scanned += limit
+    scanned = size = 0
+    while len(views) < limit and scanned < _MAX_SCANNED and size < LONGEST_PAGE // 3:
+        count = min(limit - len(views), _AT_ONCE)
+        records, cursor = registry.records(cursor, count)
+        scanned += count
         for record in records:
             if given.get("namespace", record.key.namespace) != record.key.namespace:
                 continue
@@ -111,6 +115,7 @@ def _list(call: Call) -> Outcome:
             if all(word in text for word in words):
                 views.append(view)
                 lines.append(f"{described(registry, record, policy)} ({record.standing.lifecycle})")
+                size += len(json_text(view).encode()) + len(lines[-1].encode())
         if cursor is None:
             break
     if cursor is not None:

@@ -207,7 +207,7 @@ def _listed(call: Call, registry: SkillRegistry, records: list[SkillRecord], *, 
     policy = call.host.cleaning
     lines = [f"{described(registry, record, policy)} ({_state(record)})" for record in records]
     if truncated:
-        lines.append("(more are registered: filter them, or raise the limit)")
+        lines.append("(more are registered: filter them, or list all of them with memory_skill_list)")
     views = [shown_record(registry, record, policy) for record in records]
     return Outcome("\n".join(lines) or "No skill matches.", {"skills": views, "truncated": truncated})
 

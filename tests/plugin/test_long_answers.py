@@ -116,6 +116,22 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plugin]:
         yield plugin
 
 
+def test_the_pages_of_a_list_of_long_descriptions_are_short_and_together_complete(hostile: Plugin) -> None:
+    given, names = dict[str, Any](limit=100), list[str]()
+    while True:
+        result = hostile.call("memory_skill_list", given)
+        shown = answer(result)
+        assert len(shown.model_dump_json(by_alias=True).encode()) < LONGEST
+        assert shown.structured_content == result.details  # nothing was cut
+        found = [skill["name"] for skill in result.details["skills"]]
+        assert all(f"{name}: " in result.text for name in found)
+        names += found
+        if result.details["cursor"] is None:
+            break
+        given["cursor"] = result.details["cursor"]
+    assert sorted(names) == sorted(["long", "files", *(f"s{number}" for number in range(100))])
+
+
 @pytest.mark.parametrize(("tool", "arguments"), CALLS, ids=lambda each: each if isinstance(each, str) else "")
 def test_no_tool_answers_a_model_at_length(hostile: Plugin, tool: str, arguments: dict[str, Any]) -> None:
     result = hostile.call(tool, arguments)
