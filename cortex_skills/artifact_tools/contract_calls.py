@@ -227,9 +227,7 @@ class ContractCalls:
         answer = self._call(terms.id, given, agent)
         errors = errors_of(_validator(KINDS[kind].output_schema), dict(answer), 5)
         if errors:
-            problems = "; ".join(
-                f"{'.'.join(map(str, e.instance_path)) or 'output'}: {reason_of(e, 200)}" for e in errors
-            )
+            problems = "; ".join(f"{'.'.join(map(str, e.instance_path)) or 'output'}: {reason_of(e)}" for e in errors)
             raise _failed(kind, terms.id, f"its answer is not a {KINDS[kind].output_schema}: {one_line(problems)}")
         return answer
 

@@ -307,7 +307,7 @@ def _outputs(terms: ToolTerms, text: str) -> Mapping[str, Any]:
         raise _wrong_output(terms, f"it is not JSON: {error}") from None
     if not terms.answer_validator.is_valid(value):
         errors = errors_of(terms.answer_validator, value, 5)
-        problems = "; ".join(f"{'.'.join(map(str, e.instance_path)) or 'output'}: {reason_of(e, 200)}" for e in errors)
+        problems = "; ".join(f"{'.'.join(map(str, e.instance_path)) or 'output'}: {reason_of(e)}" for e in errors)
         raise _wrong_output(terms, one_line(HIDDEN.text(problems)))
     return value if terms.answers_object else {RESULT: value}
 

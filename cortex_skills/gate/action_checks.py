@@ -93,7 +93,7 @@ def checked_outputs(manifest: ActionManifest, outputs: object) -> dict[str, Any]
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise failed_action(manifest, f"it ran, but its output is not JSON: {str(error)[:200]}", hint) from None
     if errors:
-        places = [(".".join(map(str, e.instance_path)) or "its members", reason_of(e, 200)) for e in errors]
+        places = [(".".join(map(str, e.instance_path)) or "its members", reason_of(e)) for e in errors]
         problems = "; ".join(f"{place}: {reason}" for place, reason in places)
         raise failed_action(manifest, f"it ran, but its output is not as declared: {problems}", hint)
     if length > manifest.limits.max_bytes:

@@ -10,6 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -24,13 +25,14 @@ from cortex_skills.safe_io.lenient_values import by_schema
 from cortex_skills.safe_io.schemas import did_you_mean, errors_of, reason_of
 
 if TYPE_CHECKING:
-    from jsonschema_rs import Draft202012Validator
+    from jsonschema_rs import Draft202012Validator, ValidationError
 
     from cortex_skills.actions.action import AgentAction
 
 # The seconds of a skill's time that an enrichment may cost.
 ENRICHMENT_S = 2.0
 _MAX_ERRORS = 20
+_MOST_SHOWN = 80
 
 Profile = Literal["core", "registry", "operator"]
 
@@ -213,8 +215,18 @@ class Tool:
             errors = errors_of(validator, given, _MAX_ERRORS)
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
             raise self._invalid([("arguments", f"are not JSON: {error}")]) from None
-        problems = [(".".join(map(str, e.instance_path)) or "arguments", reason_of(e, 300)) for e in errors]
+        problems = [(".".join(map(str, e.instance_path)) or "arguments", self._reason(e)) for e in errors]
         raise self._invalid(problems, tuple(given))
+
+    def _reason(self, error: ValidationError) -> str:
+        """What is wrong with an argument; where it may have several forms, the schema describes them."""
+        name = next((part for part in reversed(error.instance_path) if isinstance(part, str)), "")
+        forms = self.input_schema["properties"].get(name, {}).get("description", "")
+        if forms and error.schema_path[-1] == "anyOf":
+            given = json.dumps(error.instance)
+            given = given if len(given) <= _MOST_SHOWN else f"{given[:_MOST_SHOWN]}…"
+            return f"{given} has none of the forms that are allowed: {forms}"
+        return reason_of(error)
 
     def _chosen(self, given: dict[str, Any]) -> dict[str, Any]:
         groups = [group for group in self.one_of if any(name in given for name in group)]

@@ -144,6 +144,7 @@ def test_an_invalid_filter_is_refused_with_its_name(auditor, query):
     answer = auditor.get("/api/v1/audit", params=query)
     assert (answer.status_code, answer.json()["code"]) == (400, "invalid_arguments")
     assert next(iter(query)) in json.dumps(answer.json())
+    assert "pattern" not in answer.json()["error"]
 
 
 def test_the_calls_are_events_too(auditor):

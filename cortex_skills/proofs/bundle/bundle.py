@@ -22,7 +22,7 @@ from pyoxigraph import NamedNode
 
 from cortex_graph.proofs import MAX_PREMISES
 from cortex_skills.errors import CortexError
-from cortex_skills.safe_io.schemas import first_error
+from cortex_skills.safe_io.schemas import first_error, reason_of
 from cortex_skills.safe_io.strict_json import read_json
 from cortex_skills.signatures.skill_files import SkillFile
 
@@ -142,7 +142,7 @@ def read_bundle(content: str) -> Bundle:
     problem = first_error(_schema(), document)
     if problem is not None:
         place = "/".join(map(str, problem.instance_path)) or "the document"
-        raise _not_a_bundle(f"{place[:100]}: {problem.message[:200]}")
+        raise _not_a_bundle(f"{place[:100]}: {reason_of(problem)}")
     statement, *premises = (_quad(line) for line in (document["statement"], *document["premises"]))
     if not isinstance(statement.subject, NamedNode):
         raise _not_a_bundle("the subject of the statement is not an IRI")

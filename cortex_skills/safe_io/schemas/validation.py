@@ -6,6 +6,7 @@ Rules kept here:
 - a misspelt key or value gets a "did you mean";
 - a value whose schema has `writeOnly` (a secret) never appears in a message;
 - a problem that reading found is not reported again;
+- a message about a long value has its reason, which is behind the value, and less of the value;
 - a large document from a client gets only its first error: the library computes all errors before it returns one, at
   15 µs each, and holds the interpreter lock meanwhile; a million would block all threads for 15 s.
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 MAX_PROBLEMS = 100
 FEW = 2_000
+_MOST_OF_REASON = 200
 
 _ABOUT_KEYS = frozenset({"additionalProperties", "required", "dependentRequired"})
 
@@ -91,10 +93,13 @@ def errors_of(validator: Draft202012Validator, document: Any, most: int) -> list
     return list(islice(validator.iter_errors(document), most)) if has_few_members(document) else [first]
 
 
-def reason_of(error: ValidationError, most: int) -> str:
-    """The message of an error; of a long one the beginning, which is the value, and the end, which is the reason."""
+def reason_of(error: ValidationError) -> str:
+    """The message of an error, which begins with the value or ends with it; from a long one the middle is left out."""
     message: str = error.message
-    return message if len(message) <= most else f"{message[: most // 3]}…{message[-(2 * most // 3) :]}"
+    if len(message) <= _MOST_OF_REASON:
+        return message
+    half = _MOST_OF_REASON // 2
+    return f"{message[:half]}…{message[1 - half :]}"
 
 
 def has_few_members(document: Any) -> bool:

@@ -89,7 +89,7 @@ Namespace = Annotated[
 Time = Annotated[
     str,
     Field(
-        description="When, with a time zone.",
+        description="When, with a time zone: 2026-01-31T12:00:00Z.",
         pattern=(
             r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
             r"(\.[0-9]{1,6})?(Z|[+-](0[0-9]|1[0-3]):[0-5][0-9])$"

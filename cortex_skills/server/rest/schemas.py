@@ -143,6 +143,8 @@ def _problems(error: ValidationError, document: Any) -> list[dict[str, str]]:
             case "extra_forbidden", ():
                 *path, name = path
                 message = f"{shown(name)} is not a known member"
+            case "string_pattern_mismatch", ():
+                message = "does not have the form that /openapi.json describes"
             case _, ():
                 message = found["msg"]
             case _:
