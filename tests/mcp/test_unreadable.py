@@ -104,6 +104,12 @@ def test_a_fault_in_a_request_is_named_with_its_id_wherever_that_is(fault: str, 
     assert reason in found["error"]["message"]
 
 
+def test_a_byte_order_mark_is_named_as_what_it_is() -> None:
+    found = answered(b'\xef\xbb\xbf{"id": 34, "method": "ping"}')
+    assert (found["id"], found["error"]["code"]) == (34, types.PARSE_ERROR)
+    assert found["error"]["message"].endswith("it begins with a byte order mark")
+
+
 def test_a_repeated_id_is_not_guessed_and_a_faulty_notification_is_not_answered() -> None:
     assert answered('{"id": 1, "id": 2, "method": "ping"}')["id"] is None
     assert answered('{"method": "notifications/x", "params": {"a": 1, "a": 2}}') is None

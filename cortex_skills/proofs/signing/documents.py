@@ -77,6 +77,6 @@ def _check_value(value: Any) -> None:
             raise MalformedError("the document has a lone surrogate, which is not Unicode text") from None
     elif isinstance(value, int):
         if not -_EXACT <= value <= _EXACT:
-            raise MalformedError("the document has an integer that not every reader represents: write it as text")
+            raise MalformedError("the document has an integer that not every reader represents; a text keeps it")
     elif not isinstance(value, float) or not math.isfinite(value):
         raise MalformedError(f"the document has {'null' if value is None else type(value).__name__}")
