@@ -1,13 +1,15 @@
 """`/` and `/openapi.json`: the OpenAPI 3.1 document, from the declarations that also make the routes and the checks.
 
 Rules kept here:
-- what an operation takes and answers is in its declaration and in its models; nothing is written here a second time.
+- what an operation takes and answers is in its declaration and in its models; nothing is written here a second time;
+- an optional member of a request may be `null`, which is the same as none: the checks take it, and the schemas say so.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, get_origin
 
@@ -27,6 +29,7 @@ from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, Operation, 
 from cortex_skills.server.rest.schemas import parameters_of, references, required_parameters
 from cortex_skills.server.rest.server_models import ApiIndex, ErrorBody
 
+_REFERENCE = re.compile(r"#/components/schemas/([^\"/]+)\"")
 _PATH_PARAMETER = re.compile(r"(\w+)/\{(\w+)\}")
 _PATH_TYPES = {
     ("triples", "id"): TripleId,
@@ -88,6 +91,9 @@ def document_of(operations: Iterable[Operation]) -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for operation in operations:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _described(operation, schemas)
+    answered = _reached([schemas[model] for each in operations for model in each.answers.values() if model], components)
+    for name in _reached([schemas[each.body] for each in operations if each.body], components) - answered:
+        _take_null(components[name])
     return {
         "openapi": "3.1.0",
         "info": {"title": "Cortex Skills", "version": __version__, "description": _DESCRIPTION},
@@ -95,6 +101,28 @@ def document_of(operations: Iterable[Operation]) -> dict[str, Any]:
         "paths": paths,
         "components": {"schemas": components, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
     }
+
+
+def _reached(schemas: Iterable[Any], components: Mapping[str, Any]) -> set[str]:
+    """The names of the components that schemas refer to, directly or not."""
+    found: set[str] = set()
+    pending = list(schemas)
+    while pending:
+        new = set(_REFERENCE.findall(json.dumps(pending.pop()))) - found
+        found |= new
+        pending += [components[name] for name in new]
+    return found
+
+
+def _take_null(component: dict[str, Any]) -> None:
+    """Allow null for the optional members of a request."""
+    optional = component.get("properties", {}).keys() - component.get("required", [])
+    for name in optional:
+        schema = component["properties"][name]
+        forms = schema.get("anyOf", [{key: value for key, value in schema.items() if key != "description"}])
+        if {"type": "null"} not in forms:
+            about = {"description": schema["description"]} if "description" in schema else {}
+            component["properties"][name] = {"anyOf": [*forms, {"type": "null"}], **about}
 
 
 def _described(operation: Operation, schemas: Schemas) -> dict[str, Any]:
