@@ -38,7 +38,7 @@ from cortex_graph.store import Dataset
 
 _MOST_TOKENS = 50_000  # of groups that are repeated for each named graph
 _TOO_MANY = "GRAPH around a group without triples, or with a subquery, is not evaluated in so many graphs each alone"
-_TOO_DEEP = "operations nest too deeply, or are too many, for integers beyond 64 bits and long decimals"
+_TOO_DEEP = "operations nest too deeply, or are too many, for long numbers and values of several kinds"
 _TOO_LONG = "the server may not compare integers beyond 64 bits and decimals of more than 38 digits"
 _SHORT = 18  # characters of a number that is never too long
 _REWRITTEN = frozenset({"GRAPH", "ORDER", "MAX", "MIN", "/", *ZERO_LENGTH})

@@ -22,6 +22,7 @@ from cortex_graph.sparql.total_order import EXTREMES, extreme, sort_keys
 
 LEVELS = 5
 _MOST_TOKENS = 200_000  # that are added to one query
+_MOST_REPEATED = 8  # how often a key or an operand is in what is written for it (`total_order.py`)
 _NO_NUMBERS = frozenset({"IN", "NOT IN", "number", *COMPARED})  # their results are true or false
 _sign = partial(sign, in_expression=True)
 
@@ -80,10 +81,17 @@ class ExactWriter:
         """Return the tokens of the keys that a comparator of ORDER BY sorts by, in turn."""
         start = expression.start
         key = self.written(expression)
+        if not self._may_repeat(key):
+            return [key]
         if not self._exact:
             return sort_keys(key, key, exact=False)
         name = SparqlToken("iri", f"<{FUNCTIONS}{ORDER}>", start, True)
         return sort_keys(key, [name, _sign("(", start), *key, _sign(")", start)], exact=True)
+
+    def _may_repeat(self, tokens: list[SparqlToken]) -> bool:
+        self._added += _MOST_REPEATED * len(tokens)
+        self.is_complete = self.is_complete and self._added <= _MOST_TOKENS
+        return self._added <= _MOST_TOKENS
 
     def _plain(self, expression: Expression, level: int) -> list[SparqlToken]:
         found: list[SparqlToken] = []
@@ -105,25 +113,26 @@ class ExactWriter:
 
     def _aggregate(self, expression: Expression, level: int) -> list[SparqlToken]:
         name, _, *middle = expression.parts
-        if level == LEVELS or self._added > _MOST_TOKENS or not isinstance(name, SparqlToken):
+        if level == LEVELS or not isinstance(name, SparqlToken):
             self.is_complete = False
             return expression.tokens()
         distinct = isinstance(middle[0], SparqlToken) and middle[0].text == "DISTINCT"
         start = name.start
         own = SparqlToken("iri", f"<{FUNCTIONS}{name.text}{'-distinct' if distinct else ''}>", start, True)
         inner = self.written(expression.operands[0], level + 1)
+        if not self._may_repeat(inner):
+            return self._plain(expression, level + 1)
         call = [own, _sign("(", start), *inner, _sign(")", start)]
         return _first_of(call, self._plain(expression, level + 1), start)
 
     def _extreme(self, expression: Expression, level: int) -> list[SparqlToken]:
-        name, _, *_ = expression.parts
-        (operand,) = expression.operands
-        if level == LEVELS or self._added > _MOST_TOKENS or not isinstance(name, SparqlToken):
+        if level == LEVELS:
             self.is_complete = False
             return expression.tokens()
-        found = extreme(name.text, self.written(operand, level + 1))
-        self._added += len(found)
-        return found
+        operand = self.written(expression.operands[0], level + 1)
+        if not self._may_repeat(operand):
+            return expression.tokens()
+        return extreme(expression.tokens()[0].text, operand)
 
     def _matters(self, expression: Expression, leaves: list[Expression]) -> bool:
         """Return whether an operation may meet a number that the engine does not calculate with."""
