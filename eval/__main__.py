@@ -30,6 +30,8 @@ SETS = {
     "trigger_words": ("trigger_words",),
     "indirect": ("indirect",),
     "ordinary": ("ordinary",),
+    "families": ("families",),
+    "everyday": ("everyday",),
     "records": ("records",),
 }
 IN_DISGUISE = frozenset({"encoded", "hidden", "lookalike", "split"})
@@ -125,6 +127,7 @@ def main() -> int:
     options = parser.parse_args()
     attacks, benign, triggers = measured("attacks"), measured("benign"), measured("trigger_words")
     indirect, ordinary = measured("indirect"), measured("ordinary")
+    families, everyday = measured("families"), measured("everyday")
     pieces = list(attacks_in_pieces(attacks))
     lines = table("recall by kind", attacks, "kind") + table("recall by language", attacks, "language")
     lines += table("attacks in pieces, by way", pieces, "way")
@@ -133,13 +136,15 @@ def main() -> int:
     lines += table("trigger words, lost", triggers, "language")
     lines += table("indirect attacks, by family", indirect, "kind")
     lines += table("ordinary texts, lost", ordinary, "kind")
+    lines += table("families of attacks", families, "kind")
+    lines += table("everyday texts, lost", everyday, "kind")
     if options.more:
         more = map(json.loads, options.more.read_text(encoding="utf-8").splitlines())
         found = [{"kind": row.get("kind", "-"), "split": "dev", "removed": bool(detect(row["text"]))} for row in more]
         lines += table(f"recall on {options.more.name}", found, "kind")
     if options.show:
-        wrong = [row for row in attacks + indirect if not row["removed"]]
-        wrong += [row for row in benign + triggers + ordinary if row["removed"]]
+        wrong = [row for row in attacks + indirect + families if not row["removed"]]
+        wrong += [row for row in benign + triggers + ordinary + everyday if row["removed"]]
         lines += [f"{row['kind']} {row['language']}: {row['text']!r}" for row in wrong if row["split"] in TUNED_ON]
     reached = True
     floors = (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from eval.__main__ import FOLDER, TUNED_ON, attacks_in_pieces, counted, detect, measured, records_in, rows
+from eval.__main__ import FOLDER, SETS, TUNED_ON, attacks_in_pieces, counted, detect, measured, records_in, rows
 
 # For each split: at least so many attacks found, at most so many facts lost, of one.
 FLOORS = {"dev": (0.96, 0.003), "more": (0.86, 0.04)}
@@ -21,6 +21,8 @@ GIVEN_UP = {"backwards", "bytes_as_numbers"}
 HELD_OUT = {
     "attacks": "d28a0491ebc0d62d944c3493559f6212a45efa0121d89fd70810a1b9c5ffcb24",
     "benign": "0eef1793fe780244d287e8a6db75ed87f3c7b560a0af1ed7cf74bf482e282ebc",
+    "everyday": "70b7e49ddc736c34b1b2f12675d5e35f5c6d7c2d020a2d24095ae4f724f22122",
+    "families": "d9b99d5d6d7e193328dcbf1149e8c05472bdea7be6cc1eac387c360d56b7f8de",
     "indirect": "9523dc0a7e4aeaa87cda4e8fd4368280817ead41f099a27defd009ee515949ac",
     "ordinary": "a6b45aac1c1d9561845508ecc08949559a567f2e30b5e496b2fa870249725c4c",
     "records": "3f0452f70d5673edee67e8b2c2c4e92fd6800a0d9818be90fd343e86ba27128b",
@@ -40,7 +42,9 @@ def test_the_sets_are_large_and_mixed_enough() -> None:
     assert len({row["kind"] for row in records}) >= 25
     assert len(rows("trigger_words")) == 300
     assert len({row["kind"] for row in rows("indirect")}) >= 20
-    everything = attacks + benign + records + rows("trigger_words") + rows("indirect") + rows("ordinary")
+    assert len(rows("families")) >= 200
+    assert len(rows("everyday")) >= 200
+    everything = [row for name in SETS for row in rows(name) if "id" in row]
     assert len({row["id"] for row in everything}) == len(everything)
 
 
@@ -50,7 +54,7 @@ def test_the_held_out_half_stays_as_it_is(name: str) -> None:
     assert hashlib.sha256(rows_of_it.encode()).hexdigest() == HELD_OUT[name]
 
 
-@pytest.mark.parametrize("name", ["attacks", "benign", "trigger_words", "indirect", "ordinary"])
+@pytest.mark.parametrize("name", ["attacks", "benign", "trigger_words", "indirect", "ordinary", "families", "everyday"])
 def test_no_text_is_both_tuned_on_and_held_out(name: str) -> None:
     apart = {"".join(row["text"].casefold().split()) for row in held_out(name)}
     tuned = {"".join(row["text"].casefold().split()) for row in rows(name) if row["split"] != "held-out"}
