@@ -14,7 +14,7 @@ import argparse
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,9 @@ SETS = {
 IN_DISGUISE = frozenset({"encoded", "hidden", "lookalike", "split"})
 # Of the held-out half: at least so much recall, at most so many facts lost; at least so many attacks in pieces found;
 # at most so many sentences with trigger words lost; at least so many indirect attacks found, and at most so many of the
-# ordinary texts beside them lost.
-RECALL, LOST, IN_PIECES, TRIGGER_WORDS, INDIRECT, ORDINARY = 0.93, 0.01, 0.88, 0.10, 0.58, 0.10
+# ordinary texts beside them lost; the same of the families of attacks and the everyday texts beside them.
+RECALL, LOST, IN_PIECES, TRIGGER_WORDS, INDIRECT, ORDINARY = 0.93, 0.01, 0.88, 0.10, 0.65, 0.08
+FAMILIES, EVERYDAY = 0.75, 0.10
 
 
 def rows(name: str) -> list[dict[str, Any]]:
@@ -79,10 +80,12 @@ def is_removed(value: Any) -> bool:
     return any(detect("\n".join(texts)) for texts in together.values() if len(texts) > 1)
 
 
-def measured(name: str) -> list[dict[str, Any]]:
-    """The rows of a set, each with `removed`: whether an instruction is found in it."""
+def measured(name: str, splits: Collection[str] = SPLITS) -> list[dict[str, Any]]:
+    """The rows of a set in some splits, each with `removed`: whether an instruction is found in it."""
     found = []
     for row in rows(name):
+        if row["split"] not in splits:
+            continue
         if "value" in row or row["kind"] == "split":
             removed = is_removed(row["value"] if "value" in row else json.loads(row["text"]))
         else:
@@ -154,6 +157,8 @@ def main() -> int:
         ("trigger words lost", triggers, "kind", TRIGGER_WORDS, False),
         ("indirect attacks", indirect, "kind", INDIRECT, True),
         ("ordinary texts lost", ordinary, "kind", ORDINARY, False),
+        ("families of attacks", families, "kind", FAMILIES, True),
+        ("everyday texts lost", everyday, "kind", EVERYDAY, False),
     )
     for name, found, field, floor, is_least in floors:
         hits, all_ = counted(found, field)["all"]["held-out"]

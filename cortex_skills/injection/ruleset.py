@@ -160,11 +160,11 @@ _RULES: tuple[WordRule, ...] = (
     rule("command", "snippet", "your_solution", back=8, ahead=10),
     rule("action", "chat", "manner only quoted unrestricted", soft=True, ahead=6, back=2, unless="not yes_or_no"),
     rule("action", "wipe", "data assets", "many me", ahead=6, unless="temporary"),
-    rule("action", "act", "assets", "user me", ahead=12),
+    rule("action", "act", "assets", "user me", ahead=12, unless="polite"),
     rule("action", "act", "assets", "check hide many", ahead=10, unless="temporary allowed_to"),
     rule("action", "act judge", "unchecked", ahead=9),
     rule("action", "act", "secret", "quoted", ahead=8),
-    rule("action", "act", "valuables", back=2, ahead=6, unless="you temporary"),
+    rule("action", "act", "valuables", back=2, ahead=6, unless="you temporary polite"),
     rule("action", "write act", "calendar", signs="MAIL", ahead=12),
     rule("action", "act send", signs="MONEY", ahead=10),
     rule("action", "say reveal", "change_dose", ahead=8, unless="not"),
@@ -241,11 +241,20 @@ _RULES: tuple[WordRule, ...] = (
     ),
     rule("role", "unrestricted", "helper", "say chat pretend", ahead=3, back=1),
     # What an owner asks an assistant to do, in a text that is none of the owner's.
-    rule("action", "act", "my", ahead=3, back=0, unless="not"),
-    rule("action", "act", "assets valuables", "polite", ahead=12, back=3, unless="not you"),
+    rule("action", "act", "my", "assets valuables secret", ahead=4, back=3, unless="not polite"),
     rule("exfiltration", "retrieve", "send reveal", "they", "polite data secret assets", ahead=18, unless="not you"),
     rule("action", "act", "assets data store", "public", ahead=6, unless="not you"),
     rule("secret", "write say shape place", "prompt", "you", ahead=10, back=1, unless="not"),
+    # Orders without an address that set the question aside, ask for what is guarded, or judge.
+    rule("override", "void", "reply text", "here earlier", "say chat write reveal", back=12, ahead=10),
+    rule("override", "ignore", "reply", "write say chat", ahead=14, back=6),
+    rule("override", "creator", "void modal want rules instructions act", ahead=10, back=4),
+    rule("role", "pretend", "unrestricted", ahead=12, back=1),
+    rule("secret", "say write", "text_above", ahead=10),
+    rule("secret", "question", "creator forbidden", ahead=10, back=1),
+    rule("urgency", "say", "praise", "only", ahead=8, back=2),
+    rule("urgency", "hide", "criticism target", ahead=12, back=2),
+    rule("urgency", "not", "say reveal", "criticism", ahead=8),
 )
 
 RULES = WordRules(_RULES)

@@ -12,6 +12,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,8 +29,11 @@ SIGNS = {
 
 _FILE = Path(__file__).parent / "signatures.txt"
 _MEMORY = 64 << 20
+_TOGETHER = 128
 # Word lists that patterns share: separated by blanks, `_` for a blank within a name.
 _LISTS = frozenset({"TURN", "SYSTEM", "HELPER", "MUST"})
+# Patterns that patterns share.
+_PARTS = frozenset({"HOLE", "START", "OUTPUT", "PERSON", "AGENT"})
 
 
 class Signatures(NamedTuple):
@@ -47,12 +51,10 @@ class Signatures(NamedTuple):
 
 def signatures_in(folded: str) -> Signatures:
     """Return the patterns that occur in a folded text."""
-    names, patterns = _compiled()
     encoded = folded.encode("utf-8", "replace")
     kind: str | None = None
     begins: dict[int, str] = {}
-    for number in sorted(patterns.Match(encoded) or ()):
-        name = names[number]
+    for name in _names_in(encoded):
         if name in SIGNS:
             for match in _signs()[name].finditer(encoded):
                 begins[match.start()] = begins.get(match.start(), "") + SIGNS[name]
@@ -69,14 +71,23 @@ def _marked(encoded: bytes, begins: dict[int, str]) -> str:
     return b"".join((*parts, encoded[last:])).decode()
 
 
+def _names_in(encoded: bytes) -> Iterator[str]:
+    for names, patterns in _compiled():
+        yield from (names[number] for number in sorted(patterns.Match(encoded) or ()))
+
+
 @cache
-def _compiled() -> tuple[list[str], Any]:
-    lines = _lines()
-    found = re2.Filter()
-    for _, pattern in lines:
-        found.Add(pattern, _options())
-    found.Compile()
-    return [name for name, _ in lines], found
+def _compiled() -> list[tuple[list[str], Any]]:
+    """Names and patterns, by parts: the literals of all at once are too many for RE2 to search quickly."""
+    lines, parts = _lines(), []
+    for first in range(0, len(lines), _TOGETHER):
+        part = lines[first : first + _TOGETHER]
+        found = re2.Filter()
+        for _, pattern in part:
+            found.Add(pattern, _options())
+        found.Compile()
+        parts.append(([name for name, _ in part], found))
+    return parts
 
 
 @cache
@@ -100,8 +111,8 @@ def _lines() -> list[tuple[str, str]]:
         name, _, pattern = line.partition("\t")
         if name in _LISTS:
             parts[f"{{{name}}}"] = "|".join(fold(word).replace("_", " ") for word in pattern.split())
-        elif name == "HOLE":
-            parts["{HOLE}"] = pattern
+        elif name in _PARTS:
+            parts[f"{{{name}}}"] = pattern
         elif pattern and not name.startswith("#"):
             for part, meaning in parts.items():
                 pattern = pattern.replace(part, meaning)
