@@ -4,7 +4,9 @@ Rules kept here:
 - a document is cleaned once and holds texts that no other holds, so that no verdict is remembered;
 - the reference of facts and prose is a round trip of the same bytes through an MCP server of the same SDK over stdio,
   measured in turn with the cleaning;
-- plain facts are terms of the answer, numbers, dates and enumerated strings; prose is text in declared fields.
+- plain facts are terms of the answer, numbers, dates and enumerated strings; prose is text in declared fields;
+- 1 MB of prose is the documentation, as an action reads it; its reference is `str.casefold` and one search for all
+  patterns as a set of RE2.
 """
 
 from __future__ import annotations
@@ -22,12 +24,17 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import re2
+
 from bench.measure import Row, median_s
 from cortex_skills.enrichment import sanitize_enrichment
+from cortex_skills.enrichment.text_lines import clean_lines
 from cortex_skills.enrichment.triples import why_withheld
+from cortex_skills.injection.signatures import pattern_lines
 from cortex_skills.manifest import EnrichmentField
 
 _SIZE, _RUNS, _BATCH = 4_000, 25, 5
+_MEMORY_OF_SET = 256 << 20  # with less, RE2 gives up
 _FIELDS = (EnrichmentField("status", ("clear", "flagged")), EnrichmentField("notes"))
 
 # A server of the same SDK whose tool returns what it is given.
@@ -59,7 +66,7 @@ _Make = Callable[[], tuple[str, dict[str, Any]]]
 def rows() -> list[Row]:
     """All of them."""
     numbers = count(10_000)
-    return [_hostile_row(numbers), *asyncio.run(_beside_round_trips(numbers))]
+    return [_hostile_row(numbers), *asyncio.run(_beside_round_trips(numbers)), _file_row()]
 
 
 def _hostile_row(numbers: Iterator[int]) -> Row:
@@ -69,6 +76,25 @@ def _hostile_row(numbers: Iterator[int]) -> Row:
         "itself at 6.4 KB",
         median_s(lambda: sanitize_enrichment(_hostile(6_400, numbers)), runs=15, batch=5),
         11,
+    )
+
+
+def _file_row() -> Row:
+    pages = sorted(Path(__file__).parents[1].glob("docs/**/*.md"))
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    text = (text * 2)[:1_000_000]
+    options = re2.Options()
+    options.max_mem = _MEMORY_OF_SET
+    patterns = re2.Set.SearchSet(options)
+    for _, pattern in pattern_lines():
+        patterns.Add(pattern)
+    patterns.Compile()
+    return Row(
+        "cleaning 1 MB of prose, as a file is read",
+        median_s(lambda: clean_lines(text), runs=3),
+        "str.casefold and a RE2 set over it",
+        median_s(lambda: patterns.Match(text.casefold().encode()), runs=3),
+        10,
     )
 
 

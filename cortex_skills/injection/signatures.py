@@ -79,7 +79,7 @@ def _names_in(encoded: bytes) -> Iterator[str]:
 @cache
 def _compiled() -> list[tuple[list[str], Any]]:
     """Names and patterns, by parts: the literals of all at once are too many for RE2 to search quickly."""
-    lines, parts = _lines(), []
+    lines, parts = pattern_lines(), []
     for first in range(0, len(lines), _TOGETHER):
         part = lines[first : first + _TOGETHER]
         found = re2.Filter()
@@ -92,7 +92,7 @@ def _compiled() -> list[tuple[list[str], Any]]:
 
 @cache
 def _signs() -> dict[str, Any]:
-    return {name: re2.compile(pattern, _options()) for name, pattern in _lines() if name in SIGNS}
+    return {name: re2.compile(pattern, _options()) for name, pattern in pattern_lines() if name in SIGNS}
 
 
 @cache
@@ -103,7 +103,7 @@ def _options() -> Any:
     return options
 
 
-def _lines() -> list[tuple[str, str]]:
+def pattern_lines() -> list[tuple[str, str]]:
     """The names and patterns of the file, with shared word lists filled in."""
     lines: list[tuple[str, str]] = []
     parts: dict[str, str] = {}
