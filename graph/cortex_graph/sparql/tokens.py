@@ -221,7 +221,7 @@ class _Reader:
         if _NETWORK in text.lower():
             raise another_server(self._text, start, "SERVICE")
         shown = text if len(text) <= 40 else f"{text[:40]}…"
-        raise refused(self._text, start, f"`{shown}` is not a word of SPARQL", hint="a name has a prefix: `:name`")
+        raise refused(self._text, start, f"`{shown}` is no keyword of SPARQL", hint="a name has a prefix: `:name`")
 
     def _sign(self, text: str, start: int) -> SparqlToken:
         self._signs = self._signs + 1 if text in _PREFIX_SIGNS else 0

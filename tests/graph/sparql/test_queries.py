@@ -164,7 +164,7 @@ def test_several_namespaces_are_asked_as_one(shop: NamespacedGraph) -> None:
         ("SELECT ?s { ?s ?p ?o } GROUP BY ?p", "the SPARQL text, line 1"),
         ("INSERT DATA { shop:a shop:b 1 }", "`INSERT` begins an update, not a query"),
         ("SELECT * { ?s ?p ?o } ; DROP ALL", "`DROP` is not allowed in a query"),
-        ("HELLO", "`HELLO` is not a word of SPARQL"),
+        ("HELLO", "`HELLO` is no keyword of SPARQL"),
         ("", "is empty"),
         ("PREFIX a: <urn:a>", "is empty"),
         (7, "must be a string"),

@@ -147,7 +147,7 @@ def test_a_long_run_of_prefix_operators_is_refused(sign: str) -> None:
         ("SELECT * }", "line 1, column 10: `}` closes nothing"),
         ("SELECT * { ?s ?p ?o } \x00", "line 1, column 23: '\\x00' is not allowed in SPARQL"),
         ("SELECT * { \u00a0 }", "is not allowed in SPARQL"),
-        ("SELECTDISTINCT * {}", "`SELECTDISTINCT` is not a word of SPARQL"),
+        ("SELECTDISTINCT * {}", "`SELECTDISTINCT` is no keyword of SPARQL"),
         ("SELECT * { << ?s ?p ?o >> ?x ?y }", "triple terms (RDF 1.2) are not stored here"),
     ],
 )
