@@ -18,7 +18,7 @@ from cortex_skills.cli.options import Choice, Common
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
-    from cortex_skills.tokens import TokenFile
+    from cortex_skills.tokens import Holder, TokenFile
 
 
 def _file(common: Common) -> TokenFile:
@@ -44,9 +44,23 @@ def _file(common: Common) -> TokenFile:
     multiple=True,
     help="A permission of its holder [read]. Repeatable.",
 )
+@click.option(
+    "--holder",
+    type=Choice(["person", "agent"]),
+    default="agent",
+    show_default=True,
+    help="Who uses it: what an agent registers is no skill of a person.",
+)
 @click.option("--expires", metavar="TIME", default="90d", show_default=True, help="30m, 12h, 90d, 4w, or never.")
 @click.pass_obj
-def create(common: Common, name: str, namespaces: tuple[str, ...], permissions: tuple[str, ...], expires: str) -> None:
+def create(
+    common: Common,
+    name: str,
+    namespaces: tuple[str, ...],
+    permissions: tuple[str, ...],
+    holder: Holder,
+    expires: str,
+) -> None:
     """Create a token called NAME, and show it once.
 
     It gives access to the configured namespace unless --for names others.
@@ -54,7 +68,8 @@ def create(common: Common, name: str, namespaces: tuple[str, ...], permissions: 
     from cortex_skills.tokens import new_token, parse_lifetime
 
     opened = namespaces or (common.settings().agent_namespace,)
-    token, text = new_token(name, opened, permissions or ("read",), parse_lifetime(expires), datetime.now(UTC))
+    lifetime = parse_lifetime(expires)
+    token, text = new_token(name, opened, permissions or ("read",), lifetime, datetime.now(UTC), holder)
     _file(common).add(token)
     common.out.answer(token.to_json() | {"token": text}, lambda: common.out.line(text))
     if not common.out.as_json:
@@ -71,9 +86,9 @@ def list_(common: Common) -> None:
     for token in tokens:
         shown = token.to_json()
         expires = (shown["expires"] or "never") + ("" if token.is_valid(now) else " (expired)")
-        rows.append((token.name, ", ".join(token.namespaces), ", ".join(shown["permissions"]), expires))
+        rows.append((token.name, token.holder, ", ".join(token.namespaces), ", ".join(shown["permissions"]), expires))
     document = [token.to_json() | {"expired": not token.is_valid(now)} for token in tokens]
-    columns = ("name", "namespaces", "permissions", "expires")
+    columns = ("name", "holder", "namespaces", "permissions", "expires")
     common.out.answer(document, lambda: common.out.table(columns, rows))
 
 

@@ -5,7 +5,7 @@ Rules kept here:
 - a credential is `Bearer`, in any case (RFC 9110 §11.1), one space, and the token (RFC 6750 §2.1); or the token alone,
   because clients of Cortex send their `authToken` as it is, and their users configure both;
 - the file of tokens is read for each request, so that a revoked or expired token is refused from then on;
-- `cortex.authToken` is a token for the configured namespace with every permission;
+- `cortex.authToken` is a token of a person for the configured namespace with every permission;
 - without a token nothing is allowed, unless the configuration allows reads: then reads of the configured namespace,
   from this machine and not through a proxy;
 - a namespace that the caller may not use and one that does not exist get the same error;
@@ -29,7 +29,7 @@ from cortex_graph.names import check_namespace
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.server.http_errors import HttpError, unauthorized
-from cortex_skills.tokens import ALL_NAMESPACES, PERMISSIONS, TokenFile, default_file, digest_of
+from cortex_skills.tokens import ALL_NAMESPACES, PERMISSIONS, Holder, TokenFile, default_file, digest_of
 from cortex_skills.tokens.token import find
 
 log = logging.getLogger(__name__)
@@ -56,6 +56,7 @@ class Principal:
         usual: the default namespace, if they may use it.
         has_token: whether they sent a token.
         is_host: whether it was the token of the configuration, whose holder acts for all agents.
+        holder: who uses the token, a person or an agent.
 
     """
 
@@ -65,6 +66,7 @@ class Principal:
     usual: str
     has_token: bool = True
     is_host: bool = False
+    holder: Holder = "agent"
 
     @property
     def key(self) -> str:
@@ -189,7 +191,8 @@ class AccessControl:
     def holder(self, digest: str) -> Principal | None:
         """The holder of the token with this digest, if it is valid now."""
         if self._configured is not None and hmac.compare_digest(self._configured, digest):
-            return Principal("configured", (self._usual,), frozenset(PERMISSIONS), self._usual, is_host=True)
+            usual, everything = self._usual, frozenset(PERMISSIONS)
+            return Principal("configured", (usual,), everything, usual, is_host=True, holder="person")
         try:
             tokens = self.file.tokens()
         except CortexError as error:  # then only the configured token is accepted
@@ -198,7 +201,7 @@ class AccessControl:
         token = find(digest, tokens)
         if token is None or not token.is_valid(datetime.now(UTC)):
             return None
-        return Principal(token.name, token.namespaces, token.permissions, self._usual)
+        return Principal(token.name, token.namespaces, token.permissions, self._usual, holder=token.holder)
 
 
 def _configured(value: str) -> str:

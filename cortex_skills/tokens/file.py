@@ -10,6 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 import json
+import logging
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -20,8 +21,11 @@ from cortex_skills.safe_io.private_files import NotPrivateError, locked, read_pr
 from cortex_skills.safe_io.strict_json import read_json
 from cortex_skills.tokens.token import Token, read_record
 
+log = logging.getLogger(__name__)
+
 _VERSION = 1
 _MAX_BYTES = 4 << 20
+_NAMED = 20  # tokens in a line of the log
 
 
 def default_file() -> Path:
@@ -44,6 +48,7 @@ class TokenFile:
         self._lock = threading.Lock()
         self._seen: tuple[int, ...] | None = None
         self._tokens: tuple[Token, ...] = ()
+        self._was_noted = False
 
     def tokens(self) -> tuple[Token, ...]:
         """All tokens in the current file.
@@ -125,9 +130,15 @@ class TokenFile:
         if not isinstance(records, list):
             raise self._refused("is damaged", "remove it and create the tokens again")
         try:
-            return tuple(map(read_record, records))
+            tokens = tuple(map(read_record, records))
         except CortexError as error:
             raise self._refused(f"is damaged: {error.message}", "remove it and create the tokens again") from error
+        earlier = [token for token, record in zip(tokens, records, strict=True) if "holder" not in record]
+        if earlier and not self._was_noted:
+            self._was_noted = True
+            named = ", ".join(f"{token.name} ({token.holder})" for token in earlier[:_NAMED])
+            log.warning("tokens that state no holder are of a person if they may approve, else of an agent: %s", named)
+        return tokens
 
     def _refused(self, problem: str, hint: str) -> CortexError:
         return CortexError("config_invalid", f"the token file {self.path} {problem}", hint=hint)

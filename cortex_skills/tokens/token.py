@@ -7,6 +7,7 @@ Rules kept here:
 - `read` reads, `write` creates and deletes, `provenance` asserts on behalf of another agent; `memories` extends the
   others to the memories of all agents; `audit` reads the records of calls; `approve` decides on requests that wait for
   a person; `registry` changes where registered skills stand, and deletes them;
+- it states who uses it, a person or an agent: what an agent registers is no skill of a person;
 - digests are compared in constant time with every token.
 """
 
@@ -19,7 +20,7 @@ import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal, cast
 
 from cortex_graph.datetimes import date_time
 from cortex_skills.errors import CortexError
@@ -34,6 +35,10 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 _LIFETIME = re.compile(r"([1-9][0-9]{0,4})([mhdw])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _KEYS = frozenset({"name", "digest", "namespaces", "permissions", "created", "expires"})
+_LATER_KEYS = frozenset({"holder"})
+
+Holder = Literal["person", "agent"]
+HOLDERS: tuple[Holder, ...] = ("person", "agent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,7 @@ class Token:
         permissions: a subset of `PERMISSIONS`.
         created: the time of creation.
         expires: the time of expiry; None for never.
+        holder: who uses it, a person or an agent.
 
     """
 
@@ -56,6 +62,7 @@ class Token:
     permissions: frozenset[str]
     created: datetime
     expires: datetime | None = None
+    holder: Holder = "agent"
 
     def is_valid(self, now: datetime) -> bool:
         """Whether the token has not expired."""
@@ -69,6 +76,7 @@ class Token:
             "permissions": [permission for permission in PERMISSIONS if permission in self.permissions],
             "created": date_time(self.created),
             "expires": None if self.expires is None else date_time(self.expires),
+            "holder": self.holder,
         }
 
     def to_record(self) -> dict[str, Any]:
@@ -82,7 +90,12 @@ def digest_of(text: str) -> str:
 
 
 def new_token(
-    name: str, namespaces: Iterable[str], permissions: Iterable[str], lifetime: timedelta | None, now: datetime
+    name: str,
+    namespaces: Iterable[str],
+    permissions: Iterable[str],
+    lifetime: timedelta | None,
+    now: datetime,
+    holder: Holder = "agent",
 ) -> tuple[Token, str]:
     """A new token, and its text.
 
@@ -96,7 +109,7 @@ def new_token(
         expires = None if lifetime is None else created + lifetime
     except OverflowError:
         raise _invalid("the lifetime is too long", "`never`, or for example 90d") from None
-    token = Token(name, digest_of(text), tuple(namespaces), frozenset(permissions), created, expires)
+    token = Token(name, digest_of(text), tuple(namespaces), frozenset(permissions), created, expires, holder)
     _check(token)
     return token, text
 
@@ -108,12 +121,15 @@ def read_record(record: Any) -> Token:
         CortexError: `invalid_arguments`: the record is invalid.
 
     """
-    if not isinstance(record, Mapping) or set(record) != _KEYS:
+    if not isinstance(record, Mapping) or set(record) - _LATER_KEYS != _KEYS:
         raise _invalid("a token in the file has other keys than expected", f"keys: {', '.join(sorted(_KEYS))}")
     texts = [record["name"], record["digest"], *_list(record["namespaces"]), *_list(record["permissions"])]
     if not all(isinstance(text, str) for text in texts) or not _DIGEST.fullmatch(record["digest"]):
         raise _invalid("a token in the file is damaged", "revoke it and create another")
     expires = record["expires"]
+    holder = record["holder"] if "holder" in record else holder_of_earlier(record["permissions"])
+    if holder not in HOLDERS:
+        raise _invalid("a token in the file has an unknown holder", f"one of {', '.join(HOLDERS)}")
     token = Token(
         record["name"],
         record["digest"],
@@ -121,9 +137,15 @@ def read_record(record: Any) -> Token:
         frozenset(record["permissions"]),
         _read(record["created"]),
         None if expires is None else _read(expires),
+        cast(Holder, holder),
     )
     _check(token)
     return token
+
+
+def holder_of_earlier(permissions: Iterable[str]) -> Holder:
+    """Who uses a token that does not state it: the person who decides on requests, or else an agent."""
+    return "person" if "approve" in permissions else "agent"
 
 
 def find(digest: str, tokens: Iterable[Token]) -> Token | None:

@@ -20,7 +20,7 @@ import httpx
 from cortex_skills import Plugin
 from cortex_skills.server.protocol import ConnectionLimits
 from cortex_skills.server.serve import bound, prepared, url_of
-from cortex_skills.tokens import TokenFile, new_token
+from cortex_skills.tokens import Holder, TokenFile, new_token
 from tests import fork_server
 from tests.configs import config
 
@@ -47,11 +47,15 @@ class Running:
         self._clients: list[httpx.Client] = []
 
     def token(
-        self, name: str, namespaces: tuple[str, ...] = ("mayros",), permissions: tuple[str, ...] = ("read", "write")
+        self,
+        name: str,
+        namespaces: tuple[str, ...] = ("mayros",),
+        permissions: tuple[str, ...] = ("read", "write"),
+        holder: Holder = "agent",
     ) -> str:
         """The text of a token; the token is made when it is first asked for."""
         if name not in self._texts:
-            token, text = new_token(name, namespaces, permissions, None, datetime.now(UTC))
+            token, text = new_token(name, namespaces, permissions, None, datetime.now(UTC), holder)
             self.tokens.add(token)
             self._texts[name] = text
         return self._texts[name]

@@ -198,3 +198,29 @@ def test_commands_at_once_all_count(tmp_path):
     processes = [subprocess.Popen([sys.executable, "-c", ADDING, path, str(start)]) for start in range(0, 80, 20)]
     assert [process.wait(WAIT_S) for process in processes] == [0] * 4
     assert sorted(token.name for token in TokenFile(path).tokens()) == sorted(f"t{n}" for n in range(0, 80, 2))
+
+
+def test_a_token_states_its_holder_which_is_an_agent_by_default():
+    assert made()[0].holder == "agent"
+    of_person, _ = new_token("p", ("mayros",), ("read",), None, NOW, "person")
+    assert read_record(of_person.to_record()) == of_person
+    with pytest.raises(CortexError) as caught:
+        read_record(of_person.to_record() | {"holder": "owner"})
+    assert caught.value.code == "invalid_arguments"
+
+
+def test_a_token_of_an_earlier_version_is_of_a_person_if_it_may_approve_and_the_log_states_it_once(tmp_path, caplog):
+    file = TokenFile(tmp_path / "tokens.json")
+    for name, permissions in (("clerk", ("read", "approve")), ("bot", ("read", "write", "registry"))):
+        file.add(made(name, permissions=permissions)[0])
+    document = json.loads(file.path.read_text())
+    for record in document["tokens"]:
+        del record["holder"]
+    file.path.write_text(json.dumps(document))
+    found = TokenFile(file.path)
+    assert [(token.name, token.holder) for token in found.tokens()] == [("clerk", "person"), ("bot", "agent")]
+    file.path.write_text(json.dumps(document, indent=1))
+    found.tokens()
+    assert [record.getMessage().rpartition(": ")[2] for record in caplog.records] == ["clerk (person), bot (agent)"]
+    found.add(made("new")[0])
+    assert [record["holder"] for record in json.loads(file.path.read_text())["tokens"]] == ["person", "agent", "agent"]
