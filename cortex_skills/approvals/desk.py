@@ -11,7 +11,8 @@ Rules kept here:
   `interrupted`: nobody can know what was done, and nothing runs it again;
 - who waits for a request is notified once, when it is rejected, has expired, or its action has ended, in whichever
   process that was;
-- each decision is in the audit.
+- a request is not approved in the name that it was made in, which is that of its token; the owner may;
+- each decision is in the audit, and each one that was refused for this reason.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from cortex_graph import GraphError
 from cortex_skills.actions.action_request import ActionRequest
@@ -155,20 +156,22 @@ class Approvals:
         """A record as a JSON object, with its state now."""
         return record.to_json(self._queue.now())
 
-    def approve(self, approval_id: str, by: str, reason: str = "") -> ApprovalRecord:
+    def approve(self, approval_id: str, by: str, reason: str = "", *, is_owner: bool = False) -> ApprovalRecord:
         """Approve a request, and run its action.
 
         Args:
             approval_id: its id.
             by: the name of the person.
             reason: why, at most 500 characters.
+            is_owner: whether it is the owner of the store, who may approve what was asked for in the same name.
 
         Returns:
             The record with the result; its state is `done`, or `failed` if the gate refused the action or it failed.
 
         Raises:
-            CortexError: `approval_resolved`, `approval_not_found`, `approval_changed`; `tool_not_found`,
-                `skill_not_found` or `skill_ambiguous`: it cannot run in this process, and still waits.
+            CortexError: `permission_denied`: it was asked for in the same name; `approval_resolved`,
+                `approval_not_found`, `approval_changed`; `tool_not_found`, `skill_not_found` or `skill_ambiguous`: it
+                cannot run in this process, and still waits.
             GraphError: the store cannot be used. If that happened after the action was started, its state is
                 `interrupted`.
 
@@ -176,6 +179,8 @@ class Approvals:
         _check_texts(by, reason)
         waiting = self._queue.find(approval_id)
         if self.state_of(waiting) == "pending":
+            if by == waiting.request.agent and not is_owner:
+                self._refuse_own(waiting, by, reason)
             self._check_here(waiting.request)
         record = self._queue.resolve(approval_id, approved=True, by=by, reason=reason)
         self._record("approval.approved", record, by, reason)
@@ -219,14 +224,23 @@ class Approvals:
         """Notify no more."""
         self._watch.close()
 
-    def _record(self, event: str, record: ApprovalRecord, by: str, reason: str) -> None:
+    def _refuse_own(self, record: ApprovalRecord, by: str, reason: str) -> NoReturn:
+        self._record("approval.refused", record, by, reason, outcome="permission_denied")
+        raise CortexError(
+            "permission_denied",
+            f"{by} asked for this, and does not approve it",
+            hint="another person approves it, or the owner: `cortex-skills approvals approve ID`",
+        )
+
+    def _record(self, event: str, record: ApprovalRecord, by: str, reason: str, outcome: str = "ok") -> None:
         request = record.request
         self._audit.event(
             event,
+            outcome=outcome,
             agent=request.agent,
             actor=by,
             skill=request.skill,
-            approved_by=by,
+            approved_by=None if outcome != "ok" else by,
             facts=_facts(record),
             data={"reason": reason},
         )

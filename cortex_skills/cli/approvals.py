@@ -84,7 +84,7 @@ def approve(ctx: click.Context, approval_id: str, reason: str, by: str) -> None:
     with common.plugin() as plugin:
         if common.names_skills:
             common.load_all(plugin)
-        record = _decided(lambda: plugin.approvals.approve(approval_id, by or user_name(), reason))
+        record = _decided(lambda: plugin.approvals.approve(approval_id, by or user_name(), reason, is_owner=True))
         view = plugin.approvals.view(record)
     result = view["result"] or {}
 

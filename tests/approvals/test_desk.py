@@ -62,6 +62,19 @@ def test_an_action_waits_until_a_person_approves_it(acting: Acting, tmp_path: Pa
     assert ("action.call", "a1", "ada") in events(plugin)
 
 
+def test_nobody_approves_what_was_asked_for_in_the_same_name_except_the_owner(acting: Acting, tmp_path: Path) -> None:
+    plugin = acting()
+    approval_id = ask(plugin).details["approval"]
+    refused = error_of(plugin.approvals.approve, approval_id, by="a1")
+    assert (refused.code, refused.message) == ("permission_denied", "a1 asked for this, and does not approve it")
+    assert status(plugin, approval_id).details["state"] == "pending"
+    assert not (tmp_path / "lines").exists()
+    kept = [call.record for call in plugin.recent_calls.page().calls if call.record.event == "approval.refused"]
+    assert [(each.outcome, each.actor, each.approved_by) for each in kept] == [("permission_denied", "a1", None)]
+    done = plugin.approvals.approve(approval_id, by="a1", is_owner=True)
+    assert plugin.approvals.state_of(done) == "done"
+
+
 def test_a_rejected_action_does_not_run(acting: Acting, tmp_path: Path) -> None:
     plugin = acting()
     approval_id = asked(plugin)

@@ -51,6 +51,14 @@ def test_a_person_lists_approves_and_reads_the_result(serving, person) -> None:
     assert f"was approved by ada at {done['resolvedAt']}; its state is `done`" in again.json()["error"]
 
 
+def test_a_token_does_not_approve_what_an_agent_of_its_name_asked_for(serving, person) -> None:
+    approval_id = asked(serving.plugin, "own", agent="ada")
+    answer = person.post(f"/api/v1/approvals/{approval_id}/approve")
+    assert (answer.status_code, answer.json()["code"]) == (403, "permission_denied")
+    assert serving.plugin.approvals.state_of(serving.plugin.approvals.show(approval_id)) == "pending"
+    assert person.post(f"/api/v1/approvals/{approval_id}/reject").json()["state"] == "rejected"
+
+
 def test_a_rejected_request_has_its_reason(serving, person) -> None:
     approval_id = asked(serving.plugin, "three")
     rejected = person.post(f"/api/v1/approvals/{approval_id}/reject", json={"reason": "no"}).json()
