@@ -17,6 +17,7 @@ import logging
 import uuid
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from cortex_skills.installed import InstalledArtifacts
     from cortex_skills.lifecycle.reload.approval import Approval
     from cortex_skills.lifecycle.reload.report import Rejected, Reloaded, ReloadReport
+    from cortex_skills.operations.caller import Door
+    from cortex_skills.operations.operation import G, Operation, R
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.registry.registry import SkillRegistry
     from cortex_skills.registry.skill_finder import SkillFinder
@@ -384,12 +387,34 @@ class Plugin:
             GraphError: the store cannot be used.
 
         """
+        from cortex_skills.operations.skill_changes import register
         from cortex_skills.registry.sources import synchronise_configured
 
-        folders = self.config.registry.folders
         return synchronise_configured(
-            self.registry, folders, actor=self.agent, accept_changed=accept_changed, sign=sign
+            self.registry,
+            self.config.registry.folders,
+            actor=self.agent,
+            accept_changed=accept_changed,
+            sign=sign,
+            register=partial(self.operate, register),
         )
+
+    def operate(self, operation: Operation[G, R], *, door: Door = "python", **given: Any) -> R:
+        """Run an operation (`cortex_skills.operations`) as the owner of the store.
+
+        Args:
+            operation: such as `promote` of `cortex_skills.operations.skill_changes`.
+            door: `command` for the command line.
+            given: its arguments.
+
+        Raises:
+            CortexError: `invalid_arguments`, or an error of the operation.
+
+        """
+        from cortex_skills.operations.caller import owner
+        from cortex_skills.operations.run import run
+
+        return run(operation, owner(self.agent, door, self.graph.namespace), given, self._host)
 
     @property
     def skill_finder(self) -> SkillFinder:
@@ -552,8 +577,9 @@ class Plugin:
         from cortex_skills.registry.available import available_skills
         from cortex_skills.tools.base import CALLER
 
+        sender = CALLER.get()
         try:
-            return available_skills(self._host.skills_to_use, CALLER.get() or agent, self.cleaning)
+            return available_skills(self._host.skills_to_use, agent if sender is None else sender.name, self.cleaning)
         except (CortexError, GraphError) as error:
             log.warning("the context lacks the registered skills: %s", error)
             return ""

@@ -1,4 +1,4 @@
-"""Who may change a registered skill through a tool; pure.
+"""What an agent may change of a registered skill; pure.
 
 Rules kept here:
 - with `registry:learn` a skill of the graph changes what was learned, and nothing of a person or of the package;
@@ -10,10 +10,10 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from cortex_skills.errors import CortexError
-from cortex_skills.manifest import Manifest
 from cortex_skills.manifest.skill_names import appearance
-from cortex_skills.policy.permissions import check_permissions
 from cortex_skills.safe_io.schemas import shown
 
 LEARN, MANAGE = "registry:learn", "registry:manage"
@@ -21,29 +21,28 @@ _INSTRUCTIONS = frozenset({"override", "role", "fake_turn", "secret", "encoded",
 MAKERS = {"human": "a person", "builtin": "the package"}
 
 
-def check_may_restand(action: str, skill: str, origin: str, manifest: Manifest) -> None:
-    """Whether the acting skill may change the standing of a registered skill, or remove it.
+def check_may_restand(action: str, skill: str, origin: str, permissions: Collection[str], who: str) -> None:
+    """Whether an agent may change the standing of a registered skill, or remove it.
 
     Args:
         action: `promote`, `deprecate`, `delete` or `merge`.
         skill: the registered skill.
         origin: who made it.
-        manifest: of the acting skill.
+        permissions: of the agent.
+        who: the acting skill, or the agent.
 
     Raises:
         CortexError: `permission_denied`.
 
     """
-    if action != "promote" and origin == "learned":
-        check_permissions([LEARN], manifest, f"{action} of {skill}")
-        return
-    if not manifest.has_permission(MANAGE):
+    needed = LEARN if action != "promote" and origin == "learned" else MANAGE
+    if needed not in permissions:
         why = f", which was made by {MAKERS[origin]}," if origin in MAKERS else ""
         raise CortexError(
             "permission_denied",
-            f"{action} of {skill}{why} needs {MANAGE}, which {manifest.name} was not granted",
+            f"{action} of {skill}{why} needs {needed}, which {who} was not granted",
             hint=f"a person can do it: `cortex-skills registry {_COMMANDS[action]}`",
-            details={"missing": [MANAGE], "skill": manifest.name, "origin": origin},
+            details={"missing": [needed], "skill": who, "origin": origin},
         )
 
 

@@ -9,6 +9,7 @@ Rules kept here:
 - a new version of a learned skill that was verified or released is a candidate with tier 1 again;
 - maintenance never raises a state, and never changes a skill of a person or of the package;
 - a model can raise no trust and change no origin, and it changes learned skills only;
+- a list has no deprecated or archived skill unless it is asked for that state;
 - agents are shown a learned candidate for its outcomes with the current version that count: of the host, or of two
   agents who did not write it; and never for reports. Who wrote it is shown it when it worked for them.
 """
@@ -44,6 +45,9 @@ _RELIABLE_TIER = 2
 _RELIABLE_USERS = 2  # agents, where the host measured nothing: one alone brings nothing to others
 _RELIABLE_RATE, _RELIABLE_RATE_UNTRUSTED = 0.3, 0.5
 TIER_TWO_OUTCOMES = 5
+
+
+OUT_OF_USE: frozenset[Lifecycle] = frozenset({"deprecated", "archived"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,11 @@ def following_standing(standing: Standing, origin: Origin) -> Standing:
 def following_state(standing: Standing) -> Lifecycle | None:
     """The state after a promotion; None when there is no higher one."""
     return _PROMOTED.get(standing.lifecycle)
+
+
+def is_listed(standing: Standing, lifecycle: str | None = None) -> bool:
+    """Whether a list has a skill: one in the state that was asked for, or else one that is not out of use."""
+    return standing.lifecycle not in OUT_OF_USE if lifecycle is None else standing.lifecycle == lifecycle
 
 
 def promoted(name: str, standing: Standing) -> Standing:

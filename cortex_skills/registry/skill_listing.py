@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from cortex_skills.registry.lifecycle import STATES, Standing
+from cortex_skills.registry.lifecycle import STATES, Standing, is_listed
 from cortex_skills.registry.quality import Quality
 from cortex_skills.registry.skill_record import SkillKey
 
@@ -40,6 +40,15 @@ GROUPS: Mapping[str, Callable[[Standing], bool]] = {
     "released": lambda standing: standing.lifecycle == "released",
     "deprecated": lambda standing: standing.lifecycle in ("deprecated", "archived"),
 }
+
+
+def in_group(standing: Standing, group: str, state: str | None) -> bool:
+    """Whether a list of a group has a skill: that of the deprecated ones asks for them."""
+    if group == "deprecated" and state is None:
+        return GROUPS[group](standing)
+    return GROUPS[group](standing) and is_listed(standing, state)
+
+
 ORDERS: Mapping[str, Callable[[ListedSkill], tuple[Any, ...]]] = {
     "name": lambda _: (),
     "success": lambda skill: (-skill.quality.interval()[0], -skill.quality.invocations),
@@ -99,7 +108,7 @@ class SkillListing:
 
         Args:
             group: one of `GROUPS`.
-            state: None for all states.
+            state: None for those in use.
             order: one of `ORDERS`.
 
         """
@@ -107,13 +116,9 @@ class SkillListing:
         with self._lock:
             found = self._ordered.pop(wanted, None)
             if found is None:
-                accepts, place = GROUPS[group], ORDERS[order]
+                place = ORDERS[order]
                 found = sorted(
-                    (
-                        skill
-                        for skill in self._skills
-                        if state in (None, skill.standing.lifecycle) and accepts(skill.standing)
-                    ),
+                    (skill for skill in self._skills if in_group(skill.standing, group, state)),
                     key=lambda skill: (place(skill), skill.key),
                 )
             self._ordered[wanted] = found  # the latest is the last

@@ -16,14 +16,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Protocol, TypedDict, Unpack
 
 from cortex_graph import GraphError
 from cortex_skills.errors import CortexError
 from cortex_skills.registry.digests import digest
+from cortex_skills.registry.document import SkillDocument
 from cortex_skills.registry.folders import SkillFolder, read_skill_folder, skill_folders_in
 from cortex_skills.registry.lifecycle import Origin
-from cortex_skills.registry.registration import UNSIGNED, Registered
+from cortex_skills.registry.registration import UNSIGNED, Registered, VersionSignature
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.safe_io.display import one_line
 from cortex_skills.safe_io.schemas import shown
@@ -32,6 +35,21 @@ from cortex_skills.skill_folder.skipped import skipped_skills
 log = logging.getLogger(__name__)
 
 _BOM = b"\xef\xbb\xbf"
+
+
+class Register(Protocol):
+    """Registers a document that was read from a folder."""
+
+    def __call__(self, *, document: SkillDocument, signature: VersionSignature | None) -> Registered:
+        """The version."""
+
+
+class SyncSettings(TypedDict, total=False):
+    """Arguments of `synchronise`."""
+
+    accept_changed: bool
+    sign: bool
+    register: Register | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +76,7 @@ def synchronise(
     origin: Origin = "human",
     accept_changed: bool = False,
     sign: bool = False,
+    register: Register | None = None,
 ) -> SyncReport:
     """Register the skills of folders that are new or changed.
 
@@ -68,11 +87,13 @@ def synchronise(
         origin: who made them.
         accept_changed: register a folder that was changed after its export, as another document without a signature.
         sign: sign those without a signature with the key of this installation.
+        register: registers one, instead of the registry itself, in the name and with the origin of who asks.
 
     Raises:
         GraphError: the store cannot be used.
 
     """
+    register = register or partial(registry.register, actor=actor, origin=origin)
     pending: dict[Path, SkillFolder] = {}
     refused: dict[Path, CortexError] = {}
     found: dict[Path, Registered] = {}
@@ -96,7 +117,7 @@ def synchronise(
                 signature = read.signature
                 if sign and signature == UNSIGNED:
                     signature = registry.own_signature(digest(read.document))
-                found[place] = registry.register(read.document, actor=actor, origin=origin, signature=signature)
+                found[place] = register(document=read.document, signature=signature)
             except CortexError as error:
                 later[place] = error
         waiting = {place for place, error in later.items() if error.code == "skill_not_found"}
@@ -124,7 +145,7 @@ def _second_of_a_name(read: Mapping[Path, SkillFolder]) -> dict[Path, CortexErro
 
 
 def synchronise_configured(
-    registry: SkillRegistry, folders: Iterable[str], *, actor: str, accept_changed: bool = False, sign: bool = False
+    registry: SkillRegistry, folders: Iterable[str], *, actor: str, **settings: Unpack[SyncSettings]
 ) -> SyncReport:
     """Register the skills of all folders that the configuration names; the arguments are those of `synchronise`.
 
@@ -133,7 +154,7 @@ def synchronise_configured(
 
     """
     places = list(map(Path, folders))
-    return synchronise(registry, places, actor=actor, accept_changed=accept_changed, sign=sign)
+    return synchronise(registry, places, actor=actor, **settings)
 
 
 def register_configured(registry: SkillRegistry, folders: Iterable[str], *, actor: str) -> None:

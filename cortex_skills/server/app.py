@@ -61,13 +61,13 @@ from cortex_skills.server.rest import (
     verification,
 )
 from cortex_skills.server.rest.openapi import index_operations
-from cortex_skills.server.rest.operations import Operation
+from cortex_skills.server.rest.operations import ApiOperation
 from cortex_skills.server.rest.routes import NOT_FOUND, routes_of
 from cortex_skills.server.rest.sandbox_cleanup import sweep
 from cortex_skills.server.service import Service
 from cortex_skills.server.sparql import sparql_routes
 
-API: tuple[Operation, ...] = (
+API: tuple[ApiOperation, ...] = (
     *triples.OPERATIONS,
     *replication.OPERATIONS,
     *queries.OPERATIONS,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cortex_graph import WELL_KNOWN_VOCABULARIES, NamespacedGraph
@@ -26,6 +27,9 @@ from cortex_skills.server.verification_counts import VerificationCounts
 from cortex_skills.server.worker_pools import WorkerPool
 
 if TYPE_CHECKING:
+    from cortex_skills.audit.audit_log import AuditLog
+    from cortex_skills.config.settings import Config
+    from cortex_skills.operations.operation import OperationHost
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.registry.registry import SkillRegistry
     from cortex_skills.registry.skill_finder import SkillFinder
@@ -135,6 +139,10 @@ class Service:
                 del self._finders[next(iter(self._finders))]
             return finder
 
+    def operation_host(self, namespace: str) -> OperationHost:
+        """What operations use of a namespace; the caller has checked that it may be used."""
+        return NamespaceHost(self, namespace)
+
     def prover(self, graph: NamespacedGraph) -> Prover:
         """The rules of the namespace of a graph; the file of its shapes is read once.
 
@@ -165,3 +173,36 @@ class Service:
         self.store_health.close()
         for pool in self.pools.values():
             pool.close()
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceHost:
+    """What operations use of one namespace of a server."""
+
+    service: Service
+    namespace: str
+
+    @property
+    def config(self) -> Config:
+        """The settings."""
+        return self.service.plugin.config
+
+    @property
+    def audit(self) -> AuditLog:
+        """That of the plugin."""
+        return self.service.plugin.audit
+
+    @property
+    def memories(self) -> Memories:
+        """Those of the agents of the namespace."""
+        return self.service.memories(self.namespace)
+
+    @property
+    def registry(self) -> SkillRegistry:
+        """The registered skills of the namespace."""
+        return self.service.registry(self.namespace)
+
+    @property
+    def skill_finder(self) -> SkillFinder:
+        """Finds them."""
+        return self.service.skill_finder(self.namespace)

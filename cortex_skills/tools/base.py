@@ -19,10 +19,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
 from cortex_skills.host import Host
+from cortex_skills.operations.caller import Caller
 from cortex_skills.policy.budgets import Budgets
+from cortex_skills.policy.registry_changes import LEARN, MANAGE
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.safe_io.lenient_values import by_schema
 from cortex_skills.safe_io.schemas import did_you_mean, errors_of, reason_of
+from cortex_skills.tokens import PERMISSIONS
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator, ValidationError
@@ -72,7 +75,8 @@ MATCH: dict[str, Any] = {"type": "object", "required": ["subject", "predicate", 
 
 
 # Who sends the call of this context, as the interface knows them: a call may name an agent, and no caller is another.
-CALLER: ContextVar[str | None] = ContextVar("CALLER", default=None)
+CALLER: ContextVar[Caller | None] = ContextVar("CALLER", default=None)
+_OF_REGISTRY = (LEARN, MANAGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +107,23 @@ class Call:
     @property
     def caller(self) -> str:
         """Who sends the call, as the interface knows them; the agent where the interface names it itself."""
-        return CALLER.get() or self.agent
+        sender = CALLER.get()
+        return self.agent if sender is None else sender.name
+
+    @property
+    def asking(self) -> Caller:
+        """Who asks for the operations of the call: an agent, with the permissions of its token and of the skill."""
+        sender = CALLER.get() or Caller(self.agent, "agent", "python", frozenset(PERMISSIONS))
+        granted = filter(self.skill.manifest.has_permission, _OF_REGISTRY)
+        return replace(
+            sender,
+            kind="agent",
+            permissions=sender.permissions.difference(_OF_REGISTRY).union(granted),
+            agent=self.agent,
+            skill=self.skill.name,
+            session=self.session,
+            namespace=self.host.graph.namespace,
+        )
 
     @property
     def enrich(self) -> bool:

@@ -2,7 +2,7 @@
 
 Rules kept here:
 - a skill is named by the id of a version, or by its name, which is its current version;
-- what is registered here is `learned`; nothing of it runs;
+- registering and exporting are operations (`operations/skill_changes.py`); nothing of a skill runs;
 - folders are named inside `registry.importRoot` and `registry.exportRoot` only (`registry/jails.py`);
 - the text of a skill is cleaned as `registry/model_text.py` states; a file that a model must not read is withheld, and
   one that is not text is returned in Base64;
@@ -19,18 +19,19 @@ from uuid import UUID
 from cortex_skills.enrichment.text_lines import clean_lines
 from cortex_skills.errors import CortexError
 from cortex_skills.finder.words import without_accents
-from cortex_skills.policy.registry_changes import check_learned_name
+from cortex_skills.operations import skill_changes as changes
 from cortex_skills.registry.available import described, shown_record
-from cortex_skills.registry.folders import SkillFolder, read_skill_folder, write_skill_folder
+from cortex_skills.registry.folders import SkillFolder, read_skill_folder
 from cortex_skills.registry.inline import FIELDS, inline_document
-from cortex_skills.registry.jails import export_folder, import_folder
+from cortex_skills.registry.jails import import_folder
+from cortex_skills.registry.lifecycle import STATES, is_listed
 from cortex_skills.registry.model_text import ORDINARY, between_marks, is_trusted
 from cortex_skills.registry.skill_record import SkillRecord, SkillVersion
 from cortex_skills.safe_io.display import json_text, shown_name
 from cortex_skills.safe_io.schemas import did_you_mean, shown
 from cortex_skills.tools.answer_sizes import LONGEST_PAGE
 from cortex_skills.tools.base import Call, Outcome, Tool
-from cortex_skills.tools.registered_skills import EXPECTED_VERSION, SHOWN, named_record, shown_skill
+from cortex_skills.tools.registered_skills import EXPECTED_VERSION, IN_STATE, SHOWN, named_record, operate, shown_skill
 
 _MAX_SCANNED = 5_000  # records that a page looks at
 _AT_ONCE = 10  # records that are read before the size of a page is looked at
@@ -69,14 +70,12 @@ def _register(call: Call) -> Outcome:
         found = read_skill_folder(folder, namespace, accept_changed=given.get("accept_changed", False))
     else:
         found = SkillFolder(inline_document(given["inline_skill"], namespace))
-    check_learned_name(found.document.name)
-    done = registry.register(
-        found.document,
-        actor=call.agent,
-        origin="learned",
+    done = operate(
+        call,
+        changes.register,
+        document=found.document,
         expected_version=given.get("expected_version"),
         signature=found.signature,
-        author=call.caller,
     )
     version = done.version
     state = "registered" if done.created else "registered already"
@@ -109,6 +108,8 @@ def _list(call: Call) -> Outcome:
         scanned += count
         for record in records:
             if given.get("namespace", record.key.namespace) != record.key.namespace:
+                continue
+            if not is_listed(record.standing, given.get("lifecycle")):
                 continue
             view = shown_record(registry, record, policy)
             text = without_accents(f"{view['name']} {view['description']}")
@@ -179,14 +180,11 @@ def _text_of(data: bytes) -> str | None:
 
 def _export(call: Call) -> Outcome:
     record, version = named_version(call)
-    registry = call.host.skills_to_use
-    target = call.arguments["target_folder"]
-    document = registry.document(version)
-    write_skill_folder(document, version, export_folder(call.host.config, target, document.name))
-    registry.exported(record.key, version, actor=call.agent)
-    place = f"{target}/{record.key.name}"
-    text = f"{record.key} version {version.number} is exported to {shown_name(place)}."
-    return Outcome(text, {"skill_id": version.id, "folder": place, "digest": version.digest})
+    done = operate(
+        call, changes.export, skill=str(record.key), folder=call.arguments["target_folder"], version=version.id
+    )
+    text = f"{record.key} version {version.number} is exported to {shown_name(done.folder)}."
+    return Outcome(text, {"skill_id": version.id, "folder": done.folder, "digest": version.digest})
 
 
 _INLINE: dict[str, Any] = {
@@ -252,6 +250,7 @@ MEMORY_SKILL_LIST = Tool(
         "type": "object",
         "properties": {
             "namespace": {"type": "string", "maxLength": 256, "description": "Only skills of this namespace."},
+            "lifecycle": {"type": "string", "enum": list(STATES), "description": IN_STATE},
             "filter": {"type": "string", "maxLength": 256, "description": "Words of the name or the description."},
             "limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
             "cursor": {"type": "string", "maxLength": 4096, "description": "Of the answer before."},

@@ -19,9 +19,11 @@ from typing import Any
 from cortex_graph import GraphError
 from cortex_skills.enrichment.policy import Policy
 from cortex_skills.errors import CortexError
+from cortex_skills.operations.operation import G, Operation, R
+from cortex_skills.operations.run import run
 from cortex_skills.registry.available import described, shown_record
 from cortex_skills.registry.document import SkillDocument
-from cortex_skills.registry.lifecycle import ORIGINS, STATES
+from cortex_skills.registry.lifecycle import ORIGINS, STATES, is_listed
 from cortex_skills.registry.model_text import between_marks, document_for_model, is_trusted
 from cortex_skills.registry.reflections import check_memories
 from cortex_skills.registry.registry import SkillRegistry
@@ -41,6 +43,7 @@ SKILL_NAME: dict[str, Any] = {
     "maxLength": 512,
     "description": "The name of a registered skill: NAME, or NAMESPACE/NAME.",
 }
+IN_STATE = "Only skills in this state; without it those that are neither deprecated nor archived."
 EXPECTED_VERSION: dict[str, Any] = {
     "type": "string",
     "minLength": 1,
@@ -63,6 +66,22 @@ def named_record(call: Call, name: str) -> SkillRecord:
     if record is None:
         raise CortexError("skill_not_found", f"{key} is not registered", hint="skill_find finds registered skills")
     return record
+
+
+def operate(call: Call, operation: Operation[G, R], **given: Any) -> R:
+    """Run an operation for a call; its errors have the hints of a model.
+
+    Raises:
+        CortexError: that of the operation.
+
+    """
+    try:
+        return run(operation, call.asking, given, call.host)
+    except CortexError as error:
+        if error.code != "skill_not_found" or "cortex-skills" not in error.hint:
+            raise
+        hint = "skill_find finds registered skills"
+        raise CortexError(error.code, error.message, hint=hint, details=error.details) from None
 
 
 def shown_skill(call: Call, record: SkillRecord, version_id: str | None = None) -> tuple[str, dict[str, Any]]:
@@ -179,8 +198,7 @@ def _read(call: Call) -> Outcome:
     found = (
         record
         for record in registry.all_records()
-        if given.get("origin") in (None, record.standing.origin)
-        and given.get("lifecycle") in (None, record.standing.lifecycle)
+        if given.get("origin") in (None, record.standing.origin) and is_listed(record.standing, given.get("lifecycle"))
     )
     records = list(islice(found, limit + 1))
     return _listed(call, registry, records[:limit], truncated=len(records) > limit)
@@ -337,7 +355,7 @@ SKILL_READ = Tool(
         "properties": {
             "name": SKILL_NAME,
             "origin": {"type": "string", "enum": list(ORIGINS), "description": "Only skills that these made."},
-            "lifecycle": {"type": "string", "enum": list(STATES), "description": "Only skills in this state."},
+            "lifecycle": {"type": "string", "enum": list(STATES), "description": IN_STATE},
             "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 20},
         },
         "additionalProperties": False,

@@ -14,13 +14,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cortex_skills.errors import CortexError
+from cortex_skills.operations import skill_changes as changes
 from cortex_skills.registry.document import MAX_DESCRIPTION, MAX_NAME
-from cortex_skills.registry.learning import document_of_run, register_learned, successful_calls
+from cortex_skills.registry.learning import document_of_run, successful_calls
 from cortex_skills.registry.session_calls import SessionCall
 from cortex_skills.registry.skill_record import LearnedIn
 from cortex_skills.registry.wording import SAMPLER
 from cortex_skills.safe_io.display import whole_characters
 from cortex_skills.tools.base import Call, Outcome, Tool
+from cortex_skills.tools.registered_skills import operate
 
 _BY_NAME = "the calls as they ran"
 
@@ -57,8 +59,7 @@ def _learned(call: Call, calls: list[SessionCall], learned_in: LearnedIn) -> Out
     )
     if document is None:
         return Outcome("The model found nothing that is worth repeating.", _details(by, learned=False))
-    finder = call.host.skill_finder
-    learned = register_learned(registry, finder, document, actor=call.agent, learned_in=learned_in, author=call.caller)
+    learned = operate(call, changes.learn, document=document, learned_in=learned_in)
     version = learned.version
     text = f"{version.key} is learned, a candidate with {len(document.steps)} steps."
     if learned.merged is not None:

@@ -1,11 +1,10 @@
 """`skill_write`: create, change and connect registered skills.
 
 Rules kept here:
-- what is written here is `learned`; a name that is taken is refused by `create`, and a skill of a person or of the
-  package is not overwritten by `update`, whatever the permissions are;
+- each change is an operation (`operations/skill_changes.py`), which decides who may do what; a name that is taken is
+  refused by `create`;
 - an update changes the fields that are given, and no others; it is refused when the skill got another version since it
   was read, by the caller (`expected_version`) or here;
-- who may promote, deprecate, delete and merge what is decided by `policy/registry_changes.py`;
 - a skill that others depend on is not deleted, and the answer names them; `bulk_delete` has an answer for each name.
 """
 
@@ -15,14 +14,15 @@ from collections.abc import Callable
 from typing import Any
 
 from cortex_skills.errors import CortexError
-from cortex_skills.policy.registry_changes import check_learned_name, check_may_restand
+from cortex_skills.operations import skill_changes as changes
 from cortex_skills.registry.inline import FIELDS, inline_document, updated_document
 from cortex_skills.registry.registration import Registered
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_record import SkillRecord
+from cortex_skills.registry.views import key_of
 from cortex_skills.safe_io.display import shown_name, whole_characters
 from cortex_skills.tools.base import Call, Outcome, Tool
-from cortex_skills.tools.registered_skills import EXPECTED_VERSION, SKILL_NAME, named_record
+from cortex_skills.tools.registered_skills import EXPECTED_VERSION, SKILL_NAME, named_record, operate
 
 _MAX_BULK = 50
 
@@ -32,8 +32,7 @@ def _create(call: Call, registry: SkillRegistry) -> Outcome:
     namespace, _, name = given["name"].rpartition("/")
     fields = {name: given[name] for name in FIELDS if name in given}
     document = inline_document({**fields, "name": name}, namespace or registry.terms.names.namespace)
-    check_learned_name(document.name)
-    done = registry.register(document, actor=call.agent, origin="learned", create_only=True, author=call.caller)
+    done = operate(call, changes.register, document=document, create_only=True)
     return _registered("create", done, f"Created {done.version.key}, a candidate.")
 
 
@@ -42,9 +41,7 @@ def _update(call: Call, registry: SkillRegistry) -> Outcome:
     before = registry.document(registry.version(record.version_id))
     document = updated_document(before, call.arguments)
     expected = call.arguments.get("expected_version", record.version_id)
-    done = registry.register(
-        document, actor=call.agent, origin="learned", expected_version=expected, author=call.caller
-    )
+    done = operate(call, changes.register, document=document, expected_version=expected)
     number = done.version.number
     text = f"{record.key} has version {number}." if done.created else f"{record.key} says that already."
     return _registered("update", done, text)
@@ -62,26 +59,26 @@ def _registered(operation: str, done: Registered, text: str) -> Outcome:
     return Outcome(text, {"operation": operation, **details})
 
 
-def _delete(call: Call, registry: SkillRegistry) -> Outcome:
-    name = _deleted(call, registry, call.arguments["name"])
+def _delete(call: Call, _: SkillRegistry) -> Outcome:
+    name = str(operate(call, changes.delete, skill=call.arguments["name"]))
     return Outcome(f"Deleted {name}.", {"operation": "delete", "skill": name})
 
 
-def _deleted(call: Call, registry: SkillRegistry, name: str) -> str:
-    record = named_record(call, name)
-    check_may_restand("delete", str(record.key), record.standing.origin, call.skill.manifest)
-    registry.purge(record.key, actor=call.agent)
-    return str(record.key)
-
-
 def _bulk_delete(call: Call, registry: SkillRegistry) -> Outcome:
-    results: list[dict[str, Any]] = []
-    for name in _needed(call, "names"):
+    found: dict[str, CortexError | None] = {}
+    for name in changes.deletion_order(registry, _needed(call, "names")):
         try:
-            results.append({"name": _deleted(call, registry, name), "deleted": True})
+            operate(call, changes.delete, skill=name)
+            found[name] = None
         except CortexError as error:
-            problem = {"code": error.code, "message": error.message, **error.details}
-            results.append({"name": name, "deleted": False, "error": problem})
+            found[name] = error
+    results: list[dict[str, Any]] = []
+    for name in call.arguments["names"]:
+        result: dict[str, Any] = {"name": name, "deleted": True}
+        if (problem := found[name]) is not None:
+            shown = {"code": problem.code, "message": problem.message, **problem.details}
+            result |= {"deleted": False, "error": shown}
+        results.append(result)
     lines = [
         f"{shown_name(each['name'])}: {'deleted' if each['deleted'] else each['error']['message']}" for each in results
     ]
@@ -90,25 +87,20 @@ def _bulk_delete(call: Call, registry: SkillRegistry) -> Outcome:
     return Outcome("\n".join(lines), {"operation": "bulk_delete", "deleted": deleted, "results": results})
 
 
-def _merge(call: Call, registry: SkillRegistry) -> Outcome:
-    target, source = named_record(call, call.arguments["name"]), named_record(call, _needed(call, "source"))
-    for record in (target, source):
-        check_may_restand("merge", str(record.key), record.standing.origin, call.skill.manifest)
-    done = registry.merge(target.key, source.key, actor=call.agent, author=call.caller)
-    return _registered("merge", done, f"{source.key} is merged into {target.key}, version {done.version.number}.")
+def _merge(call: Call, _: SkillRegistry) -> Outcome:
+    source = _needed(call, "source")
+    done = operate(call, changes.merge, skill=call.arguments["name"], source=source)
+    key = key_of(source, done.version.key.namespace)
+    return _registered("merge", done, f"{key} is merged into {done.version.key}, version {done.version.number}.")
 
 
-def _promote(call: Call, registry: SkillRegistry) -> Outcome:
-    record = named_record(call, call.arguments["name"])
-    check_may_restand("promote", str(record.key), record.standing.origin, call.skill.manifest)
-    return _standing("promote", registry.promote(record.key, actor=call.agent))
+def _promote(call: Call, _: SkillRegistry) -> Outcome:
+    return _standing("promote", operate(call, changes.promote, skill=call.arguments["name"]))
 
 
-def _deprecate(call: Call, registry: SkillRegistry) -> Outcome:
-    record = named_record(call, call.arguments["name"])
-    check_may_restand("deprecate", str(record.key), record.standing.origin, call.skill.manifest)
-    reason = whole_characters(_needed(call, "reason"))
-    return _standing("deprecate", registry.deprecate(record.key, reason, actor=call.agent))
+def _deprecate(call: Call, _: SkillRegistry) -> Outcome:
+    reason = whole_characters(call.arguments.get("reason", ""))
+    return _standing("deprecate", operate(call, changes.deprecate, skill=call.arguments["name"], reason=reason))
 
 
 def _standing(operation: str, record: SkillRecord) -> Outcome:

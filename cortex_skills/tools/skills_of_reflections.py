@@ -12,31 +12,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from cortex_skills.policy.registry_changes import check_learned_name
+from cortex_skills.operations import skill_changes as changes
 from cortex_skills.registry.composition import BUDGET, MAX_BUDGET, Composition, composed, declared_namespaces
 from cortex_skills.registry.document import MAX_DESCRIPTION, MAX_NAME
-from cortex_skills.registry.reflections import promotion_view, register_reflection
+from cortex_skills.registry.reflections import promotion_view
 from cortex_skills.registry.views import composition_view
 from cortex_skills.safe_io.display import json_text, shown_name
 from cortex_skills.tools.base import Call, Outcome, Tool
 from cortex_skills.tools.memory_skills import SKILL_ID, named_version
-from cortex_skills.tools.registered_skills import shown_skill
+from cortex_skills.tools.registered_skills import operate, shown_skill
 from cortex_skills.tools.skill_memory_context import cleaned_memory
 from cortex_skills.tools.skill_memory_reflect import MEMORY_ID
 
 
 def _promote(call: Call) -> Outcome:
     given = call.arguments
-    check_learned_name(given["skill_name"])
-    done, reflection = register_reflection(
-        call.host.skills_to_use,
-        call.host.memories.graph_of(call.agent),
-        given["reflection_id"],
-        name=given["skill_name"],
+    done, reflection = operate(
+        call,
+        changes.register_from_reflection,
+        skill=given["skill_name"],
+        reflection=given["reflection_id"],
+        agent=call.agent,
         description=given["skill_description"],
         parameters_schema=given.get("parameters_schema"),
-        actor=call.agent,
-        author=call.caller,
     )
     count = len(reflection.reflects_on)
     text = (

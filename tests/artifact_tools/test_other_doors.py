@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from cortex_skills import Config, Plugin
 from cortex_skills.cli.app import program
-from cortex_skills.server.mcp.caller import Caller
+from cortex_skills.server.mcp.caller import SessionCaller
 from cortex_skills.server.mcp.tools import listed
 from tests.artifact_tools.conftest import add
 
@@ -19,16 +19,16 @@ HI = {"text": "hi"}
 
 def test_a_tool_is_listed_over_mcp_without_an_argument_for_the_skill(plugin):
     add(plugin)
-    (tool,) = [each for each in listed({}, Caller(), ["core"], plugin.actions) if each.name == "acme_DOT_echo"]
+    (tool,) = [each for each in listed({}, SessionCaller(), ["core"], plugin.actions) if each.name == "acme_DOT_echo"]
     assert set(tool.input_schema["properties"]) == {"text", "agent"}
     assert tool.annotations.read_only_hint is True
-    names = [each.name for each in listed({}, Caller(may_write=False), ["core"], plugin.actions)]
+    names = [each.name for each in listed({}, SessionCaller(may_write=False), ["core"], plugin.actions)]
     assert names == ["acme_DOT_echo"]
 
 
 def test_an_artifact_that_reaches_out_is_not_offered_to_a_caller_that_may_not_write(plugin):
     add(plugin, more='\n[capabilities]\nhttp_egress_allowlist = ["api.test"]\n')
-    assert listed({}, Caller(may_write=False), ["core"], plugin.actions) == []
+    assert listed({}, SessionCaller(may_write=False), ["core"], plugin.actions) == []
 
 
 def test_a_tool_is_called_through_langchain(plugin):

@@ -57,6 +57,23 @@ def test_an_export_is_added_to_another_store_with_its_digest_and_signature(regis
     assert registry("events", "verify", store="other").json == {"whole": True, "events": 1}
 
 
+def test_each_change_is_in_the_audit_with_its_object_and_the_owner(registry, run, skills, tmp_path, monkeypatch):
+    monkeypatch.setenv("CORTEX_AUDIT__JOURNAL", "on")
+    registry("add", skills("fetch-data"))
+    for words in (("trust", "fetch-data", "4"), ("deprecate", "fetch-data", "old"), ("purge", "fetch-data")):
+        registry(*words)
+    about = ("--about", "mayros/fetch-data")
+    found = run("audit", "search", "--folder", tmp_path / "store.audit", *about, "--json").json
+    assert [(each["event"], each["data"]["before"], each["data"]["after"]) for each in reversed(found)] == [
+        ("registry.register", None, "version 1, human, released, tier 3"),
+        ("registry.trust", "version 1, human, released, tier 3", "version 1, human, released, tier 4"),
+        ("registry.deprecate", "version 1, human, released, tier 4", "version 1, human, deprecated, tier 4"),
+        ("registry.delete", "version 1, human, deprecated, tier 4", None),
+    ]
+    assert {(each["data"]["kind"], each["data"]["door"]) for each in found} == {("owner", "command")}
+    assert found[1]["data"]["reason"] == "old"
+
+
 @pytest.fixture
 def machine(registry, run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Runs commands on one of two machines: separate keys, trust and stores."""

@@ -47,7 +47,7 @@ class EveryRight:
 
     def __init__(self, running: Running, folder: Path) -> None:
         self.running, self._folder = running, folder
-        self.token = running.token(TOKEN, permissions=PERMISSIONS)
+        self.token = running.token(TOKEN, permissions=PERMISSIONS, holder="person")
         self.client: httpx.Client = running.client(self.token)
         self.known: dict[str, dict[str, Any]] = {}
         self._approval = self._sandbox = "0"

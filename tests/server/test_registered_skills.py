@@ -44,12 +44,12 @@ def own(tmp_path_factory: pytest.TempPathFactory, roots: Path):
 
 @pytest.fixture
 def manager(own: Running, namespace: str) -> httpx.Client:
-    return own.client(own.token(f"m-{namespace}", (namespace,), ("read", "write", "registry")))
+    return own.client(own.token(f"m-{namespace}", (namespace,), ("read", "write", "registry"), "person"))
 
 
 @pytest.fixture
 def writer(own: Running, namespace: str) -> httpx.Client:
-    return own.client(own.token(f"w-{namespace}", (namespace,), ("read", "write")))
+    return own.client(own.token(f"w-{namespace}", (namespace,), ("read", "write"), "person"))
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_an_embedder_that_fails_is_stated(tmp_path, monkeypatch):
         embedder.status = 500
         finder = {"embedder": "http", "endpoint": embedder.url, "model": "m"}
         with served(tmp_path, finder=finder) as running:
-            client = running.client(running.token("a", ("mayros",), ("read", "write")))
+            client = running.client(running.token("a", ("mayros",), ("read", "write"), "person"))
             register(client)
             found = done(client.get("/api/skills/find", params={"query": "data"}))
             fact = {"entry_type": "fact", "data": "The data is fresh."}

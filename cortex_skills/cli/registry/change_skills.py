@@ -1,14 +1,14 @@
 """`registry add|promote|deprecate|merge|retire|unretire|trust|rollback|purge|maintain`.
 
 Rules kept here:
-- the user of the command line is the owner of the store: no permission is asked for, and the agent of the command is
+- the user of the command line is the owner of the store, in whose name operations run; the agent of the command is
   recorded as the actor;
 - one unreadable folder does not stop the others: it is reported, and the exit status is 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from cortex_skills.cli.registry.show_skills import SKILL, key
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
-    from cortex_skills.registry.registry import SkillRegistry
+    from cortex_skills.operations.operation import Operation
     from cortex_skills.registry.skill_record import SkillRecord
 
 
@@ -42,6 +42,7 @@ def add(ctx: click.Context, folder: Path | None, sign: bool, accept_changed: boo
     A skill that is registered already gets a new version, unless it is the same. An exported folder keeps its
     signature; one that was changed after its export is refused. Any other folder is registered without a signature.
     """
+    from cortex_skills.operations.skill_changes import register
     from cortex_skills.registry.folders import skill_folders_in
     from cortex_skills.registry.reading import attest_level
     from cortex_skills.registry.sources import synchronise
@@ -52,12 +53,15 @@ def add(ctx: click.Context, folder: Path | None, sign: bool, accept_changed: boo
         hint = "; ".join(map(str, skipped_skills(folder))) or "a skill is a folder with a SKILL.md"
         raise CortexError("invalid_arguments", f"{folder} contains no skill", hint=hint)
     with common.plugin() as plugin:
-        if folder is None:
-            report = plugin.synchronise(accept_changed=accept_changed, sign=sign)
-        else:
-            report = synchronise(
-                plugin.registry, [folder], actor=plugin.agent, accept_changed=accept_changed, sign=sign
-            )
+        places = list(map(Path, plugin.config.registry.folders)) if folder is None else [folder]
+        report = synchronise(
+            plugin.registry,
+            places,
+            actor=plugin.agent,
+            accept_changed=accept_changed,
+            sign=sign,
+            register=partial(plugin.operate, register, door="command"),
+        )
         levels = plugin.registry.levels()
     for place, warning in report.warnings:
         common.out.note(f"{place}: {warning}")
@@ -91,10 +95,10 @@ def add(ctx: click.Context, folder: Path | None, sign: bool, accept_changed: boo
         ctx.exit(1)
 
 
-def _stand(common: Common, name: str, change: Callable[[SkillRegistry, Any, str], SkillRecord]) -> None:
+def _stand(common: Common, operation: Operation[Any, SkillRecord], name: str, **given: Any) -> None:
     """Change where a skill stands, and say where it stands then."""
     with common.plugin() as plugin:
-        record = change(plugin.registry, key(plugin.registry, name), plugin.agent)
+        record = plugin.operate(operation, door="command", skill=name, **given)
     standing = record.standing
     answer = {
         "skill": str(record.key),
@@ -118,7 +122,9 @@ def promote(common: Common, name: str, unmeasured: bool) -> None:
 
     A learned skill is verified when its measured uses do not do worse than the agents did without it.
     """
-    _stand(common, name, lambda registry, skill, actor: registry.promote(skill, actor=actor, unmeasured=unmeasured))
+    from cortex_skills.operations import skill_changes
+
+    _stand(common, skill_changes.promote, name, unmeasured=unmeasured)
 
 
 @click.command(cls=Command)
@@ -131,8 +137,9 @@ def deprecate(common: Common, name: str, words: str | None, reason: str | None) 
     if (words is None) == (reason is None):
         problem = "give one reason, and not two" if words is not None else "a reason is needed"
         raise CortexError("invalid_arguments", problem, hint="cortex-skills registry deprecate NAME --reason TEXT")
-    why = words or reason or ""
-    _stand(common, name, lambda registry, skill, actor: registry.deprecate(skill, why, actor=actor))
+    from cortex_skills.operations import skill_changes
+
+    _stand(common, skill_changes.deprecate, name, reason=words or reason or "")
 
 
 @click.command(cls=Command)
@@ -141,7 +148,9 @@ def deprecate(common: Common, name: str, words: str | None, reason: str | None) 
 @click.pass_obj
 def retire(common: Common, name: str, reason: str) -> None:
     """Archive a skill that no other one depends on."""
-    _stand(common, name, lambda registry, skill, actor: registry.retire(skill, reason, actor=actor))
+    from cortex_skills.operations import skill_changes
+
+    _stand(common, skill_changes.retire, name, reason=reason)
 
 
 @click.command(cls=Command)
@@ -149,7 +158,9 @@ def retire(common: Common, name: str, reason: str) -> None:
 @click.pass_obj
 def unretire(common: Common, name: str) -> None:
     """Bring an archived skill back, as degraded."""
-    _stand(common, name, lambda registry, skill, actor: registry.unretire(skill, actor=actor))
+    from cortex_skills.operations import skill_changes
+
+    _stand(common, skill_changes.unretire, name)
 
 
 @click.command(cls=Command)
@@ -158,7 +169,9 @@ def unretire(common: Common, name: str) -> None:
 @click.pass_obj
 def trust(common: Common, name: str, tier: int) -> None:
     """Give a skill a trust tier, from 1 to 4."""
-    _stand(common, name, lambda registry, skill, actor: registry.trust(skill, tier, actor=actor))
+    from cortex_skills.operations import skill_changes
+
+    _stand(common, skill_changes.trust, name, tier=tier)
 
 
 @click.command(cls=Command)
@@ -167,10 +180,11 @@ def trust(common: Common, name: str, tier: int) -> None:
 @click.pass_obj
 def merge(common: Common, target: str, source: str) -> None:
     """Merge SOURCE into TARGET: steps, body, counters and dependents; SOURCE is archived."""
+    from cortex_skills.operations import skill_changes
+
     with common.plugin() as plugin:
-        registry = plugin.registry
-        into, gone = key(registry, target), key(registry, source)
-        version = registry.merge(into, gone, actor=plugin.agent).version
+        version = plugin.operate(skill_changes.merge, door="command", skill=target, source=source).version
+        into, gone = version.key, key(plugin.registry, source)
     answer = {"skill": str(into), "version": version.number, "digest": version.digest, "merged": str(gone)}
     common.out.answer(answer, lambda: common.out.line(f"{gone} is merged into {into}, version {version.number}"))
 
@@ -181,9 +195,11 @@ def merge(common: Common, target: str, source: str) -> None:
 @click.pass_obj
 def rollback(common: Common, name: str, number: int) -> None:
     """Make a new version of a skill from its version N."""
+    from cortex_skills.operations import skill_changes
+
     with common.plugin() as plugin:
-        skill = key(plugin.registry, name)
-        version = plugin.registry.rollback(skill, number, actor=plugin.agent).version
+        version = plugin.operate(skill_changes.roll_back, door="command", skill=name, number=number).version
+        skill = version.key
     answer = {"skill": str(skill), "version": version.number, "digest": version.digest}
     common.out.answer(answer, lambda: common.out.line(f"{skill} version {version.number} is version {number} again"))
 
@@ -193,9 +209,10 @@ def rollback(common: Common, name: str, number: int) -> None:
 @click.pass_obj
 def purge(common: Common, name: str) -> None:
     """Delete a skill with all versions, which no other one depends on; its events stay."""
+    from cortex_skills.operations import skill_changes
+
     with common.plugin() as plugin:
-        skill = key(plugin.registry, name)
-        plugin.registry.purge(skill, actor=plugin.agent)
+        skill = plugin.operate(skill_changes.delete, door="command", skill=name)
     common.out.answer({"purged": str(skill)}, lambda: common.out.line(f"{skill} is deleted"))
 
 
@@ -203,10 +220,10 @@ def purge(common: Common, name: str) -> None:
 @click.pass_obj
 def maintain(common: Common) -> None:
     """Deprecate learned skills that nobody uses, and degrade those that fail or whose memories have changed."""
-    from cortex_skills.registry.maintenance import maintain as maintain_registry
+    from cortex_skills.operations import skill_changes
 
     with common.plugin() as plugin:
-        changed = maintain_registry(plugin.registry, plugin.skill_finder, actor=plugin.agent)
+        changed = plugin.operate(skill_changes.maintain, door="command", namespace=plugin.graph.namespace)
     answer = [{"skill": str(r.key), "lifecycle": r.standing.lifecycle, "reason": r.standing.reason} for r in changed]
 
     def show() -> None:

@@ -33,9 +33,10 @@ def learn(common: Common, name: str | None, description: str | None, run_id: str
     Runs are kept where `learning.enabled` is on. Without --name, the endpoint of the configuration words the skill
     (`learning.endpoint`); if there is none, the kept runs are listed.
     """
+    from cortex_skills.operations import skill_changes
     from cortex_skills.registry.chat_endpoint import ChatEndpoint
     from cortex_skills.registry.kept_runs import KeptRuns
-    from cortex_skills.registry.learning import document_of_run, register_learned, successful_calls
+    from cortex_skills.registry.learning import document_of_run, successful_calls
 
     with common.plugin() as plugin:
         kept = KeptRuns.of(plugin.config, plugin.graph.namespace)
@@ -52,9 +53,7 @@ def learn(common: Common, name: str | None, description: str | None, run_id: str
             text = "the model found nothing that is worth repeating; the run is removed"
             common.out.answer({"learned": False, "run": run.id}, lambda: common.out.line(text))
             return
-        learned = register_learned(
-            plugin.registry, plugin.skill_finder, document, actor=plugin.agent, learned_in=run.learned_in
-        )
+        learned = plugin.operate(skill_changes.learn, door="command", document=document, learned_in=run.learned_in)
         kept.remove(run.id)
     _show(common, learned, run)
 

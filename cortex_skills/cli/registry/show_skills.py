@@ -7,6 +7,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from cortex_skills.errors import CortexError
 if TYPE_CHECKING:
     from cortex_skills.registry.registry import SkillRegistry
     from cortex_skills.registry.skill_finder import Among
-    from cortex_skills.registry.skill_record import SkillKey, SkillVersion
+    from cortex_skills.registry.skill_record import SkillKey, SkillRecord, SkillVersion
 
 _STATES = ("candidate", "verified", "released", "degraded", "deprecated", "archived")
 _ORIGINS = ("builtin", "human", "learned")
@@ -38,12 +39,14 @@ def key(registry: SkillRegistry, name: str) -> SkillKey:
 
 
 @click.command("list", cls=Command)
-@click.option("--state", type=Choice(_STATES), help="Only skills in this state.")
+@click.option("--state", type=Choice(_STATES), help="Only skills in this state [those in use].")
 @click.option("--origin", type=Choice(_ORIGINS), help="Only skills that these made.")
 @click.pass_obj
 def list_(common: Common, state: str | None, origin: str | None) -> None:
-    """List the registered skills."""
-    _list(common, lambda view: state in (None, view["lifecycle"]) and origin in (None, view["origin"]))
+    """List the registered skills: those in use, or those in a state, such as `--state deprecated`."""
+    from cortex_skills.registry.lifecycle import is_listed
+
+    _list(common, lambda record: is_listed(record.standing, state) and origin in (None, record.standing.origin))
 
 
 @click.command(cls=Command)
@@ -66,16 +69,17 @@ def find(common: Common, words: tuple[str, ...], limit: int, everything: bool) -
         common.out.note(str(found.problem))
 
 
-def _list(common: Common, accepts: Any) -> None:
+def _list(common: Common, accepts: Callable[[SkillRecord], bool]) -> None:
     from cortex_skills.registry.views import record_view
 
     now = datetime.now(UTC)
     with common.plugin(reads=True) as plugin:
         registry = plugin.registry
         level = registry.levels()
-        views = [record_view(registry, record, now, level=level) for record in registry.all_records()]
-    found = sorted(filter(accepts, views), key=lambda view: (view["namespace"], view["name"]))
-    _show(common, found, "no skill is registered" if not views else "no skill matches")
+        records = list(registry.all_records())
+        found = [record_view(registry, record, now, level=level) for record in filter(accepts, records)]
+    found.sort(key=lambda view: (view["namespace"], view["name"]))
+    _show(common, found, "no skill is registered" if not records else "no skill matches")
 
 
 def _show(common: Common, found: list[dict[str, Any]], nothing: str) -> None:
@@ -207,15 +211,15 @@ def export(common: Common, name: str, target: Path, number: int | None) -> None:
 
     `cortex-skills registry add` of another installation registers it with the same digests and signature.
     """
-    from cortex_skills.registry.folders import write_skill_folder
+    from cortex_skills.operations import skill_changes
 
     with common.plugin() as plugin:
         registry = plugin.registry
         skill = registry.record(key(registry, name)).key
         version = registry.current(skill) if number is None else _numbered(registry, skill, number)
-        folder = write_skill_folder(registry.document(version), version, target)
-        registry.exported(skill, version, actor=plugin.agent)
-    answer = {"folder": str(folder), "version": version.number, "digest": version.digest}
+        operation, place = skill_changes.export, str(target)
+        folder = plugin.operate(operation, door="command", skill=str(skill), folder=place, version=version.id).folder
+    answer = {"folder": folder, "version": version.number, "digest": version.digest}
     common.out.answer(answer, lambda: common.out.line(f"{skill} version {version.number} is in {folder}"))
 
 

@@ -1,4 +1,4 @@
-"""`Caller`: the agent and the skill of a call over MCP.
+"""`SessionCaller`: the agent and the skill of a call over MCP.
 
 Rules kept here:
 - no caller acts for another: the holder of a token is the agent, also when a call names another;
@@ -12,9 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from cortex_skills.tokens import PERMISSIONS
+
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class SessionCaller:
     """The caller of a session.
 
     Attributes:
@@ -25,6 +27,7 @@ class Caller:
         may_approve: whether the user of the client may decide about requests for approval.
         session: the key of the session whose budgets and rate limit its calls use; None for the plugin's own.
         identity: who the caller is, as the server knows them; None for the agent of the session.
+        permissions: of its token; all of them for who started the process.
 
     """
 
@@ -35,6 +38,7 @@ class Caller:
     session: str | None = None
     may_approve: bool = True
     identity: str | None = None
+    permissions: frozenset[str] = frozenset(PERMISSIONS)
 
     def acting(self, arguments: dict[str, Any]) -> tuple[dict[str, Any], Any, Any]:
         """Split the arguments of a call: those of the tool, the skill and the agent, all unchecked."""

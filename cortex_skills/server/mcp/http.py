@@ -328,7 +328,7 @@ def _user_called(name: str) -> Any:
 
 
 def _caller_of(request: Any) -> Any:
-    from cortex_skills.server.mcp.caller import Caller
+    from cortex_skills.server.mcp.caller import SessionCaller
 
     principal: Principal = request.scope[_PRINCIPAL]
     session: dict[str, str] = request.scope.get(_SESSION, {})
@@ -336,6 +336,13 @@ def _caller_of(request: Any) -> Any:
     may_write = "write" in principal.permissions
     may_approve = "approve" in principal.permissions
     limits = request.scope.get(_LIMITS)
-    return Caller(
-        agent, session.get("skill"), may_write, principal.is_host, limits, may_approve, identity=principal.name
+    return SessionCaller(
+        agent,
+        session.get("skill"),
+        may_write,
+        principal.is_host,
+        limits,
+        may_approve,
+        identity=principal.name,
+        permissions=principal.permissions,
     )

@@ -32,7 +32,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from cortex_skills.server.mcp import prompts, resources, tools
 from cortex_skills.server.mcp.approval_updates import ApprovalUpdates
-from cortex_skills.server.mcp.caller import Caller
+from cortex_skills.server.mcp.caller import SessionCaller
 
 if TYPE_CHECKING:
     from mcp.server.connection import Connection
@@ -145,7 +145,7 @@ class ListChanges:
     def _lists(self) -> _Lists:
         skills, profiles = self._served.skills, self._plugin.config.tools.profiles
         found = (
-            tools.listed(skills, Caller(), profiles, self._plugin.actions),
+            tools.listed(skills, SessionCaller(), profiles, self._plugin.actions),
             resources.listed(skills),
             prompts.listed(skills),
         )

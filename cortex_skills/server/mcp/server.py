@@ -31,12 +31,13 @@ from cortex_skills import __version__
 from cortex_skills.cancellation import CancelGroup, CancelToken
 from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.gate.result import Result, failed
+from cortex_skills.operations.caller import Caller
 from cortex_skills.registry.wording import SAMPLER
 from cortex_skills.runtime.log import LISTENER
 from cortex_skills.server.http_errors import HttpError
 from cortex_skills.server.mcp import approval_updates, elicitation, prompts, resources, tools
 from cortex_skills.server.mcp.approval_updates import ApprovalUpdates
-from cortex_skills.server.mcp.caller import Caller
+from cortex_skills.server.mcp.caller import SessionCaller
 from cortex_skills.server.mcp.list_changes import ListChanges
 from cortex_skills.server.mcp.logs import Line, Logs
 from cortex_skills.server.mcp.sampling import sampler_of
@@ -79,7 +80,7 @@ class _Server(Server[Any]):
 def build(
     plugin: Plugin,
     pool: WorkerPool,
-    caller_of: Callable[[_Context], Caller],
+    caller_of: Callable[[_Context], SessionCaller],
     calls: CancelGroup | None = None,
     served: ServedSkills | None = None,
 ) -> BuiltServer:
@@ -125,7 +126,7 @@ class _Handlers:
         self,
         plugin: Plugin,
         pool: WorkerPool,
-        caller_of: Callable[[_Context], Caller],
+        caller_of: Callable[[_Context], SessionCaller],
         calls: CancelGroup,
         served: ServedSkills,
         approvals: ApprovalUpdates,
@@ -159,7 +160,7 @@ class _Handlers:
         def call(cancel: CancelToken) -> Result:
             listening = LISTENER.set(lambda *line: lines.append(line))
             sampling = SAMPLER.set(sampler)
-            calling = CALLER.set(caller.identity or self._agent(ctx))
+            calling = CALLER.set(self._sender(ctx, caller))
             try:
                 return self._plugin.call(
                     params.name, arguments, skill=skill, agent=agent, cancel=cancel, session=caller.session
@@ -178,7 +179,7 @@ class _Handlers:
         await self.logs.send(ctx, lines)
         return tools.answer(result)
 
-    async def _asked(self, ctx: _Context, result: Result, caller: Caller) -> Result:
+    async def _asked(self, ctx: _Context, result: Result, caller: SessionCaller) -> Result:
         """The result after the user of the client was asked about the request that waits."""
         if self._plugin.config.approvals.ask != "client" or not elicitation.can_ask(ctx):
             return result
@@ -268,11 +269,14 @@ class _Handlers:
             raise MCPError(types.INVALID_PARAMS, f"there is no prompt {params.name[:200]!r}")
         return prompts.prompt(skill.manifest.body, skill.manifest.description)
 
+    def _sender(self, ctx: _Context, caller: SessionCaller) -> Caller:
+        return Caller(caller.identity or self._agent(ctx), "agent", "mcp", caller.permissions)
+
     async def _context(self, ctx: _Context) -> str:
         caller = self._caller_of(ctx)
 
         def context(cancel: CancelToken) -> str:
-            calling = CALLER.set(caller.identity or self._agent(ctx))
+            calling = CALLER.set(self._sender(ctx, caller))
             try:
                 return self._plugin.context(agent=caller.agent, cancel=cancel)
             finally:
@@ -280,7 +284,7 @@ class _Handlers:
 
         return await self._run(ctx, context, "context", caller)
 
-    async def _run(self, ctx: _Context, work: Callable[[CancelToken], T], what: str, caller: Caller) -> T:
+    async def _run(self, ctx: _Context, work: Callable[[CancelToken], T], what: str, caller: SessionCaller) -> T:
         """Run some work in the pool, and report its progress.
 
         Raises:

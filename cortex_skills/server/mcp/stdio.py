@@ -27,7 +27,7 @@ from mcp.server.stdio import stdio_server
 
 from cortex_skills.safe_io.strict_json import without_mark
 from cortex_skills.server.mcp.batches import Batches, ReadableMessages
-from cortex_skills.server.mcp.caller import Caller
+from cortex_skills.server.mcp.caller import SessionCaller
 from cortex_skills.server.mcp.output import claimed
 from cortex_skills.server.mcp.served_skills import ServedSkills
 from cortex_skills.server.mcp.server import build
@@ -68,7 +68,7 @@ def serve(
 
     """
     try:
-        asyncio.run(_serve(plugin, Caller(agent, skill), load, expected))
+        asyncio.run(_serve(plugin, SessionCaller(agent, skill), load, expected))
     except BaseExceptionGroup as group:
         if group.split(BrokenPipeError)[1] is None:
             raise BrokenPipeError("the client is gone") from None
@@ -76,7 +76,7 @@ def serve(
 
 
 async def _serve(
-    plugin: Plugin, caller: Caller, load: Callable[[], None] | None, expected: Mapping[str, Skill]
+    plugin: Plugin, caller: SessionCaller, load: Callable[[], None] | None, expected: Mapping[str, Skill]
 ) -> None:
     pool = WorkerPool("mcp", _THREADS, _WAITING, deep=True)
     served = ServedSkills(plugin, expected)

@@ -24,7 +24,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.gate.long_answers import shortened
 from cortex_skills.gate.result import Result
 from cortex_skills.runtime.skill import Skill
-from cortex_skills.server.mcp.caller import Caller
+from cortex_skills.server.mcp.caller import SessionCaller
 from cortex_skills.tools import Tool, all_tools, tool_named
 from cortex_skills.tools.offered import acting_for, annotations_of, of_profiles
 
@@ -37,7 +37,7 @@ _AGENT = {
 
 
 def listed(
-    skills: Mapping[str, Skill], caller: Caller, profiles: Collection[str], actions: Actions
+    skills: Mapping[str, Skill], caller: SessionCaller, profiles: Collection[str], actions: Actions
 ) -> list[types.Tool]:
     """The tools of these profiles, and actions, that a caller can use with these active skills."""
     able = sum(skill.manifest.semantic is not None for skill in skills.values())
@@ -49,7 +49,7 @@ def listed(
     return found
 
 
-def refused(tool: str, caller: Caller, actions: Actions) -> CortexError | None:
+def refused(tool: str, caller: SessionCaller, actions: Actions) -> CortexError | None:
     """Why a caller may not use a tool at all; None if the gate decides."""
     known = tool_named(tool, actions)
     if known is None or known.read_only or caller.may_write:
@@ -78,7 +78,7 @@ def _for_a_model(details: dict[str, Any]) -> dict[str, Any]:
     return {**details, "matches": shown}
 
 
-def _described(tool: Tool, acting: list[str], active: int, caller: Caller) -> types.Tool:
+def _described(tool: Tool, acting: list[str], active: int, caller: SessionCaller) -> types.Tool:
     given = tool.input_schema
     skill: dict[str, Any] = {"enum": acting, "description": "The skill that acts."}
     required = list(given.get("required", ()))

@@ -25,7 +25,7 @@ from cortex_skills.server.rest.model_types import (
     SkillVersionId,
     TripleId,
 )
-from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, Operation, Operations
+from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, ApiOperation, Operations
 from cortex_skills.server.rest.schemas import parameters_of, references, required_parameters
 from cortex_skills.server.rest.server_models import ApiIndex, ErrorBody
 
@@ -61,7 +61,7 @@ _DESCRIPTION = (
 Schemas = dict[Any, dict[str, Any]]
 
 
-def index_operations(others: Sequence[Operation]) -> Operations:
+def index_operations(others: Sequence[ApiOperation]) -> Operations:
     """The operations that describe the others, and themselves."""
     described = Operations()
 
@@ -83,7 +83,7 @@ def index_operations(others: Sequence[Operation]) -> Operations:
     return described
 
 
-def document_of(operations: Iterable[Operation]) -> dict[str, Any]:
+def document_of(operations: Iterable[ApiOperation]) -> dict[str, Any]:
     """The document that describes these operations."""
     operations = list(operations)
     used = {model: None for each in operations for model in (*each.answers.values(), each.body) if model is not None}
@@ -125,7 +125,7 @@ def _take_null(component: dict[str, Any]) -> None:
             component["properties"][name] = {"anyOf": [*forms, {"type": "null"}], **about}
 
 
-def _described(operation: Operation, schemas: Schemas) -> dict[str, Any]:
+def _described(operation: ApiOperation, schemas: Schemas) -> dict[str, Any]:
     query = {} if operation.query is None else parameters_of(operation.query)
     required = required_parameters(operation.query)
     described: dict[str, Any] = {
@@ -164,7 +164,7 @@ def _answer(model: Any, schemas: Schemas) -> dict[str, Any]:
     return {"description": description, "content": {"application/json": {"schema": schemas[model]}}}
 
 
-def _errors(operation: Operation, schemas: Schemas) -> dict[str, Any]:
+def _errors(operation: ApiOperation, schemas: Schemas) -> dict[str, Any]:
     codes = {*_OF_ALL, *operation.errors}
     if operation.query is not None or operation.body is not None or "{" in operation.path:
         codes.add("invalid_arguments")

@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.as_of import as_of
 from cortex_graph.exceptions import invalid
+from cortex_skills.operations.caller import Caller, holder_permissions
+from cortex_skills.operations.operation import G, Operation, R
+from cortex_skills.operations.run import run
 from cortex_skills.server.auth import Principal
 from cortex_skills.server.rest.sandboxes import Sandboxes
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
     from cortex_skills.cancellation import CancelGroup
     from cortex_skills.memory import Memories
+    from cortex_skills.operations.operation import OperationHost
     from cortex_skills.plugin import Plugin
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.registry.registry import SkillRegistry
@@ -54,6 +58,9 @@ class OperationService(Protocol):
     def skill_finder(self, namespace: str) -> SkillFinder:
         """Finds the registered skills of a namespace."""
 
+    def operation_host(self, namespace: str) -> OperationHost:
+        """What operations use of a namespace."""
+
     def prover(self, graph: NamespacedGraph) -> Prover:
         """The rules of the namespace of a graph."""
 
@@ -71,6 +78,7 @@ class ApiCall:
         query: the parameters of the query string.
         body: the document that was sent; None for an operation without one.
         path: the parameters of the path.
+        door: whether it is a request of a program, or an action on a page.
 
     """
 
@@ -79,6 +87,7 @@ class ApiCall:
     query: dict[str, Any] = field(default_factory=dict)
     body: Any = None
     path: Mapping[str, str] = field(default_factory=dict)
+    door: Literal["rest", "page"] = "rest"
 
     @property
     def caller(self) -> Principal:
@@ -86,6 +95,20 @@ class ApiCall:
         if self.principal is None:
             raise RuntimeError("an operation without a permission has no caller")
         return self.principal
+
+    def operate(self, operation: Operation[G, R], **given: Any) -> R:
+        """Run an operation in the namespace of the call.
+
+        Raises:
+            HttpError: the caller may not use the namespace.
+            CortexError: that of the operation.
+
+        """
+        holder = self.caller
+        namespace = holder.namespace(self.query.get("namespace"))
+        permissions = holder_permissions(holder.permissions)
+        asking = Caller(holder.name, holder.holder, self.door, permissions, namespace=namespace)
+        return run(operation, asking, given, self.service.operation_host(namespace))
 
     @property
     def graph(self) -> NamespacedGraph:
@@ -118,7 +141,7 @@ class ApiAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class ApiOperation:
     """One operation.
 
     Attributes:
@@ -156,7 +179,7 @@ class Operation:
 Run = Callable[[ApiCall], ApiAnswer]
 
 
-class Operations(list[Operation]):
+class Operations(list[ApiOperation]):
     """The operations of a module."""
 
     def add(
@@ -168,7 +191,7 @@ class Operations(list[Operation]):
             method: the HTTP method.
             path: with its parameters in braces.
             answers: the model of the answer by status; None for an answer without a document.
-            settings: the other attributes of `Operation`.
+            settings: the other attributes of `ApiOperation`.
 
         """
 
@@ -176,7 +199,7 @@ class Operations(list[Operation]):
             summary, _, more = inspect.cleandoc(run.__doc__ or "").partition("\n\n")
             name = re.sub("_(.)", lambda found: found[1].upper(), run.__name__)
             given = {"description": " ".join(more.split()), **settings}
-            self.append(Operation(method, path, name, summary, run=run, answers=answers, **given))
+            self.append(ApiOperation(method, path, name, summary, run=run, answers=answers, **given))
             return run
 
         return declare

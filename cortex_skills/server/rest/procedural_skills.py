@@ -9,11 +9,13 @@ Rules kept here:
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from cortex_skills.errors import CortexError
+from cortex_skills.operations import skill_changes as changes
 from cortex_skills.registry.document import SkillDocument, Step
-from cortex_skills.registry.maintenance import maintain
+from cortex_skills.registry.lifecycle import is_listed
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_finder import Among, SkillFinder
 from cortex_skills.registry.skill_record import SkillKey, SkillRecord
@@ -45,14 +47,16 @@ OPERATIONS = Operations()
 
 @OPERATIONS.add("GET", "/api/skills", {200: list[models.RegisteredSkillView]}, query=models.SkillListQuery, pool="slow")
 def list_procedural_skills(call: ApiCall) -> ApiAnswer:
-    """List skills with an origin and a state; `/api/v1/skill/list` has pages."""
+    """List skills with an origin and a state; `/api/v1/skill/list` has pages.
+
+    Deprecated and archived skills are listed when their state is asked for.
+    """
     registry, query = registry_of(call), call.query
     origin = {"llm": "learned"}.get(query.get("origin", ""), query.get("origin"))
     level = registry.levels()
     found: list[dict[str, Any]] = []
     for record in registry.all_records():
-        standing = record.standing
-        if origin in (None, standing.origin) and query.get("lifecycle") in (None, standing.lifecycle):
+        if origin in (None, record.standing.origin) and is_listed(record.standing, query.get("lifecycle")):
             found.append(skill_view(registry, record, level))
             if len(found) == query.get("limit", _LIMIT):
                 break
@@ -160,10 +164,9 @@ def store_skill(call: ApiCall) -> ApiAnswer:
         document = SkillDocument.checked(namespace=key.namespace, name=key.name, **fields)
     else:
         document = registry.document(registry.version(record.version_id)).changed(**fields)
-    done = registry.register(
-        document,
-        actor=call.caller.name,
-        origin="human",
+    done = call.operate(
+        changes.register,
+        document=document,
         create_only=record is None,
         expected_version=body.get("expectedVersion", None if record is None else record.version_id),
     )
@@ -189,23 +192,17 @@ def delete_skills(call: ApiCall) -> ApiAnswer:
     if ("name" in call.query) == (call.body is not None):
         raise invalid("give `name`, or a body with `names`", field="name")
     registry = registry_of(call)
-    pending = [call.query["name"]] if call.body is None else list(dict.fromkeys(call.body["names"]))
-    total = len(pending)
-    errors: dict[str, CortexError] = {}
-    while pending:
-        errors = {}
-        for name in pending:
-            try:
-                registry.purge(_key(registry, name), actor=call.caller.name)
-            except CortexError as error:
-                errors[name] = error
-        if len(errors) == len(pending):
-            break
-        pending = list(errors)
-    if len(errors) == total:
-        raise next(iter(errors.values()))
-    messages = [error.message for error in errors.values()]
-    return ApiAnswer(200, {"ok": not errors, "deleted": total - len(errors), "errors": messages})
+    names = [call.query["name"]] if call.body is None else list(dict.fromkeys(call.body["names"]))
+    errors: list[CortexError] = []
+    for name in changes.deletion_order(registry, names):
+        try:
+            call.operate(changes.delete, skill=name)
+        except CortexError as error:
+            errors.append(error)
+    if len(errors) == len(names):
+        raise errors[0]
+    messages = [error.message for error in errors]
+    return ApiAnswer(200, {"ok": not errors, "deleted": len(names) - len(errors), "errors": messages})
 
 
 @OPERATIONS.add(
@@ -220,9 +217,8 @@ def delete_skills(call: ApiCall) -> ApiAnswer:
 def merge_skills(call: ApiCall) -> ApiAnswer:
     """Merge a skill into another one."""
     registry = registry_of(call)
-    target, source = _key(registry, call.body["target"]), _key(registry, call.body["source"])
-    registry.merge(target, source, actor=call.caller.name)
-    return _changed(registry, registry.record(target))
+    done = call.operate(changes.merge, skill=call.body["target"], source=call.body["source"])
+    return _changed(registry, registry.record(done.version.key))
 
 
 @OPERATIONS.add(
@@ -236,9 +232,8 @@ def merge_skills(call: ApiCall) -> ApiAnswer:
 )
 def deprecate_skill(call: ApiCall) -> ApiAnswer:
     """Take a skill out of use."""
-    registry = registry_of(call)
-    key, reason = _key(registry, call.body["name"]), call.body.get("reason", _REASON)
-    return _changed(registry, registry.deprecate(key, reason, actor=call.caller.name))
+    reason = call.body.get("reason", _REASON)
+    return _changed(registry_of(call), call.operate(changes.deprecate, skill=call.body["name"], reason=reason))
 
 
 @OPERATIONS.add(
@@ -255,10 +250,8 @@ def promote_skill(call: ApiCall) -> ApiAnswer:
 
     A learned skill is verified when its measured uses do not do worse than the agents did without it.
     """
-    registry = registry_of(call)
     unmeasured = call.body.get("unmeasured", False)
-    key = _key(registry, call.body["name"])
-    return _changed(registry, registry.promote(key, actor=call.caller.name, unmeasured=unmeasured))
+    return _changed(registry_of(call), call.operate(changes.promote, skill=call.body["name"], unmeasured=unmeasured))
 
 
 @OPERATIONS.add(
@@ -272,9 +265,7 @@ def promote_skill(call: ApiCall) -> ApiAnswer:
 )
 def trust_skill(call: ApiCall) -> ApiAnswer:
     """Give a skill a trust tier."""
-    registry = registry_of(call)
-    key = _key(registry, call.body["name"])
-    return _changed(registry, registry.trust(key, call.body["tier"], actor=call.caller.name))
+    return _changed(registry_of(call), call.operate(changes.trust, skill=call.body["name"], tier=call.body["tier"]))
 
 
 @OPERATIONS.add(
@@ -283,7 +274,12 @@ def trust_skill(call: ApiCall) -> ApiAnswer:
 def load_human_skills(call: ApiCall) -> ApiAnswer:
     """Register the skills in the folders that the configuration names, those that are new or changed."""
     config = call.service.plugin.config
-    report = synchronise_configured(registry_of(call), config.registry.folders, actor=call.caller.name)
+    report = synchronise_configured(
+        registry_of(call),
+        config.registry.folders,
+        actor=call.caller.name,
+        register=partial(call.operate, changes.register),
+    )
     errors = [f"{place.name}: {error.message}" for place, error in report.refused.items()]
     warnings = [f"{place.name}: {warning}" for place, warning in report.warnings]
     return ApiAnswer(200, {"ok": not errors, "loaded": len(report.found), "errors": errors, "warnings": warnings})
@@ -302,7 +298,7 @@ def load_human_skills(call: ApiCall) -> ApiAnswer:
 def export_skill(call: ApiCall) -> ApiAnswer:
     """Write the current version of a skill to a new folder in `registry.exportRoot`."""
     registry, record = _named(call, call.body["name"])
-    return ApiAnswer(200, exported(call, registry, registry.version(record.version_id), ""))
+    return ApiAnswer(200, exported(call, registry.version(record.version_id), ""))
 
 
 @OPERATIONS.add(
@@ -337,7 +333,7 @@ def get_skill_health(call: ApiCall) -> ApiAnswer:
 def maintain_skills(call: ApiCall) -> ApiAnswer:
     """Deprecate learned skills that nothing uses, and degrade those that fail or whose memories have changed."""
     registry = registry_of(call)
-    changed = maintain(registry, _finder(call), actor=call.caller.name)
+    changed = call.operate(changes.maintain, namespace=registry.terms.names.namespace)
     level = registry.levels()
     return ApiAnswer(200, {"changed": [skill_view(registry, record, level) for record in changed]})
 

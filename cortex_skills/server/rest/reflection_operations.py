@@ -11,16 +11,16 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from cortex_skills.policy.registry_changes import check_learned_name
+from cortex_skills.operations import skill_changes as changes
 from cortex_skills.registry.composition import BUDGET, composed, declared_namespaces
-from cortex_skills.registry.reflections import promotion_view, register_reflection
+from cortex_skills.registry.reflections import promotion_view
 from cortex_skills.registry.views import composition_view
 from cortex_skills.server.rest import registry_models as models
 from cortex_skills.server.rest.memory_models import MemoriesQuery
 from cortex_skills.server.rest.memory_operations import memories_of
 from cortex_skills.server.rest.model_types import MemoryId
 from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, Operations
-from cortex_skills.server.rest.registered_skills import registry_of, version_of
+from cortex_skills.server.rest.registered_skills import version_of
 from cortex_skills.server.rest.schemas import check
 
 OPERATIONS = Operations()
@@ -38,17 +38,14 @@ OPERATIONS = Operations()
 )
 def promote_reflection(call: ApiCall) -> ApiAnswer:
     """Make a skill of a reflection, which the path names by the id of the memory."""
-    memories, agent = memories_of(call)
-    name = call.body["name"]
-    check_learned_name(name)
-    done, reflection = register_reflection(
-        registry_of(call),
-        memories.graph_of(agent),
-        check(MemoryId, call.path["id"]),
-        name=name,
+    _, agent = memories_of(call)
+    done, reflection = call.operate(
+        changes.register_from_reflection,
+        skill=call.body["name"],
+        reflection=check(MemoryId, call.path["id"]),
+        agent=agent,
         description=call.body["description"],
         parameters_schema=call.body.get("parameters_schema"),
-        actor=call.caller.name,
     )
     return ApiAnswer(200, promotion_view(done, reflection))
 

@@ -14,10 +14,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cortex_skills.finder.words import without_accents
+from cortex_skills.operations import skill_changes as changes
 from cortex_skills.registry.content import front_matter
 from cortex_skills.registry.document import SkillDocument
 from cortex_skills.registry.folders import SkillFolder, read_skill_folder
-from cortex_skills.registry.jails import export_to, import_folder
+from cortex_skills.registry.jails import import_folder
+from cortex_skills.registry.lifecycle import is_listed
 from cortex_skills.registry.reading import attest_level
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_md import read_skill_md
@@ -79,10 +81,9 @@ def register_skill(call: ApiCall) -> ApiAnswer:
     """
     registry = registry_of(call)
     read = _read(call, registry)
-    done = registry.register(
-        read.document,
-        actor=call.caller.name,
-        origin="human",
+    done = call.operate(
+        changes.register,
+        document=read.document,
         expected_version=call.body.get("expected_version"),
         signature=read.signature,
     )
@@ -120,7 +121,10 @@ def _read(call: ApiCall, registry: SkillRegistry) -> SkillFolder:
     "GET", "/api/v1/skill/list", {200: models.RegistryPage}, query=models.RegistryPageQuery, errors=(), pool="slow"
 )
 def list_registered_skills(call: ApiCall) -> ApiAnswer:
-    """List registered skills, a page at a time; a page may have fewer of them than its limit."""
+    """List registered skills, a page at a time; a page may have fewer of them than its limit.
+
+    Deprecated and archived skills are listed when their state is asked for.
+    """
     registry, query = registry_of(call), call.query
     records, cursor = registry.records(query.get("cursor"), query.get("limit", _PAGE))
     level = registry.levels()
@@ -129,6 +133,7 @@ def list_registered_skills(call: ApiCall) -> ApiAnswer:
         view
         for record in records
         if query.get("skillNamespace") in (None, record.key.namespace)
+        if is_listed(record.standing, query.get("lifecycle"))
         if (view := skill_view(registry, record, level))
         if all(word in without_accents(f"{view['name']} {view['description']}") for word in words)
     ]
@@ -184,16 +189,15 @@ def get_skill_resource(call: ApiCall) -> ApiAnswer:
 )
 def export_skill_version(call: ApiCall) -> ApiAnswer:
     """Write a version of a skill to a new folder, with its digests and its signature."""
-    registry, version = version_of(call)
-    return ApiAnswer(200, exported(call, registry, version, call.body.get("target_folder", "")))
+    _, version = version_of(call)
+    return ApiAnswer(200, exported(call, version, call.body.get("target_folder", "")))
 
 
-def exported(call: ApiCall, registry: SkillRegistry, version: SkillVersion, target: str) -> dict[str, Any]:
+def exported(call: ApiCall, version: SkillVersion, target: str) -> dict[str, Any]:
     """Export a version to a folder of clients, and return the answer."""
-    path = export_to(call.service.plugin.config, registry.document(version), version, target)
-    registry.exported(version.key, version, actor=call.caller.name)
+    done = call.operate(changes.export, skill=str(version.key), folder=target, version=version.id)
     about = {"id": version.id, "version": version.number, "digest": version.digest}
-    return {"ok": True, "exported": True, "path": path, **about}
+    return {"ok": True, "exported": True, "path": done.folder, **about}
 
 
 def version_of(call: ApiCall) -> tuple[SkillRegistry, SkillVersion]:

@@ -72,6 +72,7 @@ class RegistryPageQuery(NamespaceQuery, total=False):
 
     filter: Annotated[str, Field(max_length=256, description="Words; each is in the name or in the description.")]
     skillNamespace: Annotated[str, Field(max_length=64, description="The namespace of the skill itself.")]
+    lifecycle: _State
     limit: Annotated[int, Field(ge=1, le=1000, description="100 by default."), FROM_QUERY]
     cursor: Cursor
 

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from cortex_skills.server.auth import Principal
 from cortex_skills.server.bodies import parse_json, to_json
 from cortex_skills.server.http_errors import HttpError, method_not_allowed
-from cortex_skills.server.rest.operations import ApiCall, Operation
+from cortex_skills.server.rest.operations import ApiCall, ApiOperation
 from cortex_skills.server.rest.schemas import check, parse_query
 from cortex_skills.server.service import Service
 
@@ -28,9 +28,9 @@ _MANY = 1000
 _LARGE = 1 << 20  # a body takes many times its size as Python objects, so only a few are parsed at once
 
 
-def routes_of(operations: Iterable[Operation]) -> list[Route]:
+def routes_of(operations: Iterable[ApiOperation]) -> list[Route]:
     """One route for each path, those without parameters first: `/proofs/stats` is not the proof of an id."""
-    by_path: dict[str, list[Operation]] = {}
+    by_path: dict[str, list[ApiOperation]] = {}
     for operation in operations:
         by_path.setdefault(operation.path, []).append(operation)
     paths = sorted(by_path, key=lambda path: "{" in path)
@@ -40,8 +40,8 @@ def routes_of(operations: Iterable[Operation]) -> list[Route]:
 class Endpoint:
     """All operations of one path, as an ASGI application."""
 
-    def __init__(self, operations: Sequence[Operation]) -> None:
-        self._by_method: dict[str, Operation] = {operation.method: operation for operation in operations}
+    def __init__(self, operations: Sequence[ApiOperation]) -> None:
+        self._by_method: dict[str, ApiOperation] = {operation.method: operation for operation in operations}
         methods = sorted({*self._by_method, *(["HEAD"] if "GET" in self._by_method else [])})
         self._allow = ", ".join(methods)
 
@@ -54,7 +54,7 @@ class Endpoint:
         await response(scope, receive, send)
 
 
-async def _answer(operation: Operation, scope: Scope, receive: Receive) -> Response:
+async def _answer(operation: ApiOperation, scope: Scope, receive: Receive) -> Response:
     service: Service = scope["app"].state.service
     principal = None if operation.permission is None else service.access.admit(scope, operation.permission)
     query = parse_query(operation.query, scope["query_string"])
@@ -80,7 +80,7 @@ def _takes_long(query: dict[str, Any]) -> bool:
 
 
 def _perform(
-    operation: Operation,
+    operation: ApiOperation,
     service: Service,
     principal: Principal | None,
     query: dict[str, Any],

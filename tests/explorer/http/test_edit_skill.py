@@ -34,7 +34,7 @@ def registry(running: Running) -> SkillRegistry:
 
 @pytest.fixture(scope="module")
 def token(running: Running) -> str:
-    return running.token("writes", ("mayros",), ("read", "write"))
+    return running.token("writes", ("mayros",), ("read", "write"), "person")
 
 
 @pytest.fixture(scope="module")

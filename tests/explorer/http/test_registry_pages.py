@@ -55,7 +55,7 @@ def reader(running: Running) -> httpx.Client:
 
 @pytest.fixture(scope="module")
 def token(running: Running) -> str:
-    return running.token("manages", ("mayros",), ("read", "registry"))
+    return running.token("manages", ("mayros",), ("read", "registry"), "person")
 
 
 def shown(client: httpx.Client, path: str) -> str:
@@ -101,7 +101,7 @@ def test_the_skills_are_shown_as_cards_too_with_the_same_links_and_forms(
     assert ("<table" in listed, '<article class="card' in listed) == (True, False)
     assert reader.get(f"{LIST}?view=tiles", headers=CLICKED).status_code == 400
     assert reader.get(f"{LIST}?view=cards&format=json").json()["matching"] == 3
-    writer = signed_in(running, running.token("cards", ("mayros",), ("read", "registry")))
+    writer = signed_in(running, running.token("cards", ("mayros",), ("read", "registry"), "person"))
     page = writer.get(f"{LIST}?view=cards", headers=CLICKED).text
     assert page.count('<input type="checkbox" name="skill:') == 3
 
@@ -218,7 +218,7 @@ def test_actions_need_the_permission_and_the_form_of_this_page(
 ) -> None:
     path = f"{LIST}/read-table"
     assert "<form method" not in reader.get(path, headers=CLICKED).text.partition("<main")[2]
-    writer = running.token("only-writes", ("mayros",), ("read", "write"))
+    writer = running.token("only-writes", ("mayros",), ("read", "write"), "person")
     browser = signed_in(running, writer)
     for action in ("promote", "deprecate", "delete"):
         assert submitted(browser, path, {"action": action, "form": "0" * 64, "token": writer}).status_code == 403
@@ -242,7 +242,7 @@ def test_the_health_check_proposes_and_the_action_maintains(running: Running) ->
         registry.register(document, actor="ada", origin="learned")
     for _ in range(5):
         registry.outcome(SkillKey("shop", "grind-1"), success=False, actor="a1")
-    token = running.token("shopkeeper", ("shop", "mayros"), ("read", "registry"))
+    token = running.token("shopkeeper", ("shop", "mayros"), ("read", "registry"), "person")
     browser = signed_in(running, token)
     path = f"{LIST}?namespace=shop&check=yes"
     text = shown(browser, path)

@@ -205,8 +205,10 @@ def _page(
     """
     following = max(each.number for each in found.versions) + 1
     before = found.record.standing
-    standing = following_standing(before, "human")
-    words = f"it is {before.lifecycle} now, and {standing.lifecycle} as a skill of a person after saving"
+    is_agent = call.principal.holder == "agent"
+    standing = following_standing(before, "learned" if is_agent else "human")
+    maker = "an agent" if is_agent else "a person"
+    words = f"it is {before.lifecycle} now, and {standing.lifecycle} as a skill of {maker} after saving"
     reads: tuple[ShownText, ...] | None = None
     reads_words = ""
     changes: tuple[tuple[str, ShownText], ...] = ()

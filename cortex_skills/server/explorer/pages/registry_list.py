@@ -20,7 +20,7 @@ from cortex_skills.registry.lifecycle import STATES
 from cortex_skills.registry.quality import health
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_finder import MAX_LIMIT, FoundSkills
-from cortex_skills.registry.skill_listing import GROUPS, SkillListing
+from cortex_skills.registry.skill_listing import SkillListing, in_group
 from cortex_skills.registry.skill_record import SkillKey, SkillRecord, SkillVersion
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer import addresses
@@ -195,11 +195,7 @@ def _selected(call: PageCall, registry: SkillRegistry, listing: SkillListing) ->
     if text:
         finder = call.service.skill_finder(registry.terms.names.namespace)
         found = finder.find(text, MAX_LIMIT, among="all")
-        skills = [
-            (each.record, each.version)
-            for each in found.skills
-            if GROUPS[group](each.record.standing) and state in (None, each.record.standing.lifecycle)
-        ]
+        skills = [(each.record, each.version) for each in found.skills if in_group(each.record.standing, group, state)]
         start = query.get("start", 0)
         return Selected(tuple(skills[start : start + _ROWS]), len(skills), found)
     ordered = listing.ordered(group, state, query.get("order", "name"))
@@ -246,7 +242,7 @@ def _figures(listing: SkillListing) -> tuple[tuple[str, str], ...]:
 
 def _states(call: PageCall, listing: SkillListing) -> tuple[TextLink, ...]:
     counts, current = listing.states(call.query.get("group", "all")), call.query.get("state")
-    links = [TextLink("any state", _address(call, state=None, start=None), current is None)]
+    links = [TextLink("in use", _address(call, state=None, start=None), current is None)]
     for state in STATES:
         label = f"{state} {counts[state]:,}"
         links.append(TextLink(label, _address(call, state=state, start=None), current == state))

@@ -1,0 +1,1 @@
+"""Operations: what callers can do, declared once for every interface."""

@@ -1,0 +1,190 @@
+"""What an operation is: declared once, in a table, for every interface.
+
+    @operation("registry.promote", effect="changes", permission="registry", object_="skill", state=standing_of)
+    def promote(call: OperationCall, given: PromoteSkill) -> SkillRecord:
+        ...
+
+    run(promote, caller, {"skill": "fetch-data"}, host)         # `run.py`
+
+Rules kept here:
+- the arguments are a frozen dataclass, whose types are also their checks; the checks are made when they are first used;
+- what changes anything names its object, and how the state of the object is read: the audit has both;
+- no name is declared twice.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, cast, get_type_hints
+
+from cortex_skills.errors import CortexError
+from cortex_skills.operations.caller import Caller
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+    from cortex_skills.audit.audit_log import AuditLog
+    from cortex_skills.config.settings import Config
+    from cortex_skills.memory import Memories
+    from cortex_skills.registry.registry import SkillRegistry
+    from cortex_skills.registry.skill_finder import SkillFinder
+
+G = TypeVar("G")
+R = TypeVar("R")
+Effect = Literal["changes", "reads"]
+ObjectState = tuple[str, str]
+_MAX_PROBLEMS = 20
+
+
+class OperationHost(Protocol):
+    """What operations use, of one namespace."""
+
+    @property
+    def config(self) -> Config:
+        """The settings."""
+
+    @property
+    def audit(self) -> AuditLog:
+        """Where operations are recorded."""
+
+    @property
+    def memories(self) -> Memories:
+        """Those of the agents of the namespace."""
+
+    @property
+    def registry(self) -> SkillRegistry:
+        """The registered skills of the namespace."""
+
+    @property
+    def skill_finder(self) -> SkillFinder:
+        """Finds them."""
+
+
+@dataclass(slots=True)
+class OperationCall:
+    """One run of an operation.
+
+    Attributes:
+        caller: who asks.
+        host: what it uses.
+        about: its object, for the audit; an operation that names it itself, such as learning, corrects it.
+
+    """
+
+    caller: Caller
+    host: OperationHost
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Operation(Generic[G, R]):
+    """One thing that a caller can do.
+
+    Attributes:
+        name: `SUBJECT.VERB`, which is also the name of its audit records.
+        effect: whether it changes anything.
+        permission: of a token; None when every caller may.
+        run: performs it, for a caller with the permission.
+        object_: the attribute of its arguments that names what it changes; empty for one that only reads.
+        state: the name that opens that object, and its state in words; None when there is no such object.
+
+    """
+
+    name: str
+    effect: Effect
+    permission: str | None
+    run: Callable[[OperationCall, G], R]
+    object_: str = ""
+    state: Callable[[OperationCall], ObjectState | None] = field(default=lambda _: None)
+
+    @property
+    def summary(self) -> str:
+        """What it does, in one line."""
+        return inspect.cleandoc(self.run.__doc__ or "").partition("\n")[0]
+
+    @cached_property
+    def given(self) -> type[G]:
+        """The type of its arguments."""
+        return cast("type[G]", get_type_hints(self.run)["given"])
+
+    @cached_property
+    def _adapter(self) -> TypeAdapter[G]:
+        from pydantic import ConfigDict, TypeAdapter
+
+        setattr(self.given, "__pydantic_config__", ConfigDict(extra="forbid"))  # noqa: B010 - no attribute of the type
+        return TypeAdapter(self.given)
+
+    def checked(self, given: Mapping[str, Any]) -> G:
+        """The arguments, when they are valid.
+
+        Raises:
+            CortexError: `invalid_arguments`, naming every field that is wrong.
+
+        """
+        from pydantic import ValidationError
+
+        try:
+            return self._adapter.validate_python(dict(given))
+        except ValidationError as error:
+            found = error.errors(include_url=False, include_context=False, include_input=False)[:_MAX_PROBLEMS]
+        problems = [{"field": ".".join(map(str, each["loc"])), "message": each["msg"][:300]} for each in found]
+        what = "; ".join(f"{each['field']}: {each['message']}" for each in problems[:5])
+        raise CortexError(
+            "invalid_arguments",
+            f"the arguments of {self.name} are not valid: {what}",
+            hint=f"it takes {', '.join(get_type_hints(self.given)) or 'nothing'}",
+            details={"errors": problems},
+        )
+
+
+OPERATIONS: dict[str, Operation[Any, Any]] = {}
+"""All operations by name."""
+
+
+def operation(
+    name: str,
+    *,
+    effect: Effect,
+    permission: str | None,
+    object_: str = "",
+    state: Callable[[OperationCall], ObjectState | None] | None = None,
+) -> Callable[[Callable[[OperationCall, G], R]], Operation[G, R]]:
+    """Declare a function as an operation; its docstring describes it.
+
+    Args:
+        name: `SUBJECT.VERB`.
+        effect: `changes` or `reads`.
+        permission: of a token; None when every caller may.
+        object_: the attribute of the arguments that names what is changed.
+        state: the name that opens that object, and its state in words.
+
+    Raises:
+        TypeError: it changes something, and does not name its object; or its name is taken.
+
+    """
+    if effect == "changes" and (not object_ or state is None):
+        raise TypeError(f"{name} changes something: declare its object and the state of that")
+    if name in OPERATIONS:
+        raise TypeError(f"there is an operation {name} already")
+
+    def declare(run: Callable[[OperationCall, G], R]) -> Operation[G, R]:
+        declared = Operation(name, effect, permission, run, object_, state or (lambda _: None))
+        OPERATIONS[name] = declared
+        return declared
+
+    return declare
+
+
+class _AsIs:
+    """Marks a type that checks its own values: an argument is one of them, or refused."""
+
+    def __get_pydantic_core_schema__(self, source: Any, _: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return core_schema.is_instance_schema(source)
+
+
+AS_IS = _AsIs()

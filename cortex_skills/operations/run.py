@@ -1,0 +1,96 @@
+"""Runs an operation: the one way to do so.
+
+Rules kept here:
+- the permission, the arguments, the operation, the audit: in this order, and none is skipped;
+- a change leaves one record, also when it is refused or fails: the operation, its object, the state of that before and
+  after as they were read beside the change, the reason, the caller with its kind and its interface;
+- the names in a record are facts once the object was found; what was only asked for is data, and redacted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from cortex_graph import GraphError
+from cortex_skills.errors import CortexError, as_ours
+from cortex_skills.operations.caller import Caller
+from cortex_skills.operations.operation import G, ObjectState, Operation, OperationCall, OperationHost, R
+
+
+def run(operation: Operation[G, R], caller: Caller, given: Mapping[str, Any], host: OperationHost) -> R:
+    """Run an operation.
+
+    Args:
+        operation: which.
+        caller: who asks.
+        given: its arguments by name.
+        host: of the namespace that it concerns.
+
+    Raises:
+        CortexError: `invalid_arguments`; `permission_denied`; `audit_unavailable`; or an error of the operation.
+        GraphError: the store cannot be used.
+
+    """
+    call = OperationCall(caller, host)
+    if operation.effect == "reads":
+        return operation.run(call, _permitted(operation, call, given))
+    began, outcome = time.monotonic(), "ok"
+    before: ObjectState | None = None
+    reason: object = given.get("reason")
+    try:
+        host.audit.check_call()
+        if isinstance(asked := given.get(operation.object_), str):
+            call.about = asked
+            before = _state(operation, call)
+        checked = _permitted(operation, call, given)
+        if before is None:
+            before = _state(operation, call)
+        return operation.run(call, checked)
+    except Exception as error:
+        outcome = as_ours(operation.name, error).code
+        raise
+    finally:
+        after = _state(operation, call) if outcome == "ok" else before
+        known = after or before
+        host.audit.event(
+            operation.name,
+            agent=caller.actor,
+            actor=caller.name,
+            outcome=outcome,
+            skill=caller.skill,
+            milliseconds=round((time.monotonic() - began) * 1000, 3),
+            facts={
+                **({} if known is None else {"object": known[0]}),
+                "before": None if before is None else before[1],
+                "after": None if after is None else after[1],
+                "kind": caller.kind,
+                "door": caller.door,
+                "namespace": caller.namespace,
+            },
+            data={"object": call.about, **({} if reason is None else {"reason": reason})},
+        )
+
+
+def _permitted(operation: Operation[G, R], call: OperationCall, given: Mapping[str, Any]) -> G:
+    """The checked arguments of a caller who has the permission."""
+    caller = call.caller
+    if operation.permission is not None and operation.permission not in caller.permissions:
+        raise CortexError(
+            "permission_denied",
+            f"{operation.name} needs the permission `{operation.permission}`, which {caller.name} does not have",
+            hint=f"`cortex-skills token create NAME --permission {operation.permission}` makes a token with it",
+            details={"missing": [operation.permission]},
+        )
+    checked = operation.checked(given)
+    if operation.object_:
+        call.about = str(getattr(checked, operation.object_))
+    return checked
+
+
+def _state(operation: Operation[Any, Any], call: OperationCall) -> ObjectState | None:
+    with suppress(CortexError, GraphError):
+        return operation.state(call)
+    return None

@@ -1,0 +1,43 @@
+"""The page of the operations, from their table: `python -m tests.docs.operations_page docs/operations.md` writes it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from cortex_skills.operations import skill_changes
+from cortex_skills.operations.operation import OPERATIONS, Operation
+
+_INTRO = """\
+# Operations
+
+Generated from the table of operations by `python -m tests.docs.operations_page docs/operations.md`. An operation is
+what a caller can do, through any interface ([architecture](architecture.md#one-change)); its name is the `event` of its
+[audit records](audit.md). The permission is that of a [token](server.md#tokens);
+[who may change what](registry.md#who-may-change-what) has the further rules.
+
+| operation | arguments | permission | effect | |
+|---|---|---|---|---|
+"""
+DECLARED = (skill_changes,)
+"""The modules that declare operations."""
+
+
+def page(operations: Iterable[Operation[Any, Any]]) -> str:
+    """The page, in Markdown."""
+    return _INTRO + "".join(map(_row, sorted(operations, key=lambda each: each.name)))
+
+
+def _row(operation: Operation[Any, Any]) -> str:
+    fields = operation.given.__dataclass_fields__
+    arguments = ", ".join(f"`{name}`" for name in fields)
+    permission = f"`{operation.permission}`" if operation.permission else "none"
+    return f"| `{operation.name}` | {arguments} | {permission} | {operation.effect} | {operation.summary} |\n"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m tests.docs.operations_page FILE")
+    Path(sys.argv[1]).write_text(page(OPERATIONS.values()), encoding="utf-8")
