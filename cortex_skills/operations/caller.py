@@ -20,7 +20,7 @@ Kind = Literal["owner", "person", "agent", "program"]
 Door = Literal["command", "python", "mcp", "rest", "page"]
 
 # What a caller without an acting skill may do to registered skills, by the permissions of its token.
-_OF_TOKEN = {"write": LEARN, "registry": MANAGE}
+_OF_TOKEN = {"write": {LEARN}, "registry": {LEARN, MANAGE}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,4 +67,4 @@ def owner(name: str, door: Door, namespace: str = "") -> Caller:
 def holder_permissions(permissions: Iterable[str]) -> frozenset[str]:
     """The permissions of the holder of a token, for whom no skill acts."""
     given = frozenset(permissions)
-    return given | {more for name, more in _OF_TOKEN.items() if name in given}
+    return given.union(*(more for name, more in _OF_TOKEN.items() if name in given))

@@ -37,7 +37,7 @@ def run(operation: Operation[G, R], caller: Caller, given: Mapping[str, Any], ho
     call = OperationCall(caller, host)
     if operation.effect == "reads":
         return operation.run(call, _permitted(operation, call, given))
-    began, outcome = time.monotonic(), "ok"
+    began, outcome = time.monotonic(), "cancelled"
     before: ObjectState | None = None
     reason: object = given.get("reason")
     try:
@@ -48,12 +48,16 @@ def run(operation: Operation[G, R], caller: Caller, given: Mapping[str, Any], ho
         checked = _permitted(operation, call, given)
         if before is None:
             before = _state(operation, call)
-        return operation.run(call, checked)
+        result = operation.run(call, checked)
+        outcome = "ok"
+        return result
     except Exception as error:
         outcome = as_ours(operation.name, error).code
         raise
     finally:
-        after = _state(operation, call) if outcome == "ok" else before
+        after = _state(operation, call)
+        if before is not None and after is not None and before[0] != after[0]:
+            before = None  # the operation chose another name
         known = after or before
         host.audit.event(
             operation.name,

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from cortex_skills.operations.caller import Caller, holder_permissions, owner
 from cortex_skills.operations.operation import OPERATIONS, OperationCall, operation
 from cortex_skills.operations.run import run
 from cortex_skills.registry.inline import inline_document
+from cortex_skills.registry.skill_record import LearnedIn
 from tests.configs import config
 
 NAME = "mayros/fetch-data"
@@ -117,6 +119,42 @@ def test_a_program_does_not_make_skills_of_a_person(plugin: Plugin) -> None:
     caller = Caller("maintenance", "program", "python", owner("", "python").permissions)
     done = run(changes.register, caller, {"document": document("of-a-program")}, plugin._host)
     assert plugin.registry.record(done.version.key).standing.origin == "learned"
+
+
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), "cancelled"), (OSError("no"), "internal_error")])
+def test_what_was_interrupted_or_failed_is_not_recorded_as_done(
+    plugin: Plugin, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: str
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(plugin.registry, "purge", fails)
+    with pytest.raises(type(error)):
+        plugin.operate(changes.delete, skill="fetch-data")
+    last = records(plugin)[0]
+    assert (last.event, last.outcome, last.data["after"]) == (
+        "registry.delete",
+        code,
+        "version 1, human, released, tier 3",
+    )
+
+
+def test_a_learned_skill_that_gets_another_name_is_recorded_with_that_name(plugin: Plugin) -> None:
+    caller = Caller("a1", "agent", "mcp", frozenset({"write"}))
+    learned_in = LearnedIn("s", "a1", datetime.now(UTC))
+    given = {"document": document("count-the-figures"), "learned_in": learned_in}
+    plugin.registry.register(document("count-the-figures").changed(body="Other."), actor="a2", origin="learned")
+    done = run(changes.learn, caller, given, plugin._host)
+    last = records(plugin)[0]
+    assert last.data["object"] == str(done.version.key)
+    assert last.data["after"].startswith(f"version {done.version.number}, learned, candidate")
+
+
+def test_an_agent_whose_token_may_change_the_registry_changes_what_was_learned(plugin: Plugin) -> None:
+    plugin.registry.register(document("of-an-agent"), actor="a1", origin="learned")
+    caller = Caller("a2", "agent", "rest", holder_permissions(["registry"]))
+    run(changes.delete, caller, {"skill": "of-an-agent"}, plugin._host)
+    assert error_of(plugin, "registry.trust", caller, skill="fetch-data", tier=4).code == "permission_denied"
 
 
 def test_an_operation_that_reads_leaves_no_record(plugin: Plugin) -> None:

@@ -54,7 +54,7 @@ def setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
     settings = config(
         audit={"folder": str(root / "audit")},
         proofs={"keys": str(root / "keys")},
-        registry={"exportRoot": str(root / "out")},
+        registry={"exportRoot": str(root / "out"), "folders": [str(root / "human")]},
         cortex={"tokenFile": str(root / "tokens.json")},
         tools={"profiles": ["core", "registry"]},
         skillSandbox={"maxCallsPerMinute": 1000},
@@ -295,6 +295,21 @@ def test_a_skill_and_a_token_have_to_allow_what_an_agent_does_over_mcp(setting: 
         setting.plugin.registry.register(document, actor="ada", origin=origin)  # type: ignore[arg-type]
         found = by_tool(setting, Change("registry.delete", name, ""), skill, setting.token("agent", permissions))
         assert (skill, permissions, origin, found) == (skill, permissions, origin, code)
+
+
+def test_the_folders_that_an_agent_registers_are_learned_and_replace_nothing(setting: Setting) -> None:
+    folders = setting.agents / "human"
+    names = [f"folder-n{next(_NUMBERS)}", f"folder-n{next(_NUMBERS)}"]
+    for name in names:
+        (folders / name).mkdir(parents=True)
+        (folders / name / "SKILL.md").write_text(f"---\nname: {name}\ndescription: d\n---\nb\n")
+    mine = inline_document({"name": names[1], "description": "d", "body": "Mine."}, "mayros")
+    setting.plugin.registry.register(mine, actor="ada", origin="human")
+    client = setting.running.client(setting.token("agent", ("read", "write")))
+    answer = client.post("/api/skills/load-human").json()
+    assert (answer["loaded"], "was made by a person, and is not replaced" in answer["errors"][0]) == (1, True)
+    found = [setting.plugin.registry.record(SkillKey("mayros", name)).standing.origin for name in names]
+    assert found == ["learned", "human"]
 
 
 def test_maintenance_is_one_operation(setting: Setting) -> None:
