@@ -86,9 +86,9 @@ def list_(common: Common) -> None:
     for token in tokens:
         shown = token.to_json()
         expires = (shown["expires"] or "never") + ("" if token.is_valid(now) else " (expired)")
-        rows.append((token.name, token.holder, ", ".join(token.namespaces), ", ".join(shown["permissions"]), expires))
+        rows.append((token.name, ", ".join(token.namespaces), ", ".join(shown["permissions"]), expires, token.holder))
     document = [token.to_json() | {"expired": not token.is_valid(now)} for token in tokens]
-    columns = ("name", "holder", "namespaces", "permissions", "expires")
+    columns = ("name", "namespaces", "permissions", "expires", "holder")
     common.out.answer(document, lambda: common.out.table(columns, rows))
 
 

@@ -30,13 +30,21 @@ def test_a_token_is_shown_once_then_listed_by_name_then_revoked(tokens):
     assert text.startswith("cortex_")
     assert "not shown again" in made.stderr
     listed = tokens("list")
-    assert listed.stdout.splitlines()[0] == "name\tnamespaces\tpermissions\texpires"
+    assert listed.stdout.splitlines()[0] == "name\tnamespaces\tpermissions\texpires\tholder"
     assert listed.stdout.splitlines()[1].startswith("alice\ta, b\tread, write\t2")
     assert text not in listed.stdout
     assert tokens("revoke", "alice").stdout == "alice is revoked\n"
     assert tokens("list", "--json").json == []
     missing = tokens("revoke", "alice", "--json")
     assert (missing.exit_code, missing.error["code"]) == (1, "invalid_arguments")
+
+
+def test_a_token_is_of_an_agent_unless_its_holder_is_a_person(tokens):
+    tokens("create", "bot")
+    assert tokens("create", "ann", "--holder", "person", "--json").json["holder"] == "person"
+    assert tokens("create", "eve", "--holder", "owner").exit_code == 2
+    assert [line.rpartition("\t")[2] for line in tokens("list").stdout.splitlines()] == ["holder", "agent", "person"]
+    assert {each["name"]: each["holder"] for each in tokens("list", "--json").json} == {"bot": "agent", "ann": "person"}
 
 
 def test_the_command_offers_every_permission_of_a_token(tokens):
