@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-# After a quotation mark, a colon or a bracket, and after the words that precede quoted names in messages.
-_BEGINS = re.compile(r"[\"'`:(\[]\s*(?=\w)|\b(?:by|for|is|issuer|key|named|of|said|says|signs)\s+(?=\w)")
+# After a quotation mark, a colon or a bracket, and after the words that precede quoted names in messages: not within
+# "is not of type", as errors of JSON Schema say it.
+_BEGINS = re.compile(r"[\"'`:(\[]\s*(?=\w)|\b(?:by|for|is|issuer|key|named|of(?! types? )|said|says|signs)\s+(?=\w)")
 _MOST = 16
 
 

@@ -239,7 +239,7 @@ def test_what_is_private_outside_is_refused_under_another_name(tmp_path: Path, k
     (tmp_path / "work" / "docs" / "deep").mkdir(parents=True)
     (tmp_path / "work" / "docs" / "deep" / "x").write_text("x")
     own = tmp_path / "work" / "docs" / "deep" / ("x" if kind == "file" else "")
-    (tmp_path / "keys").symlink_to(own)  # stands for a mount: the same file or folder by another path
+    (tmp_path / "keys").symlink_to(own)  # as a mount does: the same file or folder by another path
     settings = guarded(Config(actions={"workspace": str(tmp_path / "work")}, proofs={"keys": str(tmp_path / "keys")}))
     workspace = replace(Workspace.of(settings), never=())
     with pytest.raises(CortexError, match=f"is a {kind} of the plugin"), workspace.file(("docs", "deep", "x")):

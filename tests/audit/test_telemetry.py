@@ -1,4 +1,4 @@
-"""Spans and counters of OpenTelemetry: of its SDK, in a process of its own, since a process configures it once."""
+"""Spans and counters of OpenTelemetry: of its SDK, in a separate process, since a process configures it once."""
 
 from __future__ import annotations
 

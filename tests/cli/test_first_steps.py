@@ -19,7 +19,7 @@ NEEDS_THE_INDEX = "python -m pip install"  # of the compiler, which the environm
 
 
 class Shell:
-    """Runs lines as a user types them, with configuration and data of its own.
+    """Runs lines as a user types them, with separate configuration and data.
 
     Attributes:
         folder: where commands run first; its name has a space.

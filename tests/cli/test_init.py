@@ -200,7 +200,7 @@ def test_any_answers_give_a_valid_skill_or_none(run, tmp_path_factory, descripti
     answer = run("init", folder, f"--description={description}", f"--reads={predicate}", *flags)
     if answer.exit_code == 0:
         manifest = load_manifest(folder, portable=True)
-        assert (manifest.description, manifest.semantic.queries[0].predicate) == (description, predicate)
+        assert (manifest.description, manifest.semantic.queries[0].predicate) == (description.strip(), predicate)
         assert "\n" not in manifest.name
     else:
         assert answer.exit_code == 1, answer.stderr

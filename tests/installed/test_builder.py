@@ -84,4 +84,4 @@ def test_the_builder_is_behind_its_switch(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_scaffold_needs_one_source_and_a_name() -> None:
     for words in ((), ("--prompt", "a", "--from-skill", "b"), ("--prompt", " ")):
         assert error("package", "scaffold", "open-orders", *words)["code"] == "invalid_arguments"
-    assert error("package", "scaffold", "Bad Name", "--prompt", "x")["code"] == "manifest_invalid"
+    assert error("package", "scaffold", "Bad Name", "--prompt", "x")["code"] == "invalid_arguments"

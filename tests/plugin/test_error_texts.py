@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from jsonschema_rs import Draft202012Validator
 
 from cortex_skills import CortexError, Plugin
 from cortex_skills.gate.error_text import error_for_model
+from cortex_skills.safe_io.schemas import errors_of, reason_of
 from tests.configs import config
 from tests.graph.remote.hostile import hostile, response, says
 
@@ -69,3 +71,14 @@ def test_no_message_of_the_product_reads_like_an_instruction() -> None:
     assert len(messages) > 500
     withheld = [text for text in messages if error_for_model("t", CortexError("internal_error", text)).message != text]
     assert withheld == []
+
+
+@pytest.mark.parametrize("value", [None, "2", "", 5.5, True, [], {}, "x" * 9])
+@pytest.mark.parametrize(
+    "schema", [{"type": "integer"}, {"type": ["string", "null"], "minLength": 10}, {"enum": ["a"]}]
+)
+def test_no_message_of_json_schema_reads_like_an_instruction(value: object, schema: dict[str, object]) -> None:
+    validator = Draft202012Validator({"properties": {"limit": schema}})
+    for error in errors_of(validator, {"limit": value}, 5):
+        message = f"the arguments of t are not valid: limit: {reason_of(error)}"
+        assert error_for_model("t", CortexError("invalid_arguments", message)).message == message

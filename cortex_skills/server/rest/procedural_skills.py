@@ -217,7 +217,7 @@ def delete_skills(call: ApiCall) -> ApiAnswer:
 def merge_skills(call: ApiCall) -> ApiAnswer:
     """Merge a skill into another one."""
     registry = registry_of(call)
-    done = call.operate(changes.merge, skill=call.body["target"], source=call.body["source"])
+    done = call.operate(changes.merge, skill=_named_by(call, "target"), source=_named_by(call, "source"))
     return _changed(registry, registry.record(done.version.key))
 
 
@@ -233,7 +233,7 @@ def merge_skills(call: ApiCall) -> ApiAnswer:
 def deprecate_skill(call: ApiCall) -> ApiAnswer:
     """Take a skill out of use."""
     reason = call.body.get("reason", _REASON)
-    return _changed(registry_of(call), call.operate(changes.deprecate, skill=call.body["name"], reason=reason))
+    return _changed(registry_of(call), call.operate(changes.deprecate, skill=_named_by(call, "name"), reason=reason))
 
 
 @OPERATIONS.add(
@@ -251,7 +251,9 @@ def promote_skill(call: ApiCall) -> ApiAnswer:
     A learned skill is verified when its measured uses do not do worse than the agents did without it.
     """
     unmeasured = call.body.get("unmeasured", False)
-    return _changed(registry_of(call), call.operate(changes.promote, skill=call.body["name"], unmeasured=unmeasured))
+    return _changed(
+        registry_of(call), call.operate(changes.promote, skill=_named_by(call, "name"), unmeasured=unmeasured)
+    )
 
 
 @OPERATIONS.add(
@@ -265,7 +267,9 @@ def promote_skill(call: ApiCall) -> ApiAnswer:
 )
 def trust_skill(call: ApiCall) -> ApiAnswer:
     """Give a skill a trust tier."""
-    return _changed(registry_of(call), call.operate(changes.trust, skill=call.body["name"], tier=call.body["tier"]))
+    return _changed(
+        registry_of(call), call.operate(changes.trust, skill=_named_by(call, "name"), tier=call.body["tier"])
+    )
 
 
 @OPERATIONS.add(
@@ -351,6 +355,11 @@ def _key(registry: SkillRegistry, name: str) -> SkillKey:
         return key_of(name, registry.terms.names.namespace)
     except CortexError as error:
         raise invalid(error.message, error.hint, field="name") from None
+
+
+def _named_by(call: ApiCall, member: str) -> str:
+    """The whole name of the skill that a member of the body names."""
+    return str(_key(registry_of(call), call.body[member]))
 
 
 def _named(call: ApiCall, name: str) -> tuple[SkillRegistry, SkillRecord]:

@@ -1,4 +1,4 @@
-"""The pictures of `docs/explorer.md` and the README; `CORTEX_PICTURES=write` writes them anew."""
+"""The pictures of `docs/explorer.md` and the README; `CORTEX_PICTURES=write` writes them again."""
 
 from __future__ import annotations
 
