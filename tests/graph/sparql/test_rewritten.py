@@ -98,7 +98,7 @@ def solutions(found: object) -> Counter[tuple[tuple[str, str], ...]]:
     return Counter(tuple((name, str(row[name])) for name in sorted(names)) for row in found)
 
 
-@settings(max_examples=900)
+@settings(max_examples=300)
 @given(st.randoms(use_true_random=False))
 def test_a_rewritten_query_has_the_answer_of_the_engine_where_no_number_is_long(random: Random) -> None:
     maker = Maker(random)
