@@ -67,6 +67,7 @@ def test_a_runaway_recursion_has_its_expected_outcome_on_a_thread_of_any_size(st
     assert wrong == []
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 @pytest.mark.timeout(800)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork: each script runs in its own process")

@@ -12,6 +12,7 @@ from .soak_faults import flip_bytes
 from .soak_ledger import BATCH, SINGLE, Ledger
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").exists(), reason="it needs signals and limits of Linux")
 def test_processes_that_are_killed_stopped_and_starved_lose_no_acknowledged_change() -> None:

@@ -82,6 +82,7 @@ def schema(request, everything):
     return schemathesis.openapi.from_dict({**DOCUMENT, "paths": {request.param: DOCUMENT["paths"][request.param]}})
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 @schemathesis.pytest.from_fixture("schema").parametrize()

@@ -166,6 +166,7 @@ copy_store(open_store(sys.argv[1]), open_store(sys.argv[2]))
 """
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 def test_a_copy_that_is_killed_is_run_again(tmp_path: Path) -> None:
     source = open_store(tmp_path / "source")
