@@ -141,7 +141,7 @@ SECRETS: dict[str, list[tuple[str, str]]] = {
     "htpasswd": [(f"htpasswd -bc file ada {WORD}", WORD)],
     "netrc": [(f"machine x login ada password {LETTERS}", LETTERS)],
     "pgpass": [(f"db.example:5432:shop:ada:{WORD}", WORD)],
-    "npmrc": [(f"//registry.npmjs.org/:_authToken={WORD}", WORD), (f"_auth={WORD}", WORD)],
+    "npmrc": [(f"//registry.example.org/:_authToken={WORD}", WORD), (f"_auth={WORD}", WORD)],
     "hash of a password": [
         ("ada:$6$" + made(8) + "$" + made(60) + ":19000:0", made(60)),
         ("$2b$12$" + made(53), made(53)),

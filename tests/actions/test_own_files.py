@@ -101,7 +101,7 @@ NAMES = st.text(st.characters(exclude_categories=("C",), exclude_characters="/\\
 @example("[keys]*?")
 def test_what_is_private_is_denied_by_any_name_with_what_is_beside_it(name: str) -> None:
     """A name whose compatibility form is a pattern is one of them."""
-    given = {"proofs": {"keys": f"/work/out/{name.replace('$', '$$')}"}, "actions": {"workspace": "/work"}}
+    given = {"proofs": {"keys": f"/ws/out/{name.replace('$', '$$')}"}, "actions": {"workspace": "/ws"}}
     workspace = Workspace.of(guarded(Config(**given)))
     beside = (name, f"{name}.lock", f"{name}.index", f"{name}~", f".{name}.x1y2", name.casefold())
     assert [each for each in beside if not workspace.is_denied(("out", each))] == []
