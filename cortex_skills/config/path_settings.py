@@ -16,10 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import reduce
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
-
-if TYPE_CHECKING:
-    from cortex_skills.config.settings import Config
+from typing import Any, Literal
 
 _MARK = "path"
 
@@ -62,8 +59,8 @@ def path_marks(settings: type[Any]) -> Iterator[tuple[Setting, PathSetting]]:
             yield from (((item.name, *setting), mark) for setting, mark in path_marks(type(default)))
 
 
-def path_settings(config: Config) -> Iterator[tuple[str, str, PathSetting]]:
-    """Each path that a configuration names, as it is given, with the name of its setting and the mark of that.
+def path_settings(config: object) -> Iterator[tuple[str, str, PathSetting]]:
+    """Each path that a `Config` names, as it is given, with the name of its setting and the mark of that.
 
     The paths of a list have the name of the list, those of a mapping its name and their key. A setting without a value
     is left out, and a store that is described by a mapping: it is on a server.
