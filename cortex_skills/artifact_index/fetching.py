@@ -48,7 +48,6 @@ INDEX_S = 30.0
 ARTIFACT_S = 180.0
 
 _MAX_URL = 2048
-_PORTS = {"https": 443, "http": 80}
 
 _Get = Callable[[str, int, str], bytes]
 

@@ -34,7 +34,6 @@ from cortex_skills.audit.recent_calls import (
 MAX_SEARCHED = 64 << 20
 
 _ID = re.compile(r"([0-9a-f]{8})-([0-9]{1,15})")
-_HEAD = json.dumps(HEAD).encode()
 
 
 class JournalReader:

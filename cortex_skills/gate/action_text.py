@@ -20,8 +20,6 @@ from cortex_skills.registry.model_text import between_marks
 from cortex_skills.safe_io.display import json_text
 from cortex_skills.tools import Outcome
 
-_ANY_INSTRUCTION = frozenset({None})
-
 
 def text_for_model(
     manifest: ActionManifest, outputs: dict[str, Any], policy: Policy, until: float = math.inf

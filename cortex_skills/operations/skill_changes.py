@@ -180,7 +180,7 @@ def promote(call: OperationCall, given: PromoteSkill) -> SkillRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class DeprecateSkill:
+class SkillOutOfUse:
     """A skill, and why it is taken out of use; the registry refuses an empty reason."""
 
     skill: str
@@ -188,22 +188,14 @@ class DeprecateSkill:
 
 
 @operation("registry.deprecate", effect="changes", permission="registry", object_="skill", state=standing_of)
-def deprecate(call: OperationCall, given: DeprecateSkill) -> SkillRecord:
+def deprecate(call: OperationCall, given: SkillOutOfUse) -> SkillRecord:
     """Take a skill out of use."""
     record = _changeable(call, "deprecate", given.skill)
     return call.host.registry.deprecate(record.key, given.reason, actor=call.caller.actor)
 
 
-@dataclass(frozen=True, slots=True)
-class RetireSkill:
-    """A skill, and why it is archived."""
-
-    skill: str
-    reason: str = ""
-
-
 @operation("registry.retire", effect="changes", permission="registry", object_="skill", state=standing_of)
-def retire(call: OperationCall, given: RetireSkill) -> SkillRecord:
+def retire(call: OperationCall, given: SkillOutOfUse) -> SkillRecord:
     """Archive a skill that no other one depends on."""
     record = _changeable(call, "deprecate", given.skill)
     return call.host.registry.retire(record.key, given.reason, actor=call.caller.actor)

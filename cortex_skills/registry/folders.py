@@ -49,7 +49,7 @@ from cortex_skills.skill_folder.snapshot import MAX_SIGNATURE, SIGNATURE, read_b
 
 _MAX_ENTRIES = 20_000
 _MAX_DEPTH = 32
-SKIPPED = frozenset({"node_modules", "__pycache__"})
+_SKIPPED = frozenset({"node_modules", "__pycache__"})
 _OWN = frozenset({MANIFEST, SIDECAR, SIGNATURE})
 
 
@@ -270,7 +270,7 @@ def _files(folder: Path, own: Collection[str], warnings: list[str]) -> Iterator[
             if name in own:
                 continue
             about = entry.stat(follow_symlinks=False)
-            if stat.S_ISDIR(about.st_mode) and not entry.name.startswith(".") and entry.name not in SKIPPED:
+            if stat.S_ISDIR(about.st_mode) and not entry.name.startswith(".") and entry.name not in _SKIPPED:
                 if depth == _MAX_DEPTH:
                     raise _refused(folder, f"has more than {_MAX_DEPTH} levels of folders")
                 pending.append((f"{name}/", Path(entry.path), depth + 1))

@@ -172,12 +172,6 @@ class SkillToPromote(ApiModel):
     ]
 
 
-class NamedSkill(ApiModel):
-    """A skill."""
-
-    name: _SkillName
-
-
 class ProcedureStep(ApiModel):
     """A step of a procedure."""
 
