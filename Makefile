@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 UNIT := $(addprefix tests/,manifest config schemas limits memory injection enrichment signatures keys proofs/signing graph/test_names.py graph/test_terms.py graph/test_namespaced.py graph/test_provenance.py)
 SOURCES := cortex_skills graph sandbox examples tests bench eval fuzz hatch_build.py build_steps
-ASSETS := cortex_skills/server/explorer/static/assets.json
+ASSETS := cortex_skills/doors/explorer/static/assets.json
 
 # Packages of npm that tests use: those of `make test`, and the others of `make test-all`.
 NPM := $(addprefix tests/,examples/typecheck mcp/conformance explorer/typecheck)
@@ -22,7 +22,7 @@ help:
 ## make setup   create an environment in .venv, download and compile the WebAssembly guests, build the explorer's scripts
 setup: $(READY) $(ASSETS)
 
-$(ASSETS): $(wildcard cortex_skills/server/explorer/src/*) | $(READY)
+$(ASSETS): $(wildcard cortex_skills/doors/explorer/src/*) | $(READY)
 	$(BIN)/python hatch_build.py
 	@touch $@
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench.measure import Row, in_turn_s
 from cortex_graph import open_store
-from cortex_skills.installed import InstalledArtifacts
+from cortex_skills.features.artifacts.installed import InstalledArtifacts
 from cortex_skills.signatures import Publisher
 from cortex_skills.signatures.trust_file import trust_of
 from tests.artifacts.samples import KEY

@@ -10,13 +10,13 @@ from pathlib import Path
 from bench.measure import Row, in_turn_s
 from bench.skill import MANIFEST
 from cortex_skills import Plugin
-from cortex_skills.actions.action import ActionCall
 from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.audit.call_records import AuditRecord, started
 from cortex_skills.audit.journal import Journal
 from cortex_skills.audit.journal_files import day_files
 from cortex_skills.audit.recent_calls import RecentCalls
-from cortex_skills.gate.action_text import text_for_model
+from cortex_skills.features.actions.action import ActionCall
+from cortex_skills.features.actions.output_text import text_for_model
 from tests.configs import config
 
 _ARGUMENTS = {"subject": "mayros:nails", "predicate": "reorder", "object": True, "scope": "namespace"}

@@ -27,12 +27,12 @@ from bench.stores import Shape, cache, copy_of
 from cortex_graph import NamespacedGraph, Provenance, open_store
 from cortex_graph.store import Pattern
 from cortex_skills import Plugin
-from cortex_skills.server.auth import AccessControl, Principal
-from cortex_skills.server.bodies import Bodies
-from cortex_skills.server.explorer.page import ExplorerPage, PageCall
-from cortex_skills.server.explorer.pages import overview, resource
-from cortex_skills.server.explorer.rendering import Surroundings, render
-from cortex_skills.server.service import Service
+from cortex_skills.doors.explorer.page import ExplorerPage, PageCall
+from cortex_skills.doors.explorer.rendering import Surroundings, render
+from cortex_skills.doors.http.auth import AccessControl, Principal
+from cortex_skills.doors.http.bodies import Bodies
+from cortex_skills.doors.http.service import Service
+from cortex_skills.features.explorer.pages import overview, resource
 from tests.configs import config
 
 GRAPH = NamedNode("urn:cortex:mayros")

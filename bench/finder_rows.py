@@ -14,15 +14,15 @@ from itertools import accumulate, chain
 from bench.measure import Row, in_turn_s
 from cortex_graph import open_store
 from cortex_graph.names import Names
-from cortex_skills.finder.static_vectors import StaticVectors
-from cortex_skills.registry.content import front_of
-from cortex_skills.registry.document import SkillDocument
-from cortex_skills.registry.lifecycle import first_standing
-from cortex_skills.registry.quality import Quality
-from cortex_skills.registry.registry import SkillRegistry
-from cortex_skills.registry.skill_finder import SkillFinder
-from cortex_skills.registry.skill_record import SkillKey, SkillRecord, SkillVersion
-from cortex_skills.registry.views import record_view
+from cortex_skills.features.finder.static_vectors import StaticVectors
+from cortex_skills.features.registry.content import front_of
+from cortex_skills.features.registry.document import SkillDocument
+from cortex_skills.features.registry.lifecycle import first_standing
+from cortex_skills.features.registry.quality import Quality
+from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.skill_finder import SkillFinder
+from cortex_skills.features.registry.skill_record import SkillKey, SkillRecord, SkillVersion
+from cortex_skills.features.registry.views import record_view
 from eval.finding import pairs
 
 FEW, MANY = 1_000, 100_000

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.measure import Row
-from cortex_skills.server.explorer.assets import FOLDER
+from cortex_skills.doors.explorer.assets import FOLDER
 
 NODES, LINKS, ROUNDS = 500, 800, 7
 GOAL = 1 / 3

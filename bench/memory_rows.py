@@ -14,8 +14,8 @@ from bench.measure import Row, in_turn_s
 from cortex_graph import NamespacedGraph, open_store
 from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.memory_graphs import memory_id
-from cortex_skills.memory import Memories, NewMemory, memory_query
-from cortex_skills.memory.memory_triples import triples_of
+from cortex_skills.features.memory import Memories, NewMemory, memory_query
+from cortex_skills.features.memory.memory_triples import triples_of
 
 MEMORIES = 100_000
 WORDS = 20_000

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from nacl._sodium import ffi, lib
 
 from bench.measure import Row, in_turn_s
-from cortex_skills.keys import Key
-from cortex_skills.proofs.zk import (
+from cortex_skills.features.proofs.zk import (
     Claim,
     Commitment,
     KeyClaim,
@@ -32,6 +31,7 @@ from cortex_skills.proofs.zk import (
     ZkStatement,
     prove,
 )
+from cortex_skills.keys import Key
 
 GOAL = 1.2
 _ROUNDS = 150

@@ -1,4 +1,4 @@
-"""Makes the scripts and the style sheet of the explorer, in `cortex_skills/server/explorer/static`.
+"""Makes the scripts and the style sheet of the explorer, in `cortex_skills/doors/explorer/static`.
 
 Rules kept here:
 - the packages are pinned in `src/package-lock.json`; esbuild is that of the sandbox (`guests/esbuild.wasm`);
@@ -20,7 +20,7 @@ from pathlib import Path
 from build_steps.guests import GUESTS
 from build_steps.tools import ROOT, TOOLS, digest_of, esbuild, npm_ci, put_in_place
 
-EXPLORER = ROOT / "cortex_skills" / "server" / "explorer"
+EXPLORER = ROOT / "cortex_skills" / "doors" / "explorer"
 SOURCES = EXPLORER / "src"
 STATIC = EXPLORER / "static"
 ENTRIES = ("app.ts", "map.ts", "picture.ts", "sparql.ts", "explorer.css", "pictures.css")

@@ -1,6 +1,6 @@
 """`python -m cortex_skills`: the command, where it is not on the path."""
 
-from cortex_skills.cli import main
+from cortex_skills.doors.cli import main
 
 if __name__ == "__main__":
     main()

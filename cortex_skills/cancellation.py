@@ -49,7 +49,6 @@ class CancelToken:
 
         Raises:
             CortexError: `cancelled`.
-
         """
         if self.is_cancelled:
             raise CortexError("cancelled", f"the call was cancelled {self._why}")
@@ -60,7 +59,6 @@ class CancelToken:
 
         Raises:
             CortexError: `cancelled`, when the call was cancelled before the block.
-
         """
         with self._lock:
             self.check()
@@ -76,7 +74,6 @@ class CancelToken:
 
         Raises:
             CortexError: `cancelled`.
-
         """
         waited = 0.0
         step = _RETRY_S * 2

@@ -45,7 +45,6 @@ class CortexError(Exception):
 
     Raises:
         ValueError: when `code` is not one of `CODES`.
-
     """
 
     def __init__(self, code: str, message: str, *, hint: str = "", details: dict[str, Any] | None = None) -> None:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from threading import RLock
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cortex_graph import NamespacedGraph
 from cortex_skills.audit.audit_log import AuditLog
@@ -20,23 +21,28 @@ from cortex_skills.audit.call_records import AuditRecord
 from cortex_skills.config.settings import Config
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.errors import CortexError
-from cortex_skills.finder import Embedder
-from cortex_skills.memory import Memories
+from cortex_skills.features.finder import Embedder
+from cortex_skills.features.memory import Memories
 from cortex_skills.policy.declared_predicates import DeclaredPredicates
 from cortex_skills.policy.session_limits import AllLimits
 
 if TYPE_CHECKING:
-    from cortex_skills.actions.catalog import Actions, ActionSource
-    from cortex_skills.actions.trust_store import TrustStore
-    from cortex_skills.approvals.queue import ApprovalQueue
-    from cortex_skills.installed import InstalledArtifacts
-    from cortex_skills.proofs.logic.prover import Prover
-    from cortex_skills.registry.learning import Wording
-    from cortex_skills.registry.loaded_skills import LoadedSkills
-    from cortex_skills.registry.registry import SkillRegistry
-    from cortex_skills.registry.session_calls import SessionCalls
-    from cortex_skills.registry.skill_finder import SkillFinder
-    from cortex_skills.registry.skill_record import SkillKey
+    from cortex_skills.features.actions.approvals.queue import ApprovalQueue
+    from cortex_skills.features.actions.catalog import Actions, ActionSource
+    from cortex_skills.features.actions.trust_store import TrustStore
+    from cortex_skills.features.artifacts.installed import InstalledArtifacts
+    from cortex_skills.features.proofs.logic.prover import Prover
+    from cortex_skills.features.registry.learning import Wording
+    from cortex_skills.features.registry.loaded_skills import LoadedSkills
+    from cortex_skills.features.registry.registry import SkillRegistry
+    from cortex_skills.features.registry.session_calls import SessionCalls
+    from cortex_skills.features.registry.skill_finder import SkillFinder
+    from cortex_skills.features.registry.skill_record import SkillKey
+
+
+P = TypeVar("P")
+# The session of a call, its audit record, its arguments, and whether it can be a step of a skill that is learned.
+CallEnded = Callable[[str, AuditRecord, object, bool], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,6 @@ class Session:
         namespace: of the graph.
         agent: the plugin's default agent.
         session: an id, unique to the plugin.
-
     """
 
     namespace: str
@@ -75,7 +80,9 @@ class Host:
         registers: whether skills that are loaded, or are in the configured folders, are registered.
         tool_names: returns the names of tools, which no action may have.
         action_sources: of further actions; to be added before `actions` is used.
-
+        calls_ended: called with each call that has ended; what a feature adds here costs every call.
+        sessions_ended: called with the key of a session that ends; None for all.
+        closing: called when the plugin closes.
     """
 
     config: Config
@@ -89,12 +96,35 @@ class Host:
     registers: bool = True
     tool_names: Callable[[], Collection[str]] = tuple
     action_sources: list[ActionSource] = field(default_factory=list)
+    calls_ended: list[CallEnded] = field(default_factory=list)
+    sessions_ended: list[Callable[[str | None], None]] = field(default_factory=list)
+    closing: list[Callable[[], None]] = field(default_factory=list)
+    _parts: dict[Callable[[Host], Any], Any] = field(default_factory=dict, repr=False, compare=False)
+    _making: RLock = field(default_factory=RLock, repr=False, compare=False)
+
+    def part(self, kind: Callable[[Host], P]) -> P:
+        """What a feature keeps for this host: the value of `kind(host)`, made when it is first asked for.
+
+        Args:
+            kind: a class, or a function, of a host.
+        """
+        found: P | None = self._parts.get(kind)
+        if found is None:
+            with self._making:
+                found = self._parts.get(kind)
+                if found is None:
+                    found = self._parts[kind] = kind(self)
+        return found
+
+    def has_part(self, kind: Callable[[Host], Any]) -> bool:
+        """Whether a part was made."""
+        return kind in self._parts
 
     @cached_property
     def actions(self) -> Actions:
         """The actions that agents may ask for."""
-        from cortex_skills.actions.catalog import Actions
-        from cortex_skills.actions.own_files import guarded
+        from cortex_skills.features.actions.catalog import Actions
+        from cortex_skills.features.actions.own_files import guarded
 
         actions = Actions(guarded(self.config), self.tool_names())
         for source in self.action_sources:
@@ -110,7 +140,7 @@ class Host:
 
     def trust_of(self, graph: NamespacedGraph) -> TrustStore:
         """The trust level of the namespace of a graph."""
-        from cortex_skills.actions.trust_store import TrustChange, TrustStore
+        from cortex_skills.features.actions.trust_store import TrustChange, TrustStore
 
         def changed(change: TrustChange, actor: str) -> None:
             facts = {"namespace": graph.namespace, "from": change.before, "to": change.after}
@@ -122,7 +152,7 @@ class Host:
     def approval_queue(self) -> ApprovalQueue:
         """The requests of the namespace that wait for a person, of today."""
         from cortex_graph.as_of import today_of
-        from cortex_skills.approvals.queue import ApprovalQueue
+        from cortex_skills.features.actions.approvals.queue import ApprovalQueue
 
         graph = today_of(self.graph)
         return ApprovalQueue(graph.store, graph.names)
@@ -131,7 +161,7 @@ class Host:
     def installed(self) -> InstalledArtifacts:
         """The installed artifacts of the namespace, of today."""
         from cortex_graph.as_of import today_of
-        from cortex_skills.installed import InstalledArtifacts
+        from cortex_skills.features.artifacts.installed import InstalledArtifacts
 
         graph = today_of(self.graph)
         return InstalledArtifacts(self.config, graph.store, graph.names, self.audit)
@@ -145,8 +175,8 @@ class Host:
     def registry(self) -> SkillRegistry:
         """The registered skills of the namespace, of today; the key of this installation signs what is registered."""
         from cortex_graph.as_of import today_of
-        from cortex_skills.registry.opening import open_registry
-        from cortex_skills.registry.sources import register_configured
+        from cortex_skills.features.registry.opening import open_registry
+        from cortex_skills.features.registry.sources import register_configured
 
         registry = open_registry(self.config, today_of(self.graph))
         if self.registers:
@@ -156,7 +186,7 @@ class Host:
     @cached_property
     def skills_to_use(self) -> SkillRegistry:
         """The registry as agents use it: with the procedural skills of the package."""
-        from cortex_skills.registry.package_skills import register_package_skills
+        from cortex_skills.features.registry.package_skills import register_package_skills
 
         if self.registers:
             register_package_skills(self.registry)
@@ -165,7 +195,7 @@ class Host:
     @cached_property
     def loaded_skills(self) -> LoadedSkills:
         """The registered skills that agents loaded, whose outcomes are recorded when calls and sessions end."""
-        from cortex_skills.registry.loaded_skills import LoadedSkills
+        from cortex_skills.features.registry.loaded_skills import LoadedSkills
 
         def record(key: SkillKey, version_id: str, success: bool, agent: str, user: str, note: str) -> None:
             new = self.registry.outcome(key, success=success, actor=agent, note=note, version_id=version_id, user=user)
@@ -182,14 +212,14 @@ class Host:
     @cached_property
     def session_calls(self) -> SessionCalls:
         """The redacted calls of the open sessions, where learning is on."""
-        from cortex_skills.registry.session_calls import SessionCalls
+        from cortex_skills.features.registry.session_calls import SessionCalls
 
         return SessionCalls(self.session.session)
 
     @cached_property
     def wording(self) -> Wording | None:
         """The model behind the configured endpoint that words what was learned; None when there is none."""
-        from cortex_skills.registry.chat_endpoint import ChatEndpoint
+        from cortex_skills.features.registry.chat_endpoint import ChatEndpoint
 
         return ChatEndpoint.of(self.config.learning)
 
@@ -201,7 +231,6 @@ class Host:
             entry: the audit record of the call.
             arguments: of the call.
             is_step: whether it can be a step of a skill that is learned.
-
         """
         self.loaded_skills.after_call(session, entry.tool, entry.outcome, entry.agent)
         if is_step and self.config.learning.enabled and entry.outcome != "cancelled":
@@ -217,10 +246,9 @@ class Host:
 
         Args:
             session: the key of the session; None for all.
-
         """
         if self.config.learning.enabled:
-            from cortex_skills.registry.ended_runs import settle_runs
+            from cortex_skills.features.registry.ended_runs import settle_runs
 
             settle_runs(self.config, lambda: self.registry, self.session_calls.end(session), self.graph.namespace)
         self.loaded_skills.end(session)
@@ -228,13 +256,13 @@ class Host:
     @cached_property
     def skill_finder(self) -> SkillFinder:
         """Finds the registered skills of the namespace; its index is built at the first search."""
-        from cortex_skills.registry.skill_finder import SkillFinder
+        from cortex_skills.features.registry.skill_finder import SkillFinder
 
         return SkillFinder(self.registry, self.embedder)
 
     @cached_property
     def prover(self) -> Prover:
         """Makes and checks the Proofs of Logic of the namespace."""
-        from cortex_skills.proofs.logic.prover import Prover
+        from cortex_skills.features.proofs.logic.prover import Prover
 
         return Prover(self.config, self.graph)

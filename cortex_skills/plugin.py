@@ -31,21 +31,21 @@ from cortex_skills.gate.result import Result
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
-    from cortex_skills.actions import Actions
-    from cortex_skills.actions.trust_store import TrustStore
-    from cortex_skills.approvals.desk import Approvals
     from cortex_skills.enrichment.policy import Policy
-    from cortex_skills.gate.decisions import Decision
+    from cortex_skills.features.actions import Actions
+    from cortex_skills.features.actions.approvals.desk import Approvals
+    from cortex_skills.features.actions.decisions import Decision
+    from cortex_skills.features.actions.trust_store import TrustStore
+    from cortex_skills.features.artifacts.installed import InstalledArtifacts
+    from cortex_skills.features.proofs.logic.prover import Prover
+    from cortex_skills.features.registry.registry import SkillRegistry
+    from cortex_skills.features.registry.skill_finder import SkillFinder
+    from cortex_skills.features.registry.sources import SyncReport
     from cortex_skills.gate.removed_texts import RemovedTexts
-    from cortex_skills.installed import InstalledArtifacts
     from cortex_skills.lifecycle.reload.approval import Approval
     from cortex_skills.lifecycle.reload.report import Rejected, Reloaded, ReloadReport
     from cortex_skills.operations.caller import Door
     from cortex_skills.operations.operation import G, Operation, R
-    from cortex_skills.proofs.logic.prover import Prover
-    from cortex_skills.registry.registry import SkillRegistry
-    from cortex_skills.registry.skill_finder import SkillFinder
-    from cortex_skills.registry.sources import SyncReport
     from cortex_skills.runtime.skill import Skill
     from cortex_skills.tools.offered import Format
 
@@ -72,13 +72,13 @@ class Plugin:
     ) -> None:
         from cortex_skills.audit.opening import open_audit
         from cortex_skills.enrichment.policy import RULE
-        from cortex_skills.finder import open_embedder
+        from cortex_skills.features.finder import open_embedder
+        from cortex_skills.features.memory import Memories
         from cortex_skills.gate.gate import Gate, checked_agent
         from cortex_skills.host import Host, Session
         from cortex_skills.lifecycle.active_skills import ActiveSkills
         from cortex_skills.lifecycle.loader import Loader
         from cortex_skills.lifecycle.watcher import Watcher
-        from cortex_skills.memory import Memories
         from cortex_skills.policy.session_limits import AllLimits
         from cortex_skills.tools.catalog import tool_names
 
@@ -157,7 +157,6 @@ class Plugin:
         Raises:
             CortexError: `store_locked` or `graph_unavailable`, when the store cannot be opened; `config_invalid`;
                 `invalid_arguments`, when `as_of` is not a moment.
-
         """
         from cortex_skills.config.open_graph import open_graph
 
@@ -197,7 +196,6 @@ class Plugin:
 
         Raises:
             CortexError: the error of the step that refused.
-
         """
         names = self._active.load(Path(path), strict=strict)
         if self._watcher is not None:
@@ -218,7 +216,6 @@ class Plugin:
         Raises:
             CortexError: `artifact_not_found`, `artifact_quarantined`, …; `artifact_invalid`: it has no skill; the
                 errors of `load`.
-
         """
         return self.load(self._host.installed.folder_of_skill(skill_id, version))
 
@@ -236,7 +233,6 @@ class Plugin:
 
         Raises:
             CortexError: `manifest_invalid`: there is no skill.
-
         """
         return self._active.expected(Path(path))
 
@@ -255,7 +251,6 @@ class Plugin:
 
         Raises:
             CortexError: `skill_not_found`; `invalid_arguments` when another skill depends on it.
-
         """
         self._active.unload(name)
 
@@ -281,7 +276,6 @@ class Plugin:
 
         Raises:
             CortexError: `skill_not_found`; `graph_unavailable`, when the plugin is closed.
-
         """
         return self._active.reload(name, paths=paths, approval=approve, retry=retry)
 
@@ -290,7 +284,6 @@ class Plugin:
 
         Returns:
             A function that removes the callback.
-
         """
         return self._active.on_reload.add(callback)
 
@@ -299,7 +292,6 @@ class Plugin:
 
         Returns:
             A function that removes the callback.
-
         """
         return self._active.on_change.add(callback)
 
@@ -328,7 +320,6 @@ class Plugin:
 
         Returns:
             The result; a failure is one too, with its code.
-
         """
         limits = self._host.limits.of(session)
         return self._gate.call(tool, arguments, skill, agent, cancel, limits, session or "")
@@ -385,10 +376,9 @@ class Plugin:
 
         Raises:
             GraphError: the store cannot be used.
-
         """
-        from cortex_skills.operations.skill_changes import register
-        from cortex_skills.registry.sources import synchronise_configured
+        from cortex_skills.features.registry.skill_changes import register
+        from cortex_skills.features.registry.sources import synchronise_configured
 
         return synchronise_configured(
             self.registry,
@@ -403,13 +393,12 @@ class Plugin:
         """Run an operation (`cortex_skills.operations`) as the owner of the store.
 
         Args:
-            operation: such as `promote` of `cortex_skills.operations.skill_changes`.
+            operation: such as `promote` of `cortex_skills.features.registry.skill_changes`.
             door: `command` for the command line.
             given: its arguments.
 
         Raises:
             CortexError: `invalid_arguments`, or an error of the operation.
-
         """
         from cortex_skills.operations.caller import owner
         from cortex_skills.operations.run import run
@@ -436,9 +425,8 @@ class Plugin:
             tool: its name, of the plugin's tools or of the host's own.
             skill: the acting skill; may be omitted as in `call`, and for a tool that needs no permission.
             permissions: what the host's own tool needs of the acting skill, such as `graph:write`.
-
         """
-        from cortex_skills.gate.decisions import decide
+        from cortex_skills.features.actions.decisions import decide
 
         return decide(tool, self.skills, skill=skill, permissions=permissions, actions=self.actions)
 
@@ -464,7 +452,6 @@ class Plugin:
 
         Raises:
             CortexError: `invalid_arguments`.
-
         """
         from cortex_skills.gate.gate import checked_agent
 
@@ -487,10 +474,9 @@ class Plugin:
 
         Raises:
             CortexError: `skill_not_found`; `invalid_arguments`.
-
         """
+        from cortex_skills.features.registry.views import key_of
         from cortex_skills.gate.gate import checked_agent
-        from cortex_skills.registry.views import key_of
 
         who = self.agent if agent is None else checked_agent(agent)
         registry = self._host.skills_to_use
@@ -505,7 +491,6 @@ class Plugin:
 
         Raises:
             CortexError: `invalid_arguments`: there is no such event, or the hook is not a plain callable.
-
         """
         return self._hooks.on(event, hook)
 
@@ -517,7 +502,6 @@ class Plugin:
 
         Raises:
             CortexError: `invalid_arguments`: there is no such format.
-
         """
         from cortex_skills.tools import all_tools
         from cortex_skills.tools.offered import of_profiles, offered
@@ -538,7 +522,6 @@ class Plugin:
 
         Raises:
             CortexError: `permission_denied`, `approval_required`: such an artifact does not let the agent start.
-
         """
         from cortex_skills.enrichment import context_block
         from cortex_skills.policy.permissions import is_of_memories
@@ -568,13 +551,13 @@ class Plugin:
         """The list of registered skills, where an agent can load them."""
         from cortex_graph import GraphError
         from cortex_skills.errors import CortexError
-        from cortex_skills.tools.catalog import TOOLS
+        from cortex_skills.tools.catalog import own_tools
         from cortex_skills.tools.offered import acting_for, of_profiles
 
-        tool = TOOLS["load_skill"]
+        tool = own_tools()["load_skill"]
         if not of_profiles([tool], self.config.tools.profiles) or not acting_for(tool, self.skills):
             return ""
-        from cortex_skills.registry.available import available_skills
+        from cortex_skills.features.registry.available import available_skills
         from cortex_skills.tools.base import CALLER
 
         sender = CALLER.get()
@@ -595,7 +578,6 @@ class Plugin:
         Raises:
             CortexError: `invalid_arguments`: no artifact delivers the channel; `action_failed` and the errors of a
                 call: the artifact did not deliver it.
-
         """
         self._gate.deliver(channel, message.encode() if isinstance(message, str) else message, agent or self.agent)
 
@@ -617,7 +599,6 @@ class Plugin:
 
         Args:
             session: its key, as `call` got it.
-
         """
         self._host.end_session(session)
 

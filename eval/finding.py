@@ -14,11 +14,11 @@ from pathlib import Path
 
 from cortex_graph import open_store
 from cortex_graph.names import Names
-from cortex_skills.finder import Embedder
-from cortex_skills.finder.static_vectors import StaticVectors
-from cortex_skills.registry.document import SkillDocument
-from cortex_skills.registry.registry import SkillRegistry
-from cortex_skills.registry.skill_finder import SkillFinder
+from cortex_skills.features.finder import Embedder
+from cortex_skills.features.finder.static_vectors import StaticVectors
+from cortex_skills.features.registry.document import SkillDocument
+from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.skill_finder import SkillFinder
 
 HERE = Path(__file__).parent
 OTHERS = (50, 500, 5_000)

@@ -35,9 +35,10 @@ from cortex_sandbox import SandboxError
 from cortex_sandbox.engine.engine import foreign_engine
 from cortex_sandbox.wasm import make_component
 from cortex_sandbox.wasm.plugin_world import check_component
-from cortex_skills.artifact_index import IndexEntry, write_pages
-from cortex_skills.artifact_index.index_document import FIRST_PAGE, check_entries, read_first_page
-from cortex_skills.artifacts import (
+from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.index import IndexEntry, write_pages
+from cortex_skills.features.artifacts.index.index_document import FIRST_PAGE, check_entries, read_first_page
+from cortex_skills.features.artifacts.package import (
     ArtifactError,
     payload_hash,
     read_archive,
@@ -46,10 +47,9 @@ from cortex_skills.artifacts import (
     sign_payload,
     write_archive,
 )
-from cortex_skills.artifacts.bill_of_materials import read_bill
-from cortex_skills.artifacts.payload import sign_hash
-from cortex_skills.artifacts.provenance_statement import read_provenance
-from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.package.bill_of_materials import read_bill
+from cortex_skills.features.artifacts.package.payload import sign_hash
+from cortex_skills.features.artifacts.package.provenance_statement import read_provenance
 from cortex_skills.keys import Key
 
 from .harness import peak_bytes, reset_peak_bytes

@@ -34,20 +34,20 @@ INSTALLED = Path(sys.executable).with_name("cortex-skills")
 IMPORTED = (
     "cortex_sandbox.isolation.process_sandbox",
     "cortex_sandbox.quickjs.compiler",
-    "cortex_skills.actions.own_files",
-    "cortex_skills.cli.app",
+    "cortex_skills.features.actions.own_files",
+    "cortex_skills.doors.cli.app",
     "cortex_skills.config.open_graph",
     "cortex_skills.gate.gate",
     "cortex_skills.lifecycle.loader",
     "cortex_skills.lifecycle.reload.reloader",
     "cortex_skills.plugin",
-    "cortex_skills.registry.opening",
+    "cortex_skills.features.registry.opening",
     "cortex_skills.runtime.runtime",
     "cortex_skills.safe_io.strict_yaml",
-    "cortex_skills.server.explorer.routes",
-    "cortex_skills.server.mcp.stdio",
-    "cortex_skills.server.rest.routes",
-    "cortex_skills.server.serve",
+    "cortex_skills.doors.explorer.routes",
+    "cortex_skills.doors.mcp.stdio",
+    "cortex_skills.doors.rest.routes",
+    "cortex_skills.doors.server.serve",
     "cortex_skills.signatures.verifier",
     "jsonschema_rs",
     "platformdirs.unix",
@@ -237,7 +237,7 @@ def _main() -> None:
     gc.collect()
     gc.freeze()
     if _serve(sys.argv[1]):
-        from cortex_skills.cli import main
+        from cortex_skills.doors.cli import main
 
         sys.exit(main())
 

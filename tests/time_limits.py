@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import pytest
 
 LONG_MS = 60_000
-_ENRICHMENT = "cortex_skills.tools.skill_graph_query.ENRICHMENT_S"
+_ENRICHMENT = "cortex_skills.features.graph.tools.skill_graph_query.ENRICHMENT_S"
 
 
 @pytest.fixture(autouse=True)

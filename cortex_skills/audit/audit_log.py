@@ -50,7 +50,6 @@ class AuditLog:
 
     Attributes:
         calls: reads the records: of the journal, or else the latest ones.
-
     """
 
     def __init__(
@@ -102,7 +101,6 @@ class AuditLog:
             text: the text.
             inputs: of the call.
             kept_inputs: what the record holds of them: what is masked there is masked in the text, too.
-
         """
         if self.journal is None:
             return None
@@ -133,7 +131,6 @@ class AuditLog:
 
         Raises:
             CortexError: `invalid_arguments`: the event or the outcome is malformed.
-
         """
         return self.record(self._event(event, agent, actor, outcome, fields | {"facts": facts, "data": data}))
 
@@ -142,7 +139,6 @@ class AuditLog:
 
         Raises:
             CortexError: `audit_unavailable`.
-
         """
         if self.journal is None or self._on_full != "refuse-all" or not self._missing:
             return
@@ -161,7 +157,6 @@ class AuditLog:
 
         Raises:
             CortexError: `audit_unavailable`: the journal cannot be written, and nothing may run without a record.
-
         """
         if self.journal is None:
             return

@@ -66,7 +66,6 @@ class AuditRecord:
         approval_required: whether the call had to wait for an approval.
         approved_by: who approved it.
         trust_level: of the agent, when the call was checked.
-
     """
 
     time: str
@@ -134,7 +133,6 @@ def of_host(
 
     Raises:
         CortexError: `invalid_arguments`: the outcome is not a word, or the duration is invalid.
-
     """
     _check_outcome(outcome)
     if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float) or not 0 <= milliseconds < math.inf:
@@ -158,7 +156,6 @@ def of_event(event: str, agent: str, outcome: str = "ok", *, tool: str = "", **f
 
     Raises:
         CortexError: `invalid_arguments`: the event or the outcome is malformed.
-
     """
     if not _EVENT.fullmatch(event):
         hint = "lower-case words joined by dots: `approval.approved`"

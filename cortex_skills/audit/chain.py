@@ -63,7 +63,6 @@ class ChainEvent:
         key: the `did:key` that signed it; empty for an unsigned event.
         hash: in hexadecimal.
         signature: in hexadecimal; empty for an unsigned event.
-
     """
 
     stream: str
@@ -130,7 +129,6 @@ def next_event(
         now: the time, with its zone.
         key: signs the event; None leaves it unsigned.
         attest: the level of a signed event.
-
     """
     import rfc8785
 
@@ -183,7 +181,6 @@ def first_fault(
         verify: checks a signature.
         since: the number of the first event that is given; the one before it is not known.
         level_of: the highest attest level of a key; a higher one of an event is forged. None checks the form alone.
-
     """
     expected, before = since, FIRST if since == 1 else None
     for event in events:

@@ -57,7 +57,6 @@ class Journal:
         keep_days: how long files are kept; 0 for ever.
         clock: the time in seconds since the epoch.
         sign_after: seconds from a record to the next signed head.
-
     """
 
     def __init__(
@@ -95,7 +94,6 @@ class Journal:
 
         Raises:
             OSError: it was not written.
-
         """
         body = lines.body_of(document)
         with self._lock:
@@ -117,7 +115,6 @@ class Journal:
 
         Raises:
             OSError: the signed head was not written.
-
         """
         with self._lock:
             key = self._key()
@@ -242,7 +239,6 @@ class Journal:
         Args:
             head: the end of the chain.
             found: what was found about the head already.
-
         """
         head, behind = repair.repaired(self._fd, head)
         if found is None and behind is None:

@@ -59,7 +59,6 @@ def day_files(folder: Path) -> list[Path]:
 
     Raises:
         OSError: the folder cannot be read; a missing one has no files.
-
     """
     try:
         with os.scandir(folder) as entries:
@@ -75,7 +74,6 @@ def lines_in(path: Path, end: int | None = None) -> Iterator[bytes]:
     Args:
         path: the file.
         end: read this many bytes; None for all.
-
     """
     with path.open("rb") as file:
         left = end if end is not None else 1 << 62

@@ -36,7 +36,6 @@ class JournalHead:
         seq: the number of the last record; 0 for none.
         hash: of the last record.
         signed: the number of the last record that a signed head covers.
-
     """
 
     day: str

@@ -42,7 +42,6 @@ class JournalReader:
     Args:
         folder: of the journal.
         namespace: whose records; None for all.
-
     """
 
     def __init__(self, folder: Path, namespace: str | None) -> None:
@@ -68,7 +67,6 @@ class JournalReader:
 
         Raises:
             CortexError: `invalid_arguments`: the limit is out of range, or the cursor is not one of this journal.
-
         """
         if not 1 <= limit <= MAX_PAGE:
             raise refused_limit()

@@ -26,7 +26,6 @@ class JournalState:
     Attributes:
         content: of the file `head`; None if it is missing.
         sizes: of the files, in bytes, in their order.
-
     """
 
     content: bytes | None
@@ -38,7 +37,6 @@ def state_of(folder: Path) -> JournalState:
 
     Raises:
         OSError: the head cannot be read.
-
     """
     try:
         handle = _opened(folder / NAME)
@@ -70,6 +68,5 @@ def snapshot(folder: Path) -> JournalHead | None:
 
     Raises:
         OSError: the head cannot be read.
-
     """
     return read_head(state_of(folder).content or b"")

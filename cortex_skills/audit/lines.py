@@ -51,7 +51,6 @@ class ChainedLine:
         prev_hash: the hash of the record before.
         hash: the hash that it states.
         body: what the hash is over.
-
     """
 
     seq: int

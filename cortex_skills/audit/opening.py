@@ -42,7 +42,6 @@ def open_audit(config: Config, namespace: str, agent: str, recent: RecentCalls, 
 
     Raises:
         CortexError: `config_invalid`: a journal is wanted, and has no place.
-
     """
     settings = config.audit
     folder = None if settings.journal == "off" else journal_folder(config)

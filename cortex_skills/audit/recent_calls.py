@@ -56,7 +56,6 @@ class CallFilter:
         until: the latest start, with a time zone.
         event: what happened, such as `tool.call`.
         about: an id or a digest that the data or the inputs name.
-
     """
 
     outcome: str | None = None
@@ -165,7 +164,6 @@ class RecentCalls:
 
         Raises:
             CortexError: `invalid_arguments`: the limit is out of range, or the cursor is not one of this plugin.
-
         """
         if not 1 <= limit <= MAX_PAGE:
             raise refused_limit()

@@ -44,7 +44,6 @@ def last_head(folder: Path) -> JournalHead | None:
 
     Raises:
         OSError: the files cannot be read.
-
     """
     files = day_files(folder)
     for path in reversed(files):
@@ -90,7 +89,6 @@ def unfit(content: bytes, head: JournalHead | None, last: JournalHead | None) ->
         content: of its file.
         head: what was read from it.
         last: the end of the journal by its records.
-
     """
     seq = 0 if last is None else last.seq
     if not seq and not (content if head is None else head.seq):
@@ -112,7 +110,6 @@ def repaired(fd: int, head: JournalHead) -> tuple[JournalHead, dict[str, Any] | 
 
     Raises:
         OSError: the file cannot be repaired.
-
     """
     size = os.fstat(fd).st_size
     if size < head.size:

@@ -58,7 +58,6 @@ class JournalReport:
         faults: how many there are.
         waiting: bytes behind the head, of a writer that was killed; the next one repairs them.
         repairs: how many records of the journal report a repair.
-
     """
 
     records: int
@@ -102,7 +101,6 @@ def verify_journal(
 
     Raises:
         OSError: a file cannot be read.
-
     """
     state = state_of(folder)
     head = read_head(state.content or b"")

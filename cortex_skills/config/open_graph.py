@@ -19,7 +19,6 @@ def configured_store(config: Config) -> GraphStore:
 
     Raises:
         GraphError: it cannot be opened.
-
     """
     if not config.asks_cortex:
         return open_store(config.store)
@@ -38,7 +37,6 @@ def open_graph(config: Config) -> NamespacedGraph:
 
     Raises:
         CortexError: `store_locked` or `graph_unavailable`: the store cannot be opened; `config_invalid`.
-
     """
     unknown = [prefix for prefix in config.vocabularies if prefix not in WELL_KNOWN_VOCABULARIES]
     if unknown:

@@ -32,7 +32,6 @@ class PathSetting:
             read it (`read-only`), or what the rules of the workspace allow (`public`).
         may_be_address: whether a value may be something else: a URL, or a name such as `memory:`, `cortex`,
             `artifact:ID`.
-
     """
 
     access: Literal["private", "read-only", "public"]

@@ -225,7 +225,6 @@ class Config:
 
     Raises:
         CortexError: `config_invalid`, with all faults in `details["errors"]`.
-
     """
 
     cortex: ServerSettings = ServerSettings()
@@ -276,7 +275,6 @@ class Config:
 
         Raises:
             CortexError: `config_invalid`, also when the file cannot be read.
-
         """
         sources = [from_environment(env), from_arguments(overrides or {})]
         if path is not None:

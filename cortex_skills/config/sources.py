@@ -77,7 +77,6 @@ def from_file(path: Path) -> LocatedDocument:
 
     Raises:
         CortexError: `config_invalid`: it cannot be read, or is not a mapping.
-
     """
     from cortex_skills.safe_io.strict_yaml import read
 

@@ -44,7 +44,6 @@ class Writer:
     Args:
         is_text: whether a string is text, which is marked when it is long.
         policy: whose mark replaces blanks.
-
     """
 
     def __init__(self, is_text: Callable[[Fragment], bool], policy: Policy) -> None:
@@ -96,7 +95,6 @@ class Fitted(NamedTuple):
         text: the value as it is written.
         is_truncated: whether members were dropped, here or before.
         dropped: how many were dropped here.
-
     """
 
     value: Any
@@ -112,7 +110,6 @@ def fit(value: Any, is_truncated: bool, writer: Writer) -> Fitted:
         value: JSON types only, bounded in depth.
         is_truncated: True when members were dropped already.
         writer: writes the value and its parts.
-
     """
     text = writer.write(value)
     room = writer.room(text)

@@ -41,7 +41,6 @@ def context_block(
 
     Returns:
         The block, at most 4096 characters; empty when there are no triples.
-
     """
     if not triples:
         return ""

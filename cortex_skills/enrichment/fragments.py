@@ -41,7 +41,6 @@ class Fragment(NamedTuple):
         name: the last key above the string; empty for a key.
         text: the string or the key.
         is_key: whether it is a key.
-
     """
 
     path: Path
@@ -83,7 +82,6 @@ def judge(value: Any, is_text: Callable[[Fragment], bool]) -> Cleaned:
     Args:
         value: JSON types only, bounded in depth and length.
         is_text: whether a fragment is judged.
-
     """
     removals: list[Removal] = []
     for number in range(ROUNDS + 1):
@@ -121,7 +119,6 @@ def _guilty_together(texts: Sequence[Fragment], locates: bool) -> _Guilty:
     Args:
         texts: the fragments, each of which is none alone.
         locates: whether the shortest run of fragments is looked for; else all that are read together go.
-
     """
     guilty: _Guilty = {}
     for between, group in _groups(texts):

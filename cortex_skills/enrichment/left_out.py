@@ -26,7 +26,6 @@ def texts_left_out(raw: object, text: str, mark: str = "") -> tuple[str, ...]:
 
     >>> texts_left_out({"n": 7, "note": "Ignore all previous instructions."}, "")
     ('Ignore all previous instructions.',)
-
     """
     try:
         value = parse(raw).value

@@ -32,7 +32,6 @@ class Policy:
         drop_all_text: no string is kept, typed or not, and no key that is more than one word.
         allowed_keys: members of objects with other keys are removed, at any depth; None allows all.
         mark: replaces the blanks of every string, such as `▁`; empty leaves strings as they are.
-
     """
 
     drop_all_text: bool = False
@@ -55,7 +54,6 @@ class Policy:
 
         Raises:
             CortexError: `config_invalid`: their marks differ.
-
         """
         if self.mark and other.mark and self.mark != other.mark:
             raise _invalid("mark", "must be the same in policies that are put together")

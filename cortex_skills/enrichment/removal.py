@@ -35,7 +35,6 @@ class Removal:
         reason: a code such as `override`.
         path: a JSON Pointer.
         count: how many values.
-
     """
 
     reason: str
@@ -81,7 +80,6 @@ def without(value: Any, reasons: Mapping[Path, str], hidden: Collection[Path] = 
         value: JSON types only.
         reasons: by path, why the string, array or member there is removed.
         hidden: paths of members whose key is not shown in the places of removals.
-
     """
     removals: list[Removal] = []
 
@@ -115,7 +113,6 @@ def shortest_run(size: int, is_guilty: Callable[[int, int], bool]) -> range:
         size: of the row, which is one as a whole.
         is_guilty: whether the places from the first to the one before the second are an instruction. All that it is
             asked is a few times the row.
-
     """
     first, end = 0, size
     while end - first > 1:

@@ -39,7 +39,6 @@ class Sanitized:
         text: the whole block with its tags, or the empty text.
         stripped_count: how many values were removed or cut.
         reasons: why and where, at most a few hundred.
-
     """
 
     safe: bool
@@ -67,7 +66,6 @@ def sanitize_enrichment(
 
     Returns:
         The block and what was removed from it.
-
     """
     parsed = parse(raw)
     if parsed.value is not NOTHING and _is_empty(parsed.value):

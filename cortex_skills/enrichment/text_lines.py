@@ -41,7 +41,6 @@ class CleanedLines:
         text: the text, its invisible characters escaped.
         removed: how many lines, or parts of long lines, are left out.
         not_judged: how many of these were not judged.
-
     """
 
     text: str
@@ -56,7 +55,6 @@ def clean_lines(text: str, ordinary: Collection[str | None] = ANY_INSTRUCTION, u
         text: of any length.
         ordinary: the kinds of instruction that stay, and None.
         until: when the work ends, on the clock of `time.monotonic`.
-
     """
     from cortex_skills.injection.passages import passages, units
 
@@ -130,7 +128,6 @@ def runs_together(texts: Sequence[str], between: str, judged: Callable[[str], bo
         texts: none of which is an instruction alone.
         between: what is put between them.
         judged: whether a text is an instruction.
-
     """
     left = list(range(len(texts)))
 

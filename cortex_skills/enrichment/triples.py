@@ -34,7 +34,6 @@ def why_withheld(triples: Sequence[Mapping[str, Any]], policy: Policy = RULE) ->
 
     Returns:
         `subject`, `predicate` or `object`, and the reason, for each triple.
-
     """
     return [_why_withheld(triple, policy) for triple in triples]
 

@@ -48,7 +48,6 @@ class Vocabulary:
         triples: of the answer, with `subject`, `predicate` (texts) and `object` (a JSON value).
         fields: that the skill's manifest declares.
         signed: whether a trusted key signed the skill.
-
     """
 
     def __init__(

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cortex_skills.errors import CortexError
-from cortex_skills.proofs.wording import instructs
+from cortex_skills.injection.quoted_instructions import instructs
 from cortex_skills.safe_io.display import one_line
 from cortex_skills.secrets import HIDDEN
 
@@ -28,7 +28,6 @@ def error_for_model(tool: str, error: CortexError) -> CortexError:
     Args:
         tool: the name of what was called.
         error: how the call failed.
-
     """
     from cortex_skills.injection import detect
 

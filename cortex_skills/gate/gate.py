@@ -22,19 +22,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cortex_graph import GraphError
-from cortex_skills.actions.action import ActionCall
-from cortex_skills.actions.action_request import ActionRequest
-from cortex_skills.approvals.desk import Approvals
-from cortex_skills.approvals.record import ApprovalRecord
-from cortex_skills.artifact_tools.artifact_action import ArtifactAction
-from cortex_skills.artifact_tools.contract_calls import ARTIFACT, ContractCalls
-from cortex_skills.artifact_tools.contract_memory import ContractMemory
-from cortex_skills.artifact_tools.installed_tools import InstalledTools
 from cortex_skills.audit import call_records as audit
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.enrichment.policy import Policy
 from cortex_skills.errors import CortexError, as_ours
-from cortex_skills.gate.action_steps import ActionFacts, ActionSteps, Approved, facts_about, facts_of
+from cortex_skills.features.actions.action import ActionCall
+from cortex_skills.features.actions.action_request import ActionRequest
+from cortex_skills.features.actions.approvals.desk import Approvals
+from cortex_skills.features.actions.approvals.record import ApprovalRecord
+from cortex_skills.features.actions.steps import ActionFacts, ActionSteps, Approved, facts_about, facts_of
+from cortex_skills.features.artifacts.tools.artifact_action import ArtifactAction
+from cortex_skills.features.artifacts.tools.contract_calls import ARTIFACT, ContractCalls
+from cortex_skills.features.artifacts.tools.contract_memory import ContractMemory
+from cortex_skills.features.artifacts.tools.installed_tools import InstalledTools
 from cortex_skills.gate.error_text import error_for_model
 from cortex_skills.gate.hooks import Hooks, ToolCall, ToolEnd
 from cortex_skills.gate.result import Result, failed
@@ -103,7 +103,6 @@ class Gate:
             limits: of the session of the call; None for a query of the context, which uses no budget, counts towards
                 no rate limit and is not enriched.
             session: the key of the client's session; empty for the plugin's own.
-
         """
         return self._call(tool, arguments, skill, agent, cancel, limits, session)
 
@@ -126,7 +125,6 @@ class Gate:
         Returns:
             The result; a refusal is one too, with its code: the action did not run then, unless the code is
             `action_failed`, `action_timeout` or `internal_error`.
-
         """
         limits = self.host.limits.of(None)
         approved = Approved(request, approved_by, {} if approval is None else facts_of(approval))
@@ -141,7 +139,6 @@ class Gate:
             tool: the name of the tool.
             arguments: as its input schema requires.
             call: in which the artifact runs.
-
         """
         limits = self.host.limits.of(call.session or None)
         return self._call(tool, arguments, None, call.agent, call.cancel, limits, call.session, acting_as=skill)
@@ -162,7 +159,6 @@ class Gate:
 
         Raises:
             CortexError: `tool_not_found`, `skill_not_found` or `skill_ambiguous`.
-
         """
         action = find_tool(request.action, self.host.actions).action
         if isinstance(action, ArtifactAction):

@@ -133,7 +133,6 @@ class Hooks:
 
         Raises:
             CortexError: the refusal that a hook raised.
-
         """
         for hook in self._of("before_tool_call"):
             own = replace(call, arguments=copy.deepcopy(call.arguments))  # a call that cannot be copied is refused

@@ -58,7 +58,6 @@ class RemovedText:
         time: its start, RFC 3339, UTC.
         tool, skill, agent: as in its audit record.
         texts: the beginning of the texts, `CHARACTERS` characters together.
-
     """
 
     id: str
@@ -79,7 +78,6 @@ class RemovedTexts:
 
     Raises:
         CortexError: `config_invalid`: the file or the key cannot be used.
-
     """
 
     def __init__(self, namespace: str, folder: Path, key_file: Path) -> None:
@@ -95,7 +93,6 @@ class RemovedTexts:
 
         Raises:
             CortexError: `config_invalid`: the file or the key cannot be used.
-
         """
         from platformdirs import user_config_path, user_data_path
 
@@ -126,7 +123,6 @@ class RemovedTexts:
 
         Raises:
             CortexError: `config_invalid`: the file cannot be used.
-
         """
         try:
             with locked(self.path):

@@ -25,7 +25,6 @@ class Result:
         details: what a program reads.
         is_error: whether the call failed.
         code: the stable code of the failure; None when there is none.
-
     """
 
     text: str

@@ -56,7 +56,6 @@ def detect(text: str, work: Work | None = None) -> str | None:
     Returns:
         `override`, `role`, `fake_turn`, `secret`, `urgency`, `action`, `command`, `tool_call`, `exfiltration`,
         `encoded`, `hidden`, None; or `not_judged` when there was not enough work or time left to judge it.
-
     """
     if text.isascii() and (len(text) < _SHORTEST or _NAME.fullmatch(text)):
         return None

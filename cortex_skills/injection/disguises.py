@@ -50,7 +50,6 @@ def readings(text: str, folded: str, plain: str) -> Iterator[str]:
         text: as it was given.
         folded: the same, `normalize.fold`.
         plain: the same, `normalize.look_alike`.
-
     """
     yield plain
     if folded != plain:

@@ -62,7 +62,6 @@ def sentences(folded: str, may_hold: Callable[[int], object] = bool) -> Iterator
     Args:
         folded: the text.
         may_hold: whether a sentence with words of these categories is wanted; of others little is read.
-
     """
     if not folded.isascii() and _UNSPACED.search(folded):
         for reading in dict.fromkeys((folded, in_one_line(folded))):

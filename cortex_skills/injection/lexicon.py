@@ -75,7 +75,6 @@ class Lexicon:
         phrases: the first two words of phrases → how many more they have → these words → categories.
         unspaced: words of languages without blanks.
         squeezed: English words and phrases without blanks, for texts whose blanks were removed.
-
     """
 
     words: dict[str, int] = field(default_factory=dict)

@@ -34,7 +34,6 @@ class WordRule:
         ordering: whether the head must be a verb that gives an order.
         soft: whether the rule passes over text that looks like a title.
         unless: categories that must not be near.
-
     """
 
     kind: str
@@ -93,7 +92,6 @@ def first_kind(rules: WordRules, among: Iterable[list[int]], is_title: bool) -> 
         rules: to look for.
         among: sentences as `grammar` gives them.
         is_title: whether the text looks like a title.
-
     """
     for words in among:
         for one in rules.that_may_hold(reduce(or_, words, 0)):

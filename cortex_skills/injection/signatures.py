@@ -42,7 +42,6 @@ class Signatures(NamedTuple):
     Attributes:
         kind: the kind of the first pattern that marks an instruction; None without one.
         marked: the text, with the lesser signs marked.
-
     """
 
     kind: str | None

@@ -25,7 +25,6 @@ class Work:
     Args:
         characters: of the text.
         until: when the work ends, on the clock of `time.monotonic`.
-
     """
 
     def __init__(self, characters: int, until: float = math.inf) -> None:
@@ -37,7 +36,6 @@ class Work:
 
         Raises:
             OutOfWork: before the reading, when it is more than is left.
-
         """
         self.left -= characters
         if self.left < 0 or (self._until != math.inf and time.monotonic() >= self._until):

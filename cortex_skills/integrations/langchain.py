@@ -29,7 +29,6 @@ def tools(plugin: Plugin, *, skill: str | None = None, agent: str | None = None)
         plugin: answers the calls.
         skill: the acting skill; may be omitted when exactly one is active.
         agent: on whose behalf; the plugin's own when omitted.
-
     """
     return [
         _Tool(

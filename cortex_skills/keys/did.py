@@ -29,7 +29,6 @@ def read_multikey(text: str) -> bytes:
 
     Raises:
         ValueError: the text is not a valid Ed25519 public key.
-
     """
     data = multibase.decode(text, len(_ED25519) + PUBLIC_BYTES)
     if not data.startswith(_ED25519):
@@ -50,7 +49,6 @@ def public_of(did: str) -> bytes:
 
     Raises:
         ValueError: the text is not the `did:key` of a valid Ed25519 key.
-
     """
     if not did.startswith(_PREFIX):
         raise ValueError("it is not a did:key")

@@ -39,7 +39,6 @@ class Key:
 
     Raises:
         ValueError: the seed has another length.
-
     """
 
     __slots__ = ("_secret", "did", "name", "public")
@@ -73,7 +72,6 @@ def verify(public: bytes, message: bytes, signature: bytes) -> bool:
         public: the public key, 32 bytes.
         message: the signed bytes.
         signature: 64 bytes; False for any other length.
-
     """
     if len(signature) != SIGNATURE_BYTES or not is_public(public):
         return False

@@ -59,7 +59,6 @@ class KeyInfo:
         name: the name of the key.
         did: the public key as a `did:key`; None when the key cannot be used.
         problem: why the key cannot be used; empty when it can.
-
     """
 
     name: str
@@ -72,7 +71,6 @@ class KeyFolder:
 
     Args:
         path: the folder; created with the first key.
-
     """
 
     def __init__(self, path: Path) -> None:
@@ -84,7 +82,6 @@ class KeyFolder:
         Raises:
             CortexError: `invalid_arguments`: the name is malformed, or exists; `config_invalid`: the folder cannot be
                 used, or the key with this name was lost.
-
         """
         path = self._file(name)
         seed = secrets.token_bytes(SEED_BYTES)
@@ -109,7 +106,6 @@ class KeyFolder:
         Raises:
             CortexError: `invalid_arguments`: the name is malformed, or there is no such key; `config_invalid`: the
                 folder or the file is not private, or the file is not a key, or not the one that it was.
-
         """
         path = self._file(name)
         try:
@@ -130,7 +126,6 @@ class KeyFolder:
 
         Raises:
             CortexError: as `open` and `create`.
-
         """
         path = self._file(name)
         try:
@@ -151,7 +146,6 @@ class KeyFolder:
 
         Raises:
             CortexError: `config_invalid`: the folder is not private.
-
         """
         try:
             self._check_folder()
@@ -256,7 +250,6 @@ def signing_key(config: Config) -> Key:
 
     Raises:
         CortexError: `config_invalid`: the folder or the file is not private, or cannot be read.
-
     """
     return key_folder(config).open_or_create(config.proofs.key)
 

@@ -36,7 +36,6 @@ def decode(text: str, size: int) -> bytes:
 
     Raises:
         ValueError: the text is not base58btc multibase, or encodes another number of bytes.
-
     """
     if not text.startswith(_PREFIX):
         raise ValueError("it is not base58btc multibase text, which begins with z")

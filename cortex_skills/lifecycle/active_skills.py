@@ -84,7 +84,6 @@ class ActiveSkills:
         on_change: called when other skills or other versions are active.
         reloads: how many skills were reloaded, or loaded by a reload.
         last_reloads: the last reload of each skill, by its name, with what it changed.
-
     """
 
     def __init__(self, loader: Loader, approval: Approval = False) -> None:
@@ -122,7 +121,6 @@ class ActiveSkills:
 
         Raises:
             CortexError: `skill_not_found` or `skill_ambiguous`; `signature_invalid`: its key was revoked since.
-
         """
         while True:
             skills = self._skills
@@ -261,7 +259,6 @@ class Decisions:
 
     Attributes:
         folders: where they are.
-
     """
 
     def __init__(self, folders: tuple[Path, ...]) -> None:
@@ -309,7 +306,6 @@ def acting_skill(name: object, skills: Mapping[str, Skill]) -> Skill:
 
     Raises:
         CortexError: `skill_not_found`, or `skill_ambiguous` when several are active and none is named.
-
     """
     if name is not None:
         if isinstance(name, str) and name in skills:

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any
 from cortex_graph import GraphError, Names
 from cortex_sandbox import Box, SandboxError, TranspileError, bundle
 from cortex_skills.errors import CortexError, as_ours
+from cortex_skills.features.artifacts.installed_skills import InstalledSkills
 from cortex_skills.host import Host
-from cortex_skills.lifecycle.installed_skills import InstalledSkills
 from cortex_skills.manifest import Manifest, Semantic, load_order
 from cortex_skills.manifest.model import ANY
 from cortex_skills.runtime.host_functions import HostFunctions
@@ -42,8 +42,8 @@ from cortex_skills.skill_folder.skipped import skipped_skills
 from cortex_skills.skill_folder.snapshot import SkillSnapshot, is_developed, read_skill, skill_folders
 
 if TYPE_CHECKING:
-    from cortex_skills.proofs.logic.rule_set import RuleSet
-    from cortex_skills.registry.lifecycle import Origin
+    from cortex_skills.features.proofs.logic.rule_set import RuleSet
+    from cortex_skills.features.registry.lifecycle import Origin
     from cortex_skills.signatures import RevokedKey, Verifier
     from cortex_skills.signatures.revocations import Revocations
     from cortex_skills.signatures.statement import Signature
@@ -79,7 +79,6 @@ class Loader:
         host: of the plugin.
         developing: folders that the user is writing, of skills or each of one; they need no publisher's signature.
         starting: the sandbox of the skill that is being started.
-
     """
 
     host: Host
@@ -91,7 +90,6 @@ class Loader:
 
         Raises:
             CortexError: with the code of the step that refused; nothing keeps running then.
-
         """
         snapshots = [read_skill(folder) for folder in _folders_in(path)]
         manifests = [self.checked(snapshot) for snapshot in snapshots]
@@ -119,7 +117,6 @@ class Loader:
 
         Raises:
             CortexError: `manifest_invalid`: there is no skill.
-
         """
         loaded: dict[str, Skill] = {}
         refused: list[tuple[SkillSnapshot, CortexError]] = []
@@ -153,7 +150,6 @@ class Loader:
 
         Raises:
             CortexError: `manifest_invalid`: there is no skill.
-
         """
         found: dict[str, Skill] = {}
         verifier = self._verifier()
@@ -172,7 +168,6 @@ class Loader:
 
         Raises:
             CortexError: `manifest_invalid`.
-
         """
         if snapshot.manifest is None:
             raise snapshot.error or CortexError("manifest_invalid", f"{snapshot.folder} cannot be read")
@@ -185,7 +180,6 @@ class Loader:
 
         Raises:
             CortexError: with the code of the step that refused; nothing keeps running then.
-
         """
         manifest = snapshot.manifest
         if manifest is None:
@@ -216,7 +210,6 @@ class Loader:
 
         Raises:
             CortexError: `config_invalid`: the trust store cannot be used.
-
         """
         stopped = self._installed.stopped({name: skill.folder for name, skill in skills.items()})
         if not self.host.config.verification.require_signature:
@@ -238,7 +231,7 @@ class Loader:
         return Revocations(trust_of(self.host.config))
 
     def _record(self, snapshot: SkillSnapshot) -> None:
-        from cortex_skills.registry.sources import record_loaded
+        from cortex_skills.features.registry.sources import record_loaded
 
         folder, actor = snapshot.folder, self.host.session.agent
         origin: Origin = "builtin" if is_builtin(folder) else "human"
@@ -357,7 +350,7 @@ def dispose(skills: Iterable[Skill], reason: str = "unload") -> None:
 def _rules(snapshot: SkillSnapshot, name: str, semantic: Semantic) -> RuleSet | None:
     if snapshot.shapes is None:
         return None
-    from cortex_skills.proofs.logic.rule_set import read_rules
+    from cortex_skills.features.proofs.logic.rule_set import read_rules
 
     if not snapshot.shapes:
         hint = "write shapes into it, or remove it"
@@ -380,7 +373,6 @@ def bundled(sources: Mapping[str, str], entry: str, packages: Mapping[str, str] 
 
     Raises:
         CortexError: `transpile_error`, with file, line and column.
-
     """
     try:
         return bundle(sources, entry, packages=packages)
@@ -404,7 +396,6 @@ def refuse_critical(skill: str, findings: Iterable[Finding]) -> None:
 
     Raises:
         CortexError: `scan_rejected`, with the findings.
-
     """
     critical = [finding for finding in findings if finding.severity == "critical"]
     if not critical:

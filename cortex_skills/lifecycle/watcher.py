@@ -41,7 +41,6 @@ class Watcher:
             thread. Its exceptions are logged.
         debounce_ms: the longest time between a change and the call of `changed`, in milliseconds; changes that follow
             within that time are reported together.
-
     """
 
     def __init__(self, changed: Callable[[frozenset[str] | None], None], debounce_ms: int = DEBOUNCE_MS) -> None:

@@ -29,7 +29,6 @@ def load_order(manifests: Iterable[Manifest], loaded: Iterable[Manifest] = ()) -
 
     Raises:
         ManifestError: a dependency is missing or out of range, there is a cycle, or two names are or look the same.
-
     """
     given = list(manifests)
     known = {manifest.name: manifest for manifest in [*loaded, *given]}

@@ -63,7 +63,6 @@ def parse_manifest(text: str, folder_name: str | None = None, companion: str | N
 
     Raises:
         ManifestError: with all problems.
-
     """
     front = read_frontmatter(text)
     block = None
@@ -142,7 +141,6 @@ def build(front: Frontmatter, block: LocatedDocument | None, folder_name: str | 
 
     Raises:
         ManifestError: with all problems.
-
     """
     given = _with_normal_name(front.document if front.companion_name is None else _joined(front, block))
     document = _with_texts(given)

@@ -54,7 +54,6 @@ def read_manifest(folder: Path, *, portable: bool = False) -> tuple[Manifest, di
 
     Raises:
         ManifestError: with all problems; also when there is no SKILL.md.
-
     """
     text, companion_text = "", ""
     name, place = name_of(folder), str(folder)

@@ -120,7 +120,6 @@ class EnrichmentField:
     Attributes:
         name: the key of the field, at any depth.
         values: the strings that the field may have; empty for a field of text.
-
     """
 
     name: str
@@ -138,7 +137,6 @@ class Semantic:
 
     Attributes:
         states_tools: True when `allowed_tools` comes from the file and is not the default.
-
     """
 
     version: int
@@ -166,7 +164,6 @@ class Manifest:
         semantic: None for a plain agentskills.io skill.
         body: the markdown below the frontmatter, as written.
         warnings: what is ignored or was completed in the frontmatter.
-
     """
 
     name: str
@@ -191,7 +188,6 @@ class ManifestError(CortexError):
         errors: the problems, at least one.
         skill: the name of the skill for the message, if it is known.
         place: the path of its folder for the message, if it was read from one.
-
     """
 
     def __init__(self, errors: Iterable[Problem], skill: str = "", place: str = "") -> None:

@@ -54,7 +54,6 @@ def check_rules(document: LocatedDocument, folder_name: str | None) -> Iterator[
     Args:
         document: the frontmatter, with the block of the companion file inserted at `semantic`.
         folder_name: the name of the skill's folder; None without a folder.
-
     """
     data = document.data
     if not isinstance(data, dict):
@@ -96,7 +95,6 @@ def warnings_of(document: LocatedDocument, folder_name: str | None) -> Iterator[
     Args:
         document: as given, before lists and mappings were read as text.
         folder_name: the name of the skill's folder; None without a folder.
-
     """
     data = document.data
     if "semantic" not in data:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from cortex_skills.policy.registry_changes import LEARN, MANAGE
+from cortex_skills.features.registry.change_rules import LEARN, MANAGE
 from cortex_skills.tokens import PERMISSIONS
 
 Kind = Literal["owner", "person", "agent", "program"]
@@ -36,7 +36,6 @@ class Caller:
         skill: the acting skill; None when none acts.
         session: the key of the client's session; empty when there is none.
         namespace: whose graph or registry the operation concerns.
-
     """
 
     name: str

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from cortex_skills.audit.audit_log import AuditLog
     from cortex_skills.config.settings import Config
-    from cortex_skills.memory import Memories
-    from cortex_skills.registry.registry import SkillRegistry
-    from cortex_skills.registry.skill_finder import SkillFinder
+    from cortex_skills.features.memory import Memories
+    from cortex_skills.features.registry.registry import SkillRegistry
+    from cortex_skills.features.registry.skill_finder import SkillFinder
 
 G = TypeVar("G")
 R = TypeVar("R")
@@ -71,7 +71,6 @@ class OperationCall:
         caller: who asks.
         host: what it uses.
         about: its object, for the audit; an operation that names it itself, such as learning, corrects it.
-
     """
 
     caller: Caller
@@ -90,7 +89,6 @@ class Operation(Generic[G, R]):
         run: performs it, for a caller with the permission.
         object_: the attribute of its arguments that names what it changes; empty for one that only reads.
         state: the name that opens that object, and its state in words; None when there is no such object.
-
     """
 
     name: str
@@ -122,7 +120,6 @@ class Operation(Generic[G, R]):
 
         Raises:
             CortexError: `invalid_arguments`, naming every field that is wrong.
-
         """
         from pydantic import ValidationError
 
@@ -163,7 +160,6 @@ def operation(
 
     Raises:
         TypeError: it changes something, and does not name its object; or its name is taken.
-
     """
     if effect == "changes" and (not object_ or state is None):
         raise TypeError(f"{name} changes something: declare its object and the state of that")

@@ -32,7 +32,6 @@ def run(operation: Operation[G, R], caller: Caller, given: Mapping[str, Any], ho
     Raises:
         CortexError: `invalid_arguments`; `permission_denied`; `audit_unavailable`; or an error of the operation.
         GraphError: the store cannot be used.
-
     """
     call = OperationCall(caller, host)
     if operation.effect == "reads":

@@ -56,7 +56,6 @@ class RateWindow:
         window_s: the length of the window in seconds.
         clock: returns seconds, and never goes backwards.
         setting: the one that raises the limit, for the hint of a refusal.
-
     """
 
     def __init__(
@@ -78,7 +77,6 @@ class RateWindow:
 
         Raises:
             CortexError: `rate_limited`, with `retryAfterMs` and `limit` in its details.
-
         """
         with self._lock:
             now = self._clock()
@@ -150,7 +148,6 @@ class Budgets:
         max_writes: writes of one skill's code, from inside its sandbox.
 
     Each may be infinite.
-
     """
 
     def __init__(self, *, max_graph_queries: float, max_assertions: float, max_writes: float) -> None:
@@ -173,7 +170,6 @@ class Budgets:
 
         Raises:
             CortexError: `query_limit`, with `used` and `limit` in its details.
-
         """
         limits = {**active, skill: limit}
         with self._lock:
@@ -205,7 +201,6 @@ class Budgets:
 
         Raises:
             CortexError: `cost_limit`, with `used` and `limit` in its details.
-
         """
         with self._lock:
             return self._take(self._costs, skill, limit, "units of cost", units)

@@ -32,7 +32,6 @@ class DeclaredPredicates:
 
     Args:
         names: of the namespace.
-
     """
 
     def __init__(self, names: Names) -> None:
@@ -45,7 +44,6 @@ class DeclaredPredicates:
 
         Args:
             active: the semantic block of each by its name; the predicates that it declares are valid names.
-
         """
         owners: dict[NamedNode, dict[str, bool]] = {}
         for skill in sorted(active):
@@ -62,7 +60,6 @@ class DeclaredPredicates:
 
         Raises:
             InvalidArguments: it is not a name.
-
         """
         return self._skills.get(self._names.node(predicate, "predicate"), ())
 
@@ -71,6 +68,5 @@ class DeclaredPredicates:
 
         Raises:
             InvalidArguments: it is not a name.
-
         """
         return self._owners.get(self._names.node(predicate, "predicate"), ())

@@ -36,7 +36,6 @@ def check_call(tool: str, needed: Collection[str], acting: Manifest | None, acti
 
     Raises:
         CortexError: `tool_not_allowed`, or `permission_denied`.
-
     """
     check_tool_allowed(tool, active)
     if acting is not None:
@@ -48,7 +47,6 @@ def check_tool_allowed(tool: str, manifests: Iterable[Manifest]) -> None:
 
     Raises:
         CortexError: `tool_not_allowed`, naming the skills that do not.
-
     """
     refusing = sorted(m.name for m in manifests if m.semantic is not None and not m.semantic.allows_tool(tool))
     if refusing:
@@ -65,7 +63,6 @@ def check_permissions(needed: Collection[str], manifest: Manifest, action: str) 
 
     Raises:
         CortexError: `permission_denied`, naming the missing permissions.
-
     """
     missing = sorted(permission for permission in needed if not manifest.has_permission(permission))
     if missing:
@@ -97,7 +94,6 @@ def check_may_write(
 
     Raises:
         CortexError: `undeclared_predicate`, or `proof_required`.
-
     """
     if check_may_assert(predicate, skill, semantic, required, names, strict=strict):
         raise needs_proof(predicate, "assert it with skill_assert, which proves it")
@@ -110,7 +106,6 @@ def check_may_assert(
 
     Raises:
         CortexError: `undeclared_predicate`.
-
     """
     wanted = names.node(predicate, "predicate")
     declared = [assertion for assertion in semantic.assertions if names.node(assertion.predicate) == wanted]
@@ -152,7 +147,6 @@ def check_may_remove(predicate: str, skill: str, author: str | None, *, needs_pr
 
     Raises:
         CortexError: `proof_required` or `permission_denied`: only its author and the host may remove it.
-
     """
     if not needs_proof and not has_proofs:
         return False

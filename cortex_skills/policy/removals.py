@@ -36,7 +36,6 @@ def is_withdrawn(
 
     Raises:
         CortexError: `undeclared_predicate`, `proof_required` or `permission_denied`: the skill may not remove it.
-
     """
     predicate, triple_id = triple["predicate"], triple["id"]
     return check_may_remove(

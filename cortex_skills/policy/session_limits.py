@@ -39,7 +39,6 @@ class SessionLimits:
         budgets: of the session.
         rate: the sliding minute of the session.
         builtin: the limits of the built-in skills in this session.
-
     """
 
     __slots__ = ("budgets", "builtin", "rate")
@@ -77,7 +76,6 @@ class AllLimits:
 
     Attributes:
         own: those of the plugin's own session.
-
     """
 
     def __init__(self, settings: SkillSandbox, most: int = MAX_SESSIONS, given: Collection[str] = _ALL) -> None:

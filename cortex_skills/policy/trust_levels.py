@@ -87,7 +87,6 @@ def decide(level: object, action: TrustSubject, *, allow_reads: bool = False) ->
         level: the trust level, as it was stored.
         action: the manifest of the action.
         allow_reads: whether files and memories are read at every level without approval.
-
     """
     present = trust_level(level)
     if LEVELS.index(present) < LEVELS.index(action.min_trust_level):

@@ -14,7 +14,7 @@ from typing import Any
 
 from cortex_sandbox import SandboxError
 from cortex_skills.errors import CortexError, from_floor
-from cortex_skills.proofs.wording import instructs
+from cortex_skills.injection.quoted_instructions import instructs
 from cortex_skills.runtime.log import SkillLog
 from cortex_skills.safe_io.display import one_line
 
@@ -36,7 +36,6 @@ def skill_error(
         error: the error.
         log: of the skill; receives the texts that are left out.
         refusal: the error of a host function that it is, whose code and hint it keeps.
-
     """
     known = refusal or from_floor(error)
     code = known.code if known is not None else "skill_error"

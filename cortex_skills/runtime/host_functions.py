@@ -22,10 +22,10 @@ from cortex_graph import NamespacedGraph, Provenance
 from cortex_graph.names import Names
 from cortex_sandbox import Promised, SandboxError, SandboxTimeout, remaining_s
 from cortex_skills.errors import CortexError, from_floor
+from cortex_skills.features.memory import memory_query, new_memory
+from cortex_skills.features.memory.agent_memories import INDEX_TIMEOUT_S
 from cortex_skills.host import Host
 from cortex_skills.manifest import Manifest, Semantic
-from cortex_skills.memory import memory_query, new_memory
-from cortex_skills.memory.agent_memories import INDEX_TIMEOUT_S
 from cortex_skills.policy.declared_predicates import DeclaredPredicates
 from cortex_skills.policy.permissions import check_may_write, check_permissions, is_of_memories
 from cortex_skills.policy.removals import is_withdrawn
@@ -39,7 +39,6 @@ class HostFunctions:
     Attributes:
         agent: on whose behalf it acts at the moment.
         budgets: of the session of the call that it answers at the moment; else the plugin's own.
-
     """
 
     def __init__(self, manifest: Manifest, semantic: Semantic, host: Host) -> None:

@@ -29,7 +29,6 @@ class SkillProgram:
         folder: the skill's.
         entry: the file of the folder that is the module.
         settings: the host's, for skills' code.
-
     """
 
     source: str
@@ -52,7 +51,6 @@ class SkillProgram:
         Raises:
             CortexError: `config_invalid`, when the kind that the settings select is not available.
             SandboxError: it could not be created.
-
         """
         settings = self.settings
         try:
@@ -72,7 +70,6 @@ class SkillProgram:
 
         Raises:
             SandboxError: it does not load.
-
         """
         if isinstance(box, DirectSandbox):
             return box.load(timeout_s=min(timeout_s, _DIRECT_IMPORT_S))

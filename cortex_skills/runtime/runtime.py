@@ -57,7 +57,6 @@ class SkillRuntime:
     Raises:
         CortexError: `skill_error`, `skill_timeout` or `skill_memory`: the code does not load, does not export a
             skill, or does not activate.
-
     """
 
     def __init__(
@@ -107,7 +106,6 @@ class SkillRuntime:
 
         Raises:
             CortexError: it failed, and `onError` was called; or the skill is busy, disabled or closed; `cancelled`.
-
         """
         if "onQuery" not in self.hooks:
             return None
@@ -137,7 +135,6 @@ class SkillRuntime:
 
         Returns:
             The seconds that the hook took.
-
         """
         self.refuse_calls()
         with self._turn:
@@ -248,7 +245,6 @@ class SkillRuntime:
 
         Raises:
             CortexError: the sandbox was stopped in it, or in the `onError` after it.
-
         """
         if "onActivate" not in self.hooks:
             return None

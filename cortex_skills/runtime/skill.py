@@ -23,7 +23,7 @@ from cortex_skills.safe_io.schemas import shown
 from cortex_skills.skill_folder.resources import Resource, list_resources, read_resource
 
 if TYPE_CHECKING:
-    from cortex_skills.proofs.logic.rule_set import RuleSet
+    from cortex_skills.features.proofs.logic.rule_set import RuleSet
     from cortex_skills.runtime.runtime import SkillRuntime
 
 # For a skill of agentskills.io without a semantic block: it may do nothing, and forbids no tool to others.
@@ -66,7 +66,6 @@ class Calls:
 
         Returns:
             Whether all of them have ended.
-
         """
         until = time.monotonic() + wait_s
         with self._lock:
@@ -91,7 +90,6 @@ class Skill:
         rules: its own shapes, for proofs of what it asserts; None when it has none.
         calls: those in progress.
         is_builtin: whether it is a skill of the package.
-
     """
 
     manifest: Manifest
@@ -119,7 +117,6 @@ class Skill:
 
         Raises:
             CortexError: `invalid_arguments`.
-
         """
         data = read_resource(self.folder, path)
         if self.signed is not None and self.signed.get(path) != sha256(data).hexdigest():

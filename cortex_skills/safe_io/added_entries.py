@@ -14,7 +14,6 @@ def added_entries(group: str, what: str) -> list[EntryPoint]:
     Args:
         group: such as `cortex_skills.tools`.
         what: the things that they add, for the warning.
-
     """
     try:
         return sorted(entry_points(group=group), key=lambda entry: (entry.name, entry.value))

@@ -78,7 +78,6 @@ def decoded(data: bytes, label: str = "") -> str:
     Raises:
         UnknownCharset: it is none of the table.
         UnicodeDecodeError: the text is not in that charset.
-
     """
     for mark, codec in _MARKS:
         if data.startswith(mark):

@@ -41,7 +41,6 @@ def expanded_path(path: str, env: Mapping[str, str] = os.environ, *, may_be_addr
     Raises:
         ValueError: a variable is not set, there is no such user, or it is written for a shell; the message is a whole
             sentence without the path.
-
     """
     if path != path.strip():
         raise ValueError("the path begins or ends with a blank: write it without")

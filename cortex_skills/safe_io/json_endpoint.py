@@ -27,7 +27,6 @@ class EndpointError(Exception):
     Args:
         message: what happened, with the address of the server.
         status: the status of the answer; None without one.
-
     """
 
     def __init__(self, message: str, status: int | None = None) -> None:
@@ -46,7 +45,6 @@ class JsonEndpoint:
     Attributes:
         server: the address of the server.
         url: the address of the endpoint.
-
     """
 
     def __init__(self, server: str, path: str, key_variable: str = "") -> None:
@@ -66,7 +64,6 @@ class JsonEndpoint:
 
         Raises:
             EndpointError: there is no answer, or another one.
-
         """
         body = json.dumps(document).encode()
         try:

@@ -30,7 +30,6 @@ def by_schema(value: Any, schema: Schema, definitions: Schema = _NONE) -> Any:
         value: JSON.
         schema: a JSON Schema.
         definitions: the schemas that `$ref` names by their last part.
-
     """
     schema = _resolved(schema, definitions)
     if isinstance(value, dict):

@@ -32,7 +32,6 @@ def read_outside(path: Path, most: int) -> bytes:
 
     Raises:
         OutsideFileError: it is not a regular file, is too large, or cannot be read.
-
     """
     try:
         if path.is_symlink():
@@ -61,7 +60,6 @@ def read_folder(folder: Path, *, most_files: int, most_bytes: int, left_out: Col
 
     Raises:
         OutsideFileError: it has something that is not a regular file or a folder, is too large, or cannot be read.
-
     """
     found: dict[str, bytes] = {}
     pending, entries, size = [folder], 0, 0

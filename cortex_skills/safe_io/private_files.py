@@ -42,7 +42,6 @@ def read_private(path: Path, max_bytes: int) -> bytes:
     Raises:
         NotPrivateError: the file is not private, not a regular file, or too large.
         OSError: it cannot be read; FileNotFoundError when it does not exist.
-
     """
     with open(path, "rb", opener=_without_waiting) as file:
         state = os.fstat(file.fileno())
@@ -61,7 +60,6 @@ def write_private(path: Path, data: bytes) -> None:
 
     Raises:
         OSError: it cannot be written; an old file is unchanged.
-
     """
     make_private_folder(path.parent)
     write_whole(path, data, 0o600)
@@ -77,7 +75,6 @@ def write_whole(path: Path, data: bytes, mode: int) -> None:
 
     Raises:
         OSError: it cannot be written; an old file is unchanged.
-
     """
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # 0600 from the start
     try:
@@ -100,7 +97,6 @@ def sync_folder(path: Path) -> None:
 
     Raises:
         OSError: it failed.
-
     """
     if _POSIX:
         folder = os.open(path, os.O_RDONLY)
@@ -115,7 +111,6 @@ def make_private_folder(path: Path) -> None:
 
     Raises:
         OSError: it cannot be created.
-
     """
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
 
@@ -126,7 +121,6 @@ def check_private_folder(path: Path) -> None:
     Raises:
         NotPrivateError: it is not a private folder.
         OSError: its state cannot be read; FileNotFoundError when it does not exist.
-
     """
     state = path.lstat()
     if not stat.S_ISDIR(state.st_mode):
@@ -144,7 +138,6 @@ def locked(path: Path) -> Iterator[None]:
 
     Raises:
         OSError: the lock cannot be created.
-
     """
     make_private_folder(path.parent)
     handle = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
@@ -160,7 +153,6 @@ def lock(handle: int) -> None:
 
     Raises:
         OSError: the file cannot be locked.
-
     """
     if _POSIX:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -174,7 +166,6 @@ def unlock(handle: int) -> None:
 
     Raises:
         OSError: it cannot be released.
-
     """
     if _POSIX:
         fcntl.flock(handle, fcntl.LOCK_UN)

@@ -34,7 +34,6 @@ def read_json(
 
     Raises:
         ValueError: the text is not JSON, or breaks a rule of this module.
-
     """
     if max_size is not None and len(data) > max_size:
         raise ValueError(f"it is longer than {max_size:,}")

@@ -69,7 +69,6 @@ def read(
         at: the path of the document inside a larger one.
         is_text: whether only text is allowed at a path.
         is_foreign: whether the value at a path is only kept, so that a word with several readings is text.
-
     """
     reader = _Reader(yaml.parse(text, Loader=yaml.CSafeLoader), file, first_line, is_text, is_foreign)
     for match in _LINE_BREAK_OF_YAML_1_1.finditer(text):

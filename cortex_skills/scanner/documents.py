@@ -45,7 +45,6 @@ def scan_document(text: str, filename: str) -> list[Finding]:
 
     Returns:
         The findings in the order of the text.
-
     """
     if len(text) > SOURCE_LIMIT:
         message = f"the document has {len(text):,} characters; at most {SOURCE_LIMIT:,} are scanned"

@@ -50,7 +50,6 @@ class Evaluator:
     Attributes:
         values: the known values, by node index.
         uses: the paths of the globals that are reached, by node index.
-
     """
 
     def __init__(self, tree: SyntaxTree, names: ResolvedNames) -> None:

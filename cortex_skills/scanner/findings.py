@@ -37,7 +37,6 @@ class Finding:
         evidence: the source text, at most 120 characters, escaped.
         message: what was found.
         hint: how to correct it.
-
     """
 
     rule: str

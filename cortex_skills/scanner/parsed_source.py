@@ -73,7 +73,6 @@ class CallSite:
         value: the known value of the callee.
         path: the path of the global that is called, without `call` and `apply`; empty for anything else.
         arguments: the arguments that the function gets; empty for a template.
-
     """
 
     node: SyntaxNode

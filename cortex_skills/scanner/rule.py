@@ -28,7 +28,6 @@ class Rule:
         trips: the shortest example that is reported.
         passes: a similar example that is not reported.
         written_in: the language of the examples: code of a skill, SKILL.md, or a sentence about a folder.
-
     """
 
     id: str

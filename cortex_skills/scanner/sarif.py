@@ -35,7 +35,6 @@ def to_sarif(findings: Iterable[tuple[str, Finding]], rules: Iterable[Rule], ver
         findings: each with the relative path of its file, with `/` as separator.
         rules: all rules of the scan.
         version: the version of the scanner.
-
     """
     described = list(rules)
     places = {rule.id: place for place, rule in enumerate(described)}

@@ -102,7 +102,6 @@ class ResolvedNames:
     Attributes:
         bindings: the declared names, by the index of each node that names them.
         globals: the names of globals, by the index of each node that names them.
-
     """
 
     bindings: dict[int, Binding]

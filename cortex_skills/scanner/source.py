@@ -34,7 +34,6 @@ def scan_source(text: str, filename: str = "skill.ts") -> list[Finding]:
 
     Returns:
         The findings in the order of the text.
-
     """
     if len(text) > SOURCE_LIMIT:
         message = f"the source has {len(text):,} characters; at most {SOURCE_LIMIT:,} are scanned"

@@ -67,7 +67,6 @@ class SyntaxNode:
         start, end: the byte range in the UTF-8 text.
         index: the position in `SyntaxTree.nodes`.
         in_type: True inside a type, which is erased before the code runs.
-
     """
 
     __slots__ = ("children", "end", "field", "in_type", "index", "kind", "parent", "start")
@@ -136,7 +135,6 @@ def parse(text: str, filename: str) -> SyntaxTree:
 
     Raises:
         ParseTooCostlyError: the parser would need more than linear time.
-
     """
     from tree_sitter import Parser
 

@@ -28,7 +28,6 @@ class SecretName:
 
     Raises:
         CortexError: `invalid_arguments`: one of them does not have the form.
-
     """
 
     scope: str
@@ -48,7 +47,6 @@ class SecretName:
 
         Raises:
             CortexError: `invalid_arguments`.
-
         """
         scope, _, key = text.partition("/")
         return cls(scope, key)

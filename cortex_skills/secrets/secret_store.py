@@ -54,7 +54,6 @@ class SecretStore:
         key_file: the file of the key that seals.
         keyring: the keyring of the system; None to seal every value.
         passphrase: replaces the key file; empty for none.
-
     """
 
     def __init__(self, path: Path, key_file: Path, keyring: SystemKeyring | None = None, passphrase: str = "") -> None:
@@ -69,7 +68,6 @@ class SecretStore:
 
         Raises:
             CortexError: `config_invalid`: the keyring is asked for, and there is no usable one.
-
         """
         from platformdirs import user_config_path, user_data_path
 
@@ -87,7 +85,6 @@ class SecretStore:
 
         Raises:
             CortexError: `config_invalid`: the file cannot be used.
-
         """
         return sorted(SecretName.of(name) for name in self._entries())
 
@@ -97,7 +94,6 @@ class SecretStore:
         Raises:
             CortexError: `invalid_arguments`: the value is empty, too long or no text; `config_invalid`: the file or
                 the key cannot be used.
-
         """
         try:
             size = len(value.encode())
@@ -127,7 +123,6 @@ class SecretStore:
 
         Raises:
             CortexError: `config_invalid`: the file cannot be used.
-
         """
 
         def change(entries: Entries) -> bool:
@@ -144,7 +139,6 @@ class SecretStore:
 
         Raises:
             CortexError: `secret_not_found`; `config_invalid`: the file or the key cannot be used.
-
         """
         entries = self._entries()
         sealed = entries.get(str(name))

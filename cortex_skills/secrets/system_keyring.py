@@ -22,7 +22,6 @@ class SystemKeyring:
 
     Args:
         backend: with the methods of `keyring.backend.KeyringBackend`.
-
     """
 
     def __init__(self, backend: Any) -> None:

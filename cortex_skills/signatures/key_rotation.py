@@ -46,7 +46,6 @@ class KeyRotation:
         signed: the time, as `xsd:dateTime` in UTC.
         signature: of the old key, 64 bytes.
         new_signature: of the new key, 64 bytes.
-
     """
 
     publisher: str
@@ -68,7 +67,6 @@ def rotate(publisher: str, old: Key, new: Key, now: datetime) -> KeyRotation:
 
     Raises:
         CortexError: `invalid_arguments`: the publisher's name is malformed, or it is one key.
-
     """
     if not PUBLISHER_NAME.fullmatch(publisher):
         raise CortexError("invalid_arguments", f"{shown(publisher)} is not a valid name of a publisher")
@@ -84,7 +82,6 @@ def read_rotation(data: bytes) -> KeyRotation:
 
     Raises:
         CortexError: `signature_invalid`.
-
     """
     try:
         document = read_json(data, max_size=MAX_STATEMENT, max_depth=1, floats=False)
@@ -115,7 +112,6 @@ def rotated(trust: Trust, rotation: KeyRotation, now: datetime) -> Trust:
 
     Raises:
         CortexError: `signature_invalid`.
-
     """
     known = trust.publishers.get(rotation.publisher)
     if known is None:

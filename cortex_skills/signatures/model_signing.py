@@ -20,8 +20,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from cortex_skills.artifacts.entry_paths import SKILL_MD
 from cortex_skills.errors import CortexError
+from cortex_skills.safe_io.entry_paths import SKILL_MD
 from cortex_skills.safe_io.outside_file import NOT_SHIPPED, OutsideFileError, read_outside
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.safe_io.strict_json import read_json
@@ -56,7 +56,6 @@ def check_model_signature(folder: Path, keys: Sequence[str | Path]) -> ModelSign
     Raises:
         CortexError: `signature_invalid`: it is not a signature of these files by this key; `config_invalid`: the extra
             `model-signing` is not installed, or a key cannot be read.
-
     """
     file = folder / MODEL_SIGNATURE
     if not file.exists() and not file.is_symlink():
@@ -99,7 +98,6 @@ def check_model_signature_in(entries: Mapping[str, bytes], keys: Sequence[str | 
     Args:
         entries: of the artifact that was verified, by path.
         keys: as there.
-
     """
     if f"{_IN_ARTIFACT}{MODEL_SIGNATURE}" not in entries:
         return "none"

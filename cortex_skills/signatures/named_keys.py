@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from cortex_skills.artifacts.payload import key_id
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.package.payload import key_id
 from cortex_skills.keys import did_of, is_public, public_of
 from cortex_skills.safe_io.schemas import shown
 
@@ -28,7 +28,6 @@ def read_key(text: str, known: Iterable[str] = ()) -> str:
 
     Raises:
         CortexError: `invalid_arguments`: it is no key, or the id of no known key.
-
     """
     if _ID.fullmatch(text):
         found = sorted({did for did in known if id_of(did) == text})

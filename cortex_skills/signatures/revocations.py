@@ -18,7 +18,6 @@ class Revocations:
 
     Args:
         file: the trust store.
-
     """
 
     def __init__(self, file: TrustFile) -> None:
@@ -30,7 +29,6 @@ class Revocations:
 
         Raises:
             CortexError: `config_invalid`: the trust store cannot be used.
-
         """
         state, known = self._state(), self._known
         if known is None or known[0] != state:

@@ -33,7 +33,6 @@ def sign_files(manifest: Manifest, files: list[SkillFile], key: Key, publisher: 
 
     Raises:
         CortexError: `invalid_arguments`: the publisher's name is not valid.
-
     """
     if not PUBLISHER.fullmatch(publisher):
         raise CortexError(
@@ -57,7 +56,6 @@ def sign_for_others(folder: Path, manifest: Manifest, key: Key, publisher: str, 
 
     Raises:
         CortexError: `signature_invalid`: a file cannot be signed; `invalid_arguments`.
-
     """
     if publisher == DEVELOPER:
         hint = "use a name that identifies the publisher to others, such as example.org"
@@ -76,7 +74,6 @@ def sign_for_oneself(folder: Path, manifest: Manifest, keys: KeyFolder, place: P
         keys: the folder of the developer's key, which is created when missing.
         place: the folder of this user's signatures.
         now: the current time, with its zone.
-
     """
     check_own(folder)
     signature = sign_files(manifest, files_of(folder), keys.open_or_create(DEVELOPER), DEVELOPER, now)

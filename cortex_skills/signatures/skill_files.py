@@ -48,7 +48,6 @@ def files_of(folder: Path) -> list[SkillFile]:
 
     Raises:
         CortexError: `signature_invalid`: the folder has a file that cannot be signed, is too large, or cannot be read.
-
     """
     found: list[SkillFile] = []
     size = 0

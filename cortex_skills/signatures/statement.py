@@ -57,7 +57,6 @@ class SignedStatement:
         version: its version; empty for a skill without one.
         signed: the time, as `xsd:dateTime` in UTC.
         digest: the digest of the files, 32 bytes.
-
     """
 
     publisher: str

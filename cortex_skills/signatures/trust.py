@@ -42,7 +42,6 @@ class Publisher:
         since: when it was listed.
         more: other keys that it signs with now, as an imported store may list them.
         former: the keys that it has replaced.
-
     """
 
     name: str
@@ -94,7 +93,6 @@ class Trust:
 
         Raises:
             CortexError: `signature_invalid`: a key is revoked, or the publisher is listed with another key.
-
         """
         for key in publisher.keys:
             self.check_not_revoked(key, publisher.name)
@@ -131,7 +129,6 @@ class Trust:
 
         Raises:
             CortexError: `signature_invalid`.
-
         """
         revoked = self.revoked.get(key)
         if revoked is not None:
@@ -173,7 +170,6 @@ def accepted(statement: SignedStatement, trust: Trust, now: datetime, *, first_u
         trust: the known state.
         now: the current time, with its zone.
         first_use: whether to list an unknown publisher.
-
     """
     if statement.time > now + AHEAD:
         raise CortexError(

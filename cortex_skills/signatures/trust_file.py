@@ -62,7 +62,6 @@ class TrustFile:
     Args:
         path: the file.
         key_path: the file of the HMAC key, in another folder.
-
     """
 
     def __init__(self, path: Path, key_path: Path) -> None:
@@ -74,7 +73,6 @@ class TrustFile:
 
         Raises:
             CortexError: `config_invalid`: the store is missing, was changed by another program, or cannot be read.
-
         """
         with self._reported():
             if not self.path.exists() and not self.key_path.exists():
@@ -100,7 +98,6 @@ class TrustFile:
 
         Raises:
             CortexError: `config_invalid`, as for `trust`, or when the store cannot be written.
-
         """
         with self._reported():
             try:

@@ -57,7 +57,6 @@ class Verifier:
         own: the folder of the local developer's signatures.
         first_use: whether unknown publishers are trusted on first use.
         developing: the folders in development, or their parent folders.
-
     """
 
     trust: TrustFile
@@ -80,7 +79,6 @@ class Verifier:
 
         Raises:
             CortexError: `signature_required`, `signature_invalid`; `config_invalid`: the trust store cannot be used.
-
         """
         current = files_of(snapshot.folder)
         if is_developed(snapshot.folder, self.developing):
@@ -102,7 +100,6 @@ class Verifier:
 
         Raises:
             CortexError: `signature_invalid`: a newer version was stored meanwhile; `config_invalid`.
-
         """
         if signature.statement.publisher != DEVELOPER:
             self.trust.change(lambda trust: self._accepted(signature, trust))
@@ -112,7 +109,6 @@ class Verifier:
 
         Raises:
             CortexError: `signature_required`: there is none; `signature_invalid`: it cannot be read.
-
         """
         own = self._own_signature(snapshot.folder)
         if own is not None and not differences(own.files, current):
@@ -165,7 +161,6 @@ def check_holds(
         version: the expected version; empty for none.
         current: the skill's files.
         snapshot: the files in memory that will run; None when there are none.
-
     """
     statement = signature.statement
     check_is_about(statement, skill, version)

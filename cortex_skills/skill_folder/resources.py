@@ -41,7 +41,6 @@ class Resource:
         path: relative to the skill's folder.
         size: in bytes.
         media_type: from the file name.
-
     """
 
     path: str
@@ -64,7 +63,6 @@ def read_resource(folder: Path, path: str) -> bytes:
 
     Raises:
         CortexError: `invalid_arguments`: it does not exist, or is too large.
-
     """
     hint = "give a path from the list of resources"
     if not _is_plain(path):

@@ -33,7 +33,6 @@ class SkippedSkill:
         file: its path.
         reason: why.
         hint: what to do.
-
     """
 
     file: Path
@@ -54,7 +53,6 @@ def skipped_skills(path: Path, read: Collection[Path] = ()) -> list[SkippedSkill
     Args:
         path: the folder.
         read: the folders of the skills that are read.
-
     """
     found = list(islice(_skipped(path, set(read)), _MAX_NAMED + 1))
     if len(found) > _MAX_NAMED:

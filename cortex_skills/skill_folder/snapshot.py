@@ -51,7 +51,6 @@ class SkillSnapshot:
         signature: the content of the signature file, unchecked; None without one.
         shapes: the text of `shapes.ttl`, unchecked; None without one.
         known_name: the name that the skill in this folder had before, if it is known.
-
     """
 
     folder: Path
@@ -138,7 +137,6 @@ def skill_folders(path: Path) -> list[Path]:
 
     Raises:
         CortexError: `manifest_invalid`: there is none.
-
     """
     try:
         if is_skill(path):

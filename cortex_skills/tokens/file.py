@@ -40,7 +40,6 @@ class TokenFile:
 
     Args:
         path: the file; its folder is created with the first token.
-
     """
 
     def __init__(self, path: Path) -> None:
@@ -55,7 +54,6 @@ class TokenFile:
 
         Raises:
             CortexError: `config_invalid`: the file cannot be read, is not private, or is damaged.
-
         """
         with self._lock:
             try:
@@ -76,7 +74,6 @@ class TokenFile:
 
         Raises:
             CortexError: `invalid_arguments`: the name is in use; `config_invalid`: the file cannot be used.
-
         """
 
         def added(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
@@ -92,7 +89,6 @@ class TokenFile:
 
         Raises:
             CortexError: `config_invalid`: the file cannot be used.
-
         """
         before: list[int] = []
 

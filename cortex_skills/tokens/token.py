@@ -53,7 +53,6 @@ class Token:
         created: the time of creation.
         expires: the time of expiry; None for never.
         holder: who uses it, a person or an agent.
-
     """
 
     name: str
@@ -101,7 +100,6 @@ def new_token(
 
     Raises:
         CortexError: `invalid_arguments`: a name, a namespace, a permission or the lifetime is invalid.
-
     """
     text = _PREFIX + secrets.token_urlsafe(32)
     created = now.astimezone(UTC).replace(microsecond=0)
@@ -119,7 +117,6 @@ def read_record(record: Any) -> Token:
 
     Raises:
         CortexError: `invalid_arguments`: the record is invalid.
-
     """
     if not isinstance(record, Mapping) or set(record) - _LATER_KEYS != _KEYS:
         raise _invalid("a token in the file has other keys than expected", f"keys: {', '.join(sorted(_KEYS))}")
@@ -162,7 +159,6 @@ def parse_lifetime(text: str) -> timedelta | None:
 
     Raises:
         CortexError: `invalid_arguments`: the text is neither.
-
     """
     if text == "never":
         return None

@@ -1,6 +1,6 @@
 """The tools that agents call: one file for each, with its JSON schema, the permission it needs, and what it does."""
 
 from cortex_skills.tools.base import Call, Outcome, Tool
-from cortex_skills.tools.catalog import TOOLS, all_tools, find_tool, tool_named
+from cortex_skills.tools.catalog import all_tools, find_tool, own_tools, tool_named
 
-__all__ = ["TOOLS", "Call", "Outcome", "Tool", "all_tools", "find_tool", "tool_named"]
+__all__ = ["Call", "Outcome", "Tool", "all_tools", "find_tool", "own_tools", "tool_named"]

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
+from cortex_skills.features.registry.change_rules import LEARN, MANAGE
 from cortex_skills.host import Host
 from cortex_skills.operations.caller import Caller
 from cortex_skills.policy.budgets import Budgets
-from cortex_skills.policy.registry_changes import LEARN, MANAGE
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.safe_io.lenient_values import by_schema
 from cortex_skills.safe_io.schemas import did_you_mean, errors_of, reason_of
@@ -30,7 +30,7 @@ from cortex_skills.tokens import PERMISSIONS
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator, ValidationError
 
-    from cortex_skills.actions.action import AgentAction
+    from cortex_skills.features.actions.action import AgentAction
 
 # The seconds of a skill's time that an enrichment may cost.
 ENRICHMENT_S = 2.0
@@ -92,7 +92,6 @@ class Call:
         cancel: cancels the call early.
         active: the active skills by name.
         session: the key of the client's session; empty for the plugin's own.
-
     """
 
     skill: Skill
@@ -141,7 +140,6 @@ class Outcome:
         enrichment: what the skill returned for a model, not cleaned; None when there is nothing.
         spent: the units of its budget that the call used: 0 when it changed nothing, so that its slot is returned.
         proposed: actions that the skill proposed, as it wrote them.
-
     """
 
     text: str
@@ -179,7 +177,6 @@ class Tool:
         one_of: groups of arguments of which a call gives exactly one, and that whole. A model's host takes no choice at
             the top of a schema, so the schema does not have it.
         units: how many units of its budget a call takes.
-
     """
 
     name: str
@@ -223,7 +220,6 @@ class Tool:
 
         Raises:
             CortexError: `invalid_arguments`, naming every field that is wrong.
-
         """
         if not isinstance(arguments, dict):
             raise self._invalid([("arguments", f"must be an object, not {type(arguments).__name__}")])

@@ -21,56 +21,26 @@ from functools import cache
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING
 
-from cortex_skills.artifact_tools.model_names import tool_id
 from cortex_skills.errors import CortexError
+from cortex_skills.feature import added
 from cortex_skills.policy.permissions import nearest_or_list
 from cortex_skills.safe_io.added_entries import added_entries
 from cortex_skills.safe_io.schemas import did_you_mean, shown
-from cortex_skills.tools.action_tools import tool_of
-from cortex_skills.tools.approval_status import APPROVAL_STATUS
 from cortex_skills.tools.base import Tool
-from cortex_skills.tools.memory_skills import MEMORY_SKILL_TOOLS
-from cortex_skills.tools.registered_skills import REGISTERED_SKILL_TOOLS
-from cortex_skills.tools.skill_assert import SKILL_ASSERT
-from cortex_skills.tools.skill_graph_query import SKILL_GRAPH_QUERY
-from cortex_skills.tools.skill_learn import SKILL_LEARN
-from cortex_skills.tools.skill_memory_context import SKILL_MEMORY_CONTEXT
-from cortex_skills.tools.skill_memory_reflect import SKILL_MEMORY_REFLECT
-from cortex_skills.tools.skill_memory_remember import SKILL_MEMORY_REMEMBER
-from cortex_skills.tools.skill_request_zk_proof import SKILL_REQUEST_ZK_PROOF
-from cortex_skills.tools.skill_retract import SKILL_RETRACT
-from cortex_skills.tools.skill_verify_assertion import SKILL_VERIFY_ASSERTION
-from cortex_skills.tools.skill_verify_zk_proof import SKILL_VERIFY_ZK_PROOF
-from cortex_skills.tools.skill_write import SKILL_WRITE
-from cortex_skills.tools.skills_of_reflections import SKILLS_OF_REFLECTIONS
+from cortex_skills.tools.model_names import tool_id
 
 if TYPE_CHECKING:
-    from cortex_skills.actions.catalog import Actions
+    from cortex_skills.features.actions.catalog import Actions
 
 log = logging.getLogger(__name__)
 
 GROUP = "cortex_skills.tools"
 
-TOOLS = {
-    tool.name: tool
-    for tool in (
-        SKILL_GRAPH_QUERY,
-        SKILL_ASSERT,
-        SKILL_RETRACT,
-        SKILL_MEMORY_CONTEXT,
-        SKILL_MEMORY_REMEMBER,
-        SKILL_VERIFY_ASSERTION,
-        SKILL_REQUEST_ZK_PROOF,
-        SKILL_VERIFY_ZK_PROOF,
-        *REGISTERED_SKILL_TOOLS,
-        SKILL_WRITE,
-        *MEMORY_SKILL_TOOLS,
-        SKILL_MEMORY_REFLECT,
-        *SKILLS_OF_REFLECTIONS,
-        SKILL_LEARN,
-        APPROVAL_STATUS,
-    )
-}
+
+@cache
+def own_tools() -> Mapping[str, Tool]:
+    """The tools of the features, by name."""
+    return {tool.name: tool for tools in added("tools", "TOOLS") for tool in tools}
 
 
 def find_tool(name: object, actions: Actions | None = None) -> Tool:
@@ -78,7 +48,6 @@ def find_tool(name: object, actions: Actions | None = None) -> Tool:
 
     Raises:
         CortexError: `tool_not_found`.
-
     """
     tool = tool_named(name, actions)
     if tool is None:
@@ -93,24 +62,28 @@ def tool_named(name: object, actions: Actions | None = None) -> Tool | None:
     """The tool of that name, or the action of these; None when there is none."""
     if not isinstance(name, str):
         return None
-    if name in TOOLS:
-        return TOOLS[name]
+    if name in own_tools():
+        return own_tools()[name]
     if name in added_tools():
         return load_added(name)
     action = None if actions is None else actions.find(name) or actions.find(tool_id(name))
+    from cortex_skills.features.actions.tools.action_tools import tool_of
+
     return tool_of(action) if action is not None else None
 
 
 def all_tools(actions: Actions | None = None) -> Mapping[str, Tool]:
     """Every tool by its name, the built-in ones first, and these actions."""
-    added = {name: tool for name in added_tools() if (tool := load_added(name)) is not None}
+    others = {name: tool for name in added_tools() if (tool := load_added(name)) is not None}
+    from cortex_skills.features.actions.tools.action_tools import tool_of
+
     acting = {name: tool_of(action) for name, action in actions.all().items()} if actions is not None else {}
-    return {**TOOLS, **added, **acting}
+    return {**own_tools(), **others, **acting}
 
 
 def tool_names() -> Collection[str]:
     """The names of all tools that are no actions."""
-    return [*TOOLS, *added_tools()]
+    return [*own_tools(), *added_tools()]
 
 
 @cache
@@ -118,7 +91,7 @@ def added_tools() -> Mapping[str, EntryPoint]:
     """The entry points of added tools by the tool's name."""
     found: dict[str, EntryPoint] = {}
     for entry in added_entries(GROUP, "tools"):
-        if entry.name in TOOLS:
+        if entry.name in own_tools():
             log.warning("the tool %s of %s is skipped: a built-in tool has that name", entry.name, entry.value)
         elif entry.name in found and entry.value != found[entry.name].value:
             first = found[entry.name].value

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal, get_args
 
-from cortex_skills.artifact_tools.artifact_action import ArtifactAction
-from cortex_skills.artifact_tools.model_names import MAX_NAME, model_name
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.tools.artifact_action import ArtifactAction
 from cortex_skills.policy.permissions import check_tool_allowed
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.safe_io.schemas import did_you_mean
 from cortex_skills.tools.base import Tool
+from cortex_skills.tools.model_names import MAX_NAME, model_name
 
 Format = Literal["mcp", "openai", "anthropic"]
 FULL = "full"  # the profile of all tools

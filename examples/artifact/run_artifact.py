@@ -25,7 +25,7 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from cortex_skills.cli.app import program
+from cortex_skills.doors.cli.app import program
 
 EXAMPLE = Path(__file__).parents[2] / "sdk" / "c" / "page-watch"
 SKILL, TOOL, SECRET = "acme.page_watch", "acme.page_watch.check", "skill:acme.page_watch/token"

@@ -26,7 +26,7 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from cortex_skills.cli.app import program
+from cortex_skills.doors.cli.app import program
 
 SKILL = Path(__file__).parent
 PUBLISHER = "kyc.example"

@@ -23,7 +23,6 @@ class AgentGraph(NamespacedGraph):
     Args:
         graph: the graph of the namespace.
         agent: the owner of the memories.
-
     """
 
     def __init__(self, graph: NamespacedGraph, agent: str) -> None:
@@ -44,7 +43,6 @@ class AgentGraph(NamespacedGraph):
 
         Raises:
             PermissionDenied: the triple names the author of a memory, or is the key of the IDs.
-
         """
         quad = self.index.find(triple_id)
         if quad is not None:

@@ -38,7 +38,6 @@ def interruptible(cancel: Cancellation | None, interrupt: Callable[[], None]) ->
 
     Raises:
         Exception: what `cancel` raises, in place of the error that the interruption caused.
-
     """
     if cancel is None:
         yield

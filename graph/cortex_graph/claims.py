@@ -46,7 +46,6 @@ def apply_claimed(store: GraphStore, claim: Quad, insert: Sequence[Quad] = (), r
     Raises:
         GraphBusy: the graphs are written to repeatedly meanwhile, and nothing was written.
         GraphUnavailable: the store cannot write, or has no such transactions.
-
     """
     if isinstance(store, Claiming):
         return store.apply_claimed(claim, insert, remove)

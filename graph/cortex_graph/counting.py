@@ -43,7 +43,6 @@ class AsserterCount:
         node: `NS:agent:ID` or `NS:skill:SLUG@VERSION`.
         assertions: how many of its assertions are in the graph.
         withdrawn: how many of its assertions were withdrawn.
-
     """
 
     node: NamedNode
@@ -68,7 +67,6 @@ class NamespaceCounts:
         is_exact: whether all of it was counted; otherwise the numbers are lower bounds.
         is_current: whether it is known that nothing was written since.
         counted_at: when it was counted; None while the first count is under way.
-
     """
 
     triples: int = 0
@@ -100,7 +98,6 @@ def count_namespace(store: GraphStore, names: Names, cancel: UntilExit | None = 
 
     Raises:
         GraphError: a query failed.
-
     """
     now = datetime.now(UTC)
     data, records = names.graph, names.provenance_graph

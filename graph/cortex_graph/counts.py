@@ -62,7 +62,6 @@ class KeptCounts:
 
         Raises:
             GraphUnavailable: the store does not answer.
-
         """
         revision = self._current_revision()
         if not self._is_read:

@@ -19,7 +19,6 @@ def date_time(moment: datetime) -> str:
 
     Raises:
         ValueError: it has no time zone.
-
     """
     if moment.tzinfo is None:
         raise ValueError("a time without a time zone is not an instant")

@@ -37,7 +37,6 @@ def explained(error: BaseException, what: str, folder: Path | None) -> GraphErro
         error: the exception.
         what: what failed, for the message: "the store in … failed".
         folder: its folder; None for a store in memory.
-
     """
     traceback.clear_frames(error.__traceback__)
     text = getattr(error, "strerror", None) or str(error)
@@ -80,7 +79,6 @@ def corrupt(folder: Path, problem: str, file: str | None = None) -> GraphCorrupt
         folder: of the store.
         problem: what is lost or damaged.
         file: the name of the damaged file, where it is known.
-
     """
     return GraphCorrupt(
         f"the store in {folder} has lost data: {problem}",

@@ -18,7 +18,6 @@ class GraphError(Exception):
         message: what happened, and to what.
         hint: what to do next; may be empty.
         details: JSON-ready facts for a program.
-
     """
 
     code: ClassVar[str] = "graph_unavailable"

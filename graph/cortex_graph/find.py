@@ -50,7 +50,6 @@ class FindHit:
         node: the resource; the subject of a triple.
         triple: the triple of an id or a text; None for a name.
         triple_id: its id.
-
     """
 
     where: Where
@@ -77,7 +76,6 @@ def find(graph: NamespacedGraph, text: str, *, limit: int = _LIMIT) -> FindResul
 
     Raises:
         InvalidArguments: an argument is invalid.
-
     """
     if not isinstance(text, str) or not 0 < len(text.strip()) <= MAX_TEXT:
         raise invalid("q", f"must have 1 to {MAX_TEXT} characters")

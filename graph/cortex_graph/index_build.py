@@ -101,7 +101,6 @@ class IndexBuild:
         Raises:
             GraphBusy: it is not done yet.
             GraphError: it failed.
-
         """
         self._thread.join(timeout_s)
         if self._thread.is_alive():

@@ -42,7 +42,6 @@ def check_indexes(files: Path, named: Path, reached: Callable[[str, int], None] 
 
     Raises:
         GraphCorrupt: a file is damaged, or two indexes differ.
-
     """
     check = _Check(named, reached)
     try:

@@ -43,7 +43,6 @@ def check_place(quad: Quad, names: Names) -> Quad:
 
     Raises:
         PermissionDenied: it is a term of memories in another graph, or the reverse.
-
     """
     if (quad.predicate in MEMORY_TERMS) != (names.owner is not None):
         problem = "is a term of memories" if names.owner is None else "is not written to the memories of an agent"
@@ -93,7 +92,6 @@ def move_memories(store: GraphStore, graph: NamedNode, source: NamedNode | None 
 
     Returns:
         The number of moved statements.
-
     """
     source = graph if source is None else source
     subjects = _subjects(store, graph, source)

@@ -78,7 +78,6 @@ def check_namespace(namespace: Any) -> str:
 
     Raises:
         InvalidArguments: the namespace is malformed.
-
     """
     if not isinstance(namespace, str) or not _NAMESPACE.fullmatch(namespace):
         raise invalid(
@@ -105,7 +104,6 @@ class Names:
 
     Raises:
         InvalidArguments: the namespace, the base or a vocabulary is malformed.
-
     """
 
     def __init__(
@@ -150,7 +148,6 @@ class Names:
 
         Raises:
             InvalidArguments: not a string, empty, not Unicode text, or a malformed absolute IRI.
-
         """
         if not isinstance(name, str):
             raise invalid(field, f"must be a string, not {type(name).__name__}")
@@ -173,7 +170,6 @@ class Names:
 
         Raises:
             InvalidArguments: it is neither.
-
         """
         return self.node(iri, field) if iri.partition(":")[0] in self._mapped else absolute(iri, field)
 
@@ -200,7 +196,6 @@ class Names:
 
         Raises:
             InvalidArguments: a part is not Unicode text.
-
         """
         return NamedNode("/".join([f"{self.base}{self.namespace}", kind, *(_encoded(part, kind) for part in parts)]))
 
@@ -253,7 +248,6 @@ def absolute(iri: Any, field: str) -> NamedNode:
 
     Raises:
         InvalidArguments: it is not an absolute IRI of RFC 3987.
-
     """
     try:
         return NamedNode(iri)

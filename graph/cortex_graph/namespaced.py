@@ -64,7 +64,6 @@ class NamespacedGraph:
 
     Raises:
         InvalidArguments: the namespace, the base or a vocabulary is malformed.
-
     """
 
     def __init__(
@@ -106,7 +105,6 @@ class NamespacedGraph:
         Raises:
             InvalidArguments: a part of the triple is invalid.
             GraphUnavailable: the store cannot write.
-
         """
         return self.create_triples([triple], provenance)[0]
 
@@ -135,7 +133,6 @@ class NamespacedGraph:
 
         Raises:
             InvalidArguments: a part of the pattern is invalid.
-
         """
         return self._page("triples", {} if pattern is None else pattern, _LIST_LIMIT)
 
@@ -152,7 +149,6 @@ class NamespacedGraph:
 
         Raises:
             InvalidArguments: the value has no term.
-
         """
         term = to_term(value, self.names)
         if isinstance(term, Literal) and isinstance(value, dict):
@@ -196,7 +192,6 @@ class NamespacedGraph:
             InvalidArguments: the id or a part of `by` is invalid.
             GraphBusy: the namespace is written to repeatedly meanwhile.
             GraphUnavailable: the store cannot write.
-
         """
         check_id(triple_id)
         by, names = at_one_time(by), self.names
@@ -226,7 +221,6 @@ class NamespacedGraph:
 
         Raises:
             InvalidArguments: a part of the pattern is invalid or missing.
-
         """
         found = self._pattern(check_pattern(pattern))
         for field, term in (("subject", found.subject), ("predicate", found.predicate)):
@@ -242,7 +236,6 @@ class NamespacedGraph:
 
         Raises:
             InvalidArguments: a part of the pattern is invalid.
-
         """
         return self.store.count(self._pattern(check_pattern({} if pattern is None else pattern)))
 
@@ -393,7 +386,6 @@ def namespaces_of(store: GraphStore, base: str = DEFAULT_BASE, *, with_records: 
         store: the store.
         base: the start of the IRIs of all namespaces.
         with_records: whether to include namespaces that have only provenance, such as withdrawn records.
-
     """
     graphs = {graph.value for graph in store.graph_names()}
     if with_records:

@@ -56,7 +56,6 @@ class NeighbourRow:
     Attributes:
         term: its object, or its subject when it is incoming.
         triple_id: its id.
-
     """
 
     term: NamedNode | Literal
@@ -72,7 +71,6 @@ class PredicateGroup:
         count: how many there are; at least so many if `is_exact` is false.
         is_exact: whether all of them were counted.
         rows: the first ones.
-
     """
 
     predicate: NamedNode
@@ -91,7 +89,6 @@ class Direction:
         count: how many triples there are; at least so many if `is_exact` is false.
         is_exact: whether all triples were counted.
         is_complete: whether all predicates were found.
-
     """
 
     groups: tuple[PredicateGroup, ...]
@@ -109,7 +106,6 @@ class Neighbourhood:
         node: the resource.
         outgoing: the triples whose subject it is.
         incoming: the triples whose object it is.
-
     """
 
     node: NamedNode
@@ -133,7 +129,6 @@ def neighbourhood(graph: NamespacedGraph, name: str, *, predicates: int = 12, va
 
     Raises:
         InvalidArguments: the name or a number is invalid.
-
     """
     for field, given, most in (("predicates", predicates, MAX_PREDICATES), ("values", values, MAX_VALUES)):
         if type(given) is not int or not 1 <= given <= most:

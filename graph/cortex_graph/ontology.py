@@ -33,7 +33,6 @@ def context(names: Names | None = None) -> dict[str, Any]:
 
     Args:
         names: of the namespace whose names occur in the document, so that `mayros:a` is an IRI; None for IRIs only.
-
     """
     found: dict[str, Any] = json.loads(_read("context.jsonld"))
     if names is not None:

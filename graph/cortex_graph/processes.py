@@ -58,7 +58,6 @@ class WorkerProcess:
 
     Raises:
         OSError: the process cannot be started.
-
     """
 
     def __init__(
@@ -106,7 +105,6 @@ class WorkerProcess:
 
         Raises:
             BrokenPipeError: the process has ended.
-
         """
         left = memoryview(FRAME.pack(kind, len(content)) + content)
         while left:  # a signal can interrupt a long write
@@ -118,7 +116,6 @@ class WorkerProcess:
         Raises:
             EOFError: the process has ended.
             ValueError: the frame is longer than `max_bytes`.
-
         """
         kind, length = FRAME.unpack(self._read(FRAME.size))
         if length > max_bytes:
@@ -217,7 +214,6 @@ class ProcessPool:
         waiting: how many callers may wait for a process.
         prepare: called with a process that was started, before its first use. It may raise any error.
         environment: see `WorkerProcess`.
-
     """
 
     _idle_timer: threading.Timer | None
@@ -253,7 +249,6 @@ class ProcessPool:
         Raises:
             GraphBusy: all processes are busy.
             GraphUnavailable: no process can be started, or the pool is closed.
-
         """
         if (process := self._reserve(deadline, cancel)) is None:
             try:

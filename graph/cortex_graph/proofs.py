@@ -70,7 +70,6 @@ class StoredProof:
 
     Raises:
         InvalidArguments: a part is invalid.
-
     """
 
     kind: str
@@ -160,7 +159,6 @@ class StoredProofs:
         Args:
             proof: the proof.
             rules: the texts of the rule sets that it names.
-
         """
         graph = self._names.provenance_graph
         recorded = [
@@ -192,7 +190,6 @@ class StoredProofs:
         Args:
             proof: the proof.
             recorded: the triples that it proves and that have a record.
-
         """
         names = self._names
         node = self.iri(proof.id)
@@ -218,7 +215,6 @@ class StoredProofs:
 
         Args:
             records: the nodes of the records of the triples.
-
         """
         graph, quads = self._names.provenance_graph, self._store.quads
         proofs = dict.fromkeys(

@@ -36,7 +36,6 @@ class ProvedTriple:
         proof: a proof of this triple; None for none.
         rules: the texts of the rule sets that the proof names.
         instead: the ids of the proofs that this one replaces; they are removed in the same transaction.
-
     """
 
     quad: Quad
@@ -76,7 +75,6 @@ def assert_all_proved(
 
     Raises:
         GraphUnavailable: the store cannot write.
-
     """
     names, store = graph.names, graph.store
     provenance = at_one_time(provenance)

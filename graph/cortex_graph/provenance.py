@@ -51,7 +51,6 @@ class Provenance:
         skill_version: the version of that skill; ignored without a skill.
         agent: the id of the agent on whose behalf it was asserted.
         time: with its time zone; None for now.
-
     """
 
     skill: str | None = None
@@ -78,7 +77,6 @@ def record_of(quad: Quad, record: NamedNode, provenance: Provenance, names: Name
 
     Raises:
         InvalidArguments: a part of the provenance is invalid.
-
     """
     graph = names.provenance_graph
     quads = [
@@ -97,7 +95,6 @@ def attributed_to(provenance: Provenance, names: Names) -> list[NamedNode]:
 
     Raises:
         InvalidArguments: a part of the provenance is invalid.
-
     """
     nodes = []
     if provenance.agent is not None:
@@ -185,7 +182,6 @@ def time_of(provenance: Provenance) -> Literal:
 
     Raises:
         InvalidArguments: it has no time zone.
-
     """
     moment = datetime.now(UTC) if provenance.time is None else provenance.time
     if not isinstance(moment, datetime) or moment.tzinfo is None:

@@ -111,7 +111,6 @@ class RecordTimes:
 
         Args:
             until: the latest one, with its time zone.
-
         """
         yield from self._below("", 0, until)
 

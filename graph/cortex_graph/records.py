@@ -27,7 +27,6 @@ def select(store: GraphStore, graph: NamedNode, text: str, *, timeout_s: float =
 
     Raises:
         QueryTimeout: it took longer than its time limit, in seconds.
-
     """
     answer = store.query(text, Dataset((graph,)), results=QueryResultsFormat.JSON, timeout_s=timeout_s)
     found = parse_query_results(b"".join(answer.chunks), QueryResultsFormat.JSON)
@@ -52,7 +51,6 @@ def read_times(store: GraphStore, names: Names, nodes: Iterable[NamedNode]) -> d
 
     Raises:
         QueryTimeout: the store took too long.
-
     """
     graph = names.provenance_graph
     found: dict[NamedNode, Literal] = {}
@@ -74,7 +72,6 @@ def assertion_times(store: GraphStore, names: Names, triple_ids: Iterable[str]) 
 
     Raises:
         QueryTimeout: the store took too long.
-
     """
     records = {names.record(triple_id): triple_id for triple_id in triple_ids}
     return {records[node]: time.value for node, time in read_times(store, names, records).items()}

@@ -42,7 +42,6 @@ def change(graph: NamespacedGraph, insert: QuadSet, remove: QuadSet) -> None:
 
     Raises:
         InvalidArguments: a part of a triple is invalid; nothing is changed then.
-
     """
     names, index, store = graph.names, graph.index, graph.store
     inserted, removed = (_quads(graph, names.graph, some.triples) for some in (insert, remove))
@@ -71,7 +70,6 @@ def as_stored(graph: NamespacedGraph, value: Any) -> Any:
 
     Raises:
         InvalidArguments: it is not an object, or the store cannot store it.
-
     """
     return from_term(_object(graph, value), graph.names)
 

@@ -40,7 +40,6 @@ def scratch_folder(place: Path | None = None) -> Iterator[Path]:
 
     Args:
         place: where; None for the folder for temporary files (`TMPDIR`).
-
     """
     folder, lock = lasting_folder(_PREFIXES[0], place)
     try:
@@ -56,7 +55,6 @@ def lasting_folder(beginning: str, place: Path | None = None) -> tuple[Path, IO[
     Args:
         beginning: the start of its name, one of `_PREFIXES`.
         place: where; None for the folder for temporary files.
-
     """
     place = place or Path(tempfile.gettempdir())
     sweep(place)
@@ -81,7 +79,6 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
     Raises:
         OSError: it cannot be written.
-
     """
     if path.exists() and not path.is_file():
         with path.open("wb") as device:
@@ -108,7 +105,6 @@ def whole_folder(path: Path) -> Iterator[Path]:
 
     Raises:
         OSError: it cannot be written, or exists.
-
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     _sweep_parts(path)
@@ -136,7 +132,6 @@ def exchange(first: Path, second: Path) -> None:
 
     Raises:
         OSError: they could not be renamed.
-
     """
     if not _exchanged(os.fsencode(first), os.fsencode(second)):
         aside = second.with_name(f".{second.name}.replaced")

@@ -46,7 +46,6 @@ def full_triple_id(graph: NamespacedGraph, given: str) -> str:
         InvalidArguments: several ids begin so (`details["ids"]` lists them), or none does.
         GraphBusy: the graph must be indexed first.
         QueryTimeout: the search takes too long.
-
     """
     if not _is_short(given):
         return given

@@ -23,7 +23,6 @@ def nearest(word: str, known: Iterable[str], count: int = 1, likeness: float = 0
     ['timeOuts', 'executionTimeoutMs']
     >>> nearest("objekt", ["subject", "object"])
     ['object']
-
     """
     from difflib import get_close_matches
 

@@ -52,7 +52,6 @@ class Page:
         triples: in the order of the store.
         lines: the text (`str`) of each quad, in UTF-8.
         cursor: the cursor of the next page; None on the last page.
-
     """
 
     graph: NamedNode
@@ -88,7 +87,6 @@ class QueryAnswer:
         form: the format of `chunks`, which distinguishes rows and booleans from graphs.
         chunks: the bytes. Closing it ends the query; it raises `QueryTimeout` when the time limit is exceeded.
         warnings: what of the result may be wrong, and why.
-
     """
 
     form: QueryResultsFormat | RdfFormat
@@ -145,7 +143,6 @@ class GraphStore(Protocol):
 
         Raises:
             InvalidArguments: the cursor is malformed, or belongs to another pattern.
-
         """
 
     def quads(self, pattern: Pattern) -> Iterator[Quad]:
@@ -192,7 +189,6 @@ class GraphStore(Protocol):
         Raises:
             InvalidArguments: the text is not a query (`details`: line, column).
             QueryTimeout: the time limit is exceeded.
-
         """
 
     def snapshot(self, folder: Path) -> bool:
@@ -205,7 +201,6 @@ class GraphStore(Protocol):
 
         Returns:
             Whether the copy was made; False for a store that has no files.
-
         """
 
     def flush(self) -> None:
@@ -252,5 +247,4 @@ class Identifying(Protocol):
 
         Raises:
             GraphBusy: the search takes longer.
-
         """

@@ -56,7 +56,6 @@ def to_term(value: Any, names: Names, field: str = "object") -> Term:
 
     Raises:
         InvalidArguments: the value has no RDF term.
-
     """
     if isinstance(value, str):
         return _literal(field, str(value))
@@ -74,7 +73,6 @@ def from_term(term: NamedNode | BlankNode | Literal | Triple, names: Names) -> A
 
     Raises:
         GraphUnavailable: the term is a blank node or a triple, which has no name.
-
     """
     if type(term) is Literal:
         datatype = term.datatype.value
@@ -94,7 +92,6 @@ def name_of(term: NamedNode | BlankNode | Literal | Triple, names: Names) -> str
 
     Raises:
         GraphUnavailable: it is a blank node or a triple, which has no name.
-
     """
     if type(term) is NamedNode:
         return names.name(term.value)

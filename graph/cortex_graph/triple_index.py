@@ -97,7 +97,6 @@ class TripleIndex:
 
         Raises:
             GraphBusy: it is not done yet, or the graph is being imported.
-
         """
         with self._starting:
             build = self._build
@@ -112,7 +111,6 @@ class TripleIndex:
 
         Raises:
             GraphBusy: the graph must be indexed first, which takes longer or has to wait for an import.
-
         """
         quad = self.recent.quad(triple_id)
         if quad is None and self._finder is not None:

@@ -64,7 +64,6 @@ class Withdrawal:
         asserted: who asserted it: `{agent, skill, skillVersion, time}`; None for unknown.
         withdrawn: who withdrew it, in the same form.
         proofs: the IRIs of the proofs that its record linked to, sorted.
-
     """
 
     triple_id: str
@@ -95,7 +94,6 @@ class Withdrawals:
 
         Args:
             pattern: of the graph of the namespace, with a subject and a predicate.
-
         """
         subject, predicate, object_ = pattern.subject, pattern.predicate, pattern.object_
         if subject is None or predicate is None:
@@ -116,7 +114,6 @@ class Withdrawals:
 
         Raises:
             InvalidArguments: a part of `by` is invalid.
-
         """
         names, read = self._names, self._store.quads
         graph, record = names.provenance_graph, names.record(triple_id)

@@ -35,7 +35,6 @@ class CallTicket:
 
         Raises:
             SandboxError: named `Interrupted`, when the call was cancelled before.
-
         """
         with self._lock:
             if self._is_cancelled:
@@ -62,7 +61,6 @@ class Box(ABC):
     Attributes:
         limits: the limits of the guest.
         exports: the default export of the loaded module.
-
     """
 
     limits: Limits
@@ -83,7 +81,6 @@ class Box(ABC):
             SandboxError: it throws, rejects, never settles, or returns a value that is not a JSON value.
             SandboxTimeout, SandboxMemoryError: past a limit.
             ValueError, TypeError: an argument is not a JSON value.
-
         """
 
     async def acall(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
@@ -126,7 +123,6 @@ class Box(ABC):
 
         Raises:
             SandboxError: when called by a host function of a running call.
-
         """
 
     def __enter__(self) -> Self:

@@ -35,7 +35,6 @@ class SandboxError(Exception):
         frames: the stack trace, innermost first, in the author's source files where a source map is known.
         excerpt: the source line with a caret, where the host knows the source; else empty.
         code: the stable code.
-
     """
 
     code = "skill_error"

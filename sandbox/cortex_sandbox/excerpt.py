@@ -24,7 +24,6 @@ def excerpt(frames: Iterable[Frame], sources: Mapping[str, str]) -> str:
     Args:
         frames: the frames of an error, innermost first; columns count UTF-16 code units from 1.
         sources: text by file name.
-
     """
     for frame in frames:
         lines = sources[frame.file].split("\n") if frame.file in sources else []

@@ -34,7 +34,6 @@ class Limits:
 
     Raises:
         ValueError: for a number out of its range.
-
     """
 
     memory_bytes: int = 8 << 20
@@ -58,7 +57,6 @@ def check_timeout(timeout_s: float) -> float:
 
     Raises:
         ValueError: when it is not above 0 and at most an hour.
-
     """
     if not 0 < timeout_s <= MAX_TIMEOUT_S:
         raise ValueError(f"a timeout must be above 0 and at most {MAX_TIMEOUT_S:.0f} seconds")

@@ -68,7 +68,6 @@ class Sandbox(Box):
     Raises:
         ValueError: for a host function whose name is not a JavaScript name.
         FileNotFoundError: when the WebAssembly guests were not built.
-
     """
 
     def __init__(
@@ -117,7 +116,6 @@ class Sandbox(Box):
         Raises:
             SandboxError: it does not compile, throws, or its top-level `await` never settles.
             SandboxTimeout, SandboxMemoryError: past a limit.
-
         """
         self._sources |= getattr(source, "sources", {filename: str(source)})
         found = source_map or getattr(source, "source_map", None)
@@ -141,7 +139,6 @@ class Sandbox(Box):
 
         Raises:
             SandboxError, SandboxTimeout, SandboxMemoryError: as `call`.
-
         """
         self._script = {filename: source}
 

@@ -19,7 +19,6 @@ def warm_up(limits: Limits) -> None:
 
     Raises:
         SandboxError: named `SandboxUnavailable`: the compiler did not end its work.
-
     """
     if cache_folder() is None:
         return

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cortex_skills import CortexError
-from cortex_skills.actions import ActionCall, ActionRequest
+from cortex_skills.features.actions import ActionCall, ActionRequest
 from tests.actions.manifests import manifest
 from tests.plugin.distribution import install
 
@@ -270,7 +270,7 @@ def test_a_skill_must_allow_an_action(acting, tmp_path) -> None:
 
 
 DISTRIBUTION = """
-from cortex_skills.actions import AgentAction, ActionManifest
+from cortex_skills.features.actions import AgentAction, ActionManifest
 from tests.actions.manifests import manifest
 
 SHOUT = AgentAction(ActionManifest.of(manifest(id="shout")), lambda call: {"lines": len(call.inputs["text"])})

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex_skills.actions.child_output import run_child
+from cortex_skills.features.actions.child_output import run_child
 from tests.actions.test_shell_safe import call, python
 
 pytestmark = pytest.mark.skipif(

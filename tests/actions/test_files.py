@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cortex_skills import CortexError, Plugin
-from cortex_skills.actions.paths import Workspace
 from cortex_skills.config.settings import ActionSettings
+from cortex_skills.features.actions.paths import Workspace
 from tests.actions.asking import approved, kept_request
 
 SECRET = "the secret of the owner"

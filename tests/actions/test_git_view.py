@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex_skills.actions.git_view import ENVIRONMENT, git_view, settings_of
 from cortex_skills.errors import CortexError
+from cortex_skills.features.actions.git_view import ENVIRONMENT, git_view, settings_of
 
 WRITTEN = re.compile(
     r"\[(core|index|extensions)\]|(threads|preloadindex|repositoryformatversion|bare) = (0|1|false)|"

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from cortex_skills import Plugin
-from cortex_skills.actions import shell_safe
-from cortex_skills.actions.child_output import run_child
+from cortex_skills.features.actions import shell_safe
+from cortex_skills.features.actions.child_output import run_child
 from tests.actions.asking import approved, kept_request
 from tests.actions.test_shell_safe import call, confined
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from cortex_skills import CortexError, Plugin
-from cortex_skills.actions import http_get
-from cortex_skills.actions.action import ActionCall
-from cortex_skills.actions.http_get import check_address, public_address
 from cortex_skills.config.settings import ActionSettings
+from cortex_skills.features.actions import http_get
+from cortex_skills.features.actions.action import ActionCall
+from cortex_skills.features.actions.http_get import check_address, public_address
 
 SEEN: list[dict[str, str]] = []
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cortex_skills import Plugin
-from cortex_skills.actions.action import ActionCall
+from cortex_skills.features.actions.action import ActionCall
 from cortex_skills.gate.result import Result
 from tests.graph.remote.hostile import Answer, hostile, response, says
 
@@ -163,7 +163,7 @@ def test_the_deadline_is_looked_at_before_the_text_is_decoded(
             raise TimeoutError("late")
 
     monkeypatch.setattr(ActionCall, "check_time", check_time)
-    monkeypatch.setattr("cortex_skills.actions.http_get.decoded", lambda *_: pytest.fail("it was decoded"))
+    monkeypatch.setattr("cortex_skills.features.actions.http_get.decoded", lambda *_: pytest.fail("it was decoded"))
     assert get(says(response(kind="text/plain", body=b"a"))).is_error
 
 

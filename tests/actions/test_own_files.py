@@ -14,10 +14,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cortex_skills import Config, CortexError, Plugin
-from cortex_skills.actions.own_files import guarded
-from cortex_skills.actions.paths import Workspace, folded
-from cortex_skills.actions.readable_paths import readable
 from cortex_skills.config.path_settings import path_marks
+from cortex_skills.features.actions.own_files import guarded
+from cortex_skills.features.actions.paths import Workspace, folded
+from cortex_skills.features.actions.readable_paths import readable
 from tests.actions.asking import approved
 from tests.configs import config
 

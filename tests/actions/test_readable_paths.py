@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from cortex_skills import Plugin
-from cortex_skills.actions import shell_safe
-from cortex_skills.actions.paths import Workspace
-from cortex_skills.actions.readable_paths import apart_from, readable
+from cortex_skills.features.actions import shell_safe
+from cortex_skills.features.actions.paths import Workspace
+from cortex_skills.features.actions.readable_paths import apart_from, readable
 from tests.actions.asking import approved
 
 DEPTH, NAME = 50, "d" * 100  # more than a path has characters for

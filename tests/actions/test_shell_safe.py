@@ -14,11 +14,11 @@ import pytest
 
 from cortex_sandbox.isolation.confined_command import ConfinedCommand
 from cortex_skills import CortexError, Plugin
-from cortex_skills.actions import shell_safe
-from cortex_skills.actions.action import ActionCall
-from cortex_skills.actions.argument_policies import checked_arguments
-from cortex_skills.actions.child_output import run_child
 from cortex_skills.cancellation import CancelToken
+from cortex_skills.features.actions import shell_safe
+from cortex_skills.features.actions.action import ActionCall
+from cortex_skills.features.actions.argument_policies import checked_arguments
+from cortex_skills.features.actions.child_output import run_child
 from tests.actions.asking import approved, kept_request
 from tests.actions.manifests import manifest
 
@@ -218,7 +218,7 @@ def test_git_runs_no_program_of_its_configuration(plugin: Plugin, folder: Path) 
 def call(timeout_ms: int = 30_000, cancel: CancelToken | None = None) -> ActionCall:
     import time
 
-    from cortex_skills.actions import ActionManifest
+    from cortex_skills.features.actions import ActionManifest
 
     shown = ActionManifest.of(manifest(limits={"timeoutMs": timeout_ms}))
     deadline = time.monotonic() + timeout_ms / 1000

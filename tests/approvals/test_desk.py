@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cortex_skills import CortexError, Plugin
-from cortex_skills.approvals.record import ApprovalRecord
+from cortex_skills.features.actions.approvals.record import ApprovalRecord
 from cortex_skills.gate.result import Result
 
 Acting = Callable[..., Plugin]

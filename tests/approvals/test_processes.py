@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cortex_skills import Plugin
-from cortex_skills.approvals.record import LEASE
+from cortex_skills.features.actions.approvals.record import LEASE
 from tests.approvals.test_desk import asked, error_of, status
 
 pytestmark = pytest.mark.slow

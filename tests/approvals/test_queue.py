@@ -13,11 +13,11 @@ from cortex_graph import GraphStore, GraphUnavailable, NamespacedGraph, open_sto
 from cortex_graph.names import Names
 from cortex_graph.ontology import ontology
 from cortex_graph.store import Pattern
-from cortex_skills.actions import ActionRequest
-from cortex_skills.approvals import queue as module
-from cortex_skills.approvals.queue import ApprovalQueue
-from cortex_skills.approvals.record import LEASE, ApprovalRecord, RunEnd
 from cortex_skills.errors import CortexError
+from cortex_skills.features.actions import ActionRequest
+from cortex_skills.features.actions.approvals import queue as module
+from cortex_skills.features.actions.approvals.queue import ApprovalQueue
+from cortex_skills.features.actions.approvals.record import LEASE, ApprovalRecord, RunEnd
 
 NAMES = Names("mayros")
 

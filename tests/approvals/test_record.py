@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.actions import ActionRequest
-from cortex_skills.approvals.record import (
+from cortex_skills.errors import CortexError
+from cortex_skills.features.actions import ActionRequest
+from cortex_skills.features.actions.approvals.record import (
     LEASE,
     MAX_REQUEST,
     MAX_RESULT,
@@ -25,7 +26,6 @@ from cortex_skills.approvals.record import (
     resolution_text,
     start_text,
 )
-from cortex_skills.errors import CortexError
 
 NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from cortex_skills.artifact_index import IndexEntry, write_pages
+from cortex_skills.features.artifacts.index import IndexEntry, write_pages
 from cortex_skills.keys import Key
 
 KEY = Key("registry", bytes([3]) * 32)

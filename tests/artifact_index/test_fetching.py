@@ -11,10 +11,10 @@ from typing import ClassVar
 
 import pytest
 
-from cortex_skills.artifact_index import FIRST_PAGE, fetching
-from cortex_skills.artifact_index.fetching import download, fetch, index_address, read_local
-from cortex_skills.artifact_index.seen_indexes import SeenIndexes
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.index import FIRST_PAGE, fetching
+from cortex_skills.features.artifacts.index.fetching import download, fetch, index_address, read_local
+from cortex_skills.features.artifacts.index.seen_indexes import SeenIndexes
 from tests.artifact_index.samples import KEY, NOW, OTHER_KEY, entry, files
 from tests.artifact_index.test_making import NOW as MADE
 from tests.artifact_index.test_making import artifact, build

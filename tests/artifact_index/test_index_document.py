@@ -9,10 +9,17 @@ import rfc8785
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.artifact_index import FIRST_PAGE, IndexPage, check_entries, read_first_page, read_page, write_pages
-from cortex_skills.artifact_index.index_document import MAX_PAGE
-from cortex_skills.artifacts.payload import sign_hash
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.index import (
+    FIRST_PAGE,
+    IndexPage,
+    check_entries,
+    read_first_page,
+    read_page,
+    write_pages,
+)
+from cortex_skills.features.artifacts.index.index_document import MAX_PAGE
+from cortex_skills.features.artifacts.package.payload import sign_hash
 from tests.artifact_index.samples import DAY_MS, KEY, MADE_AT, OTHER_KEY, entry, files
 
 INDEX = files([entry(1), entry(2, yanked=True)])[FIRST_PAGE]

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from cortex_skills.artifact_index import FIRST_PAGE
-from cortex_skills.artifact_index.making import artifact_files, build_index, read_folder, verified_entry
-from cortex_skills.artifacts import write_archive
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.index import FIRST_PAGE
+from cortex_skills.features.artifacts.index.making import artifact_files, build_index, read_folder, verified_entry
+from cortex_skills.features.artifacts.package import write_archive
 from tests.artifact_index.samples import KEY, OTHER_KEY
 from tests.artifacts.samples import MANIFEST, payload, signed
 

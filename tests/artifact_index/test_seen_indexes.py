@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from cortex_skills.artifact_index import SeenIndex
-from cortex_skills.artifact_index.seen_indexes import SeenIndexes
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.index import SeenIndex
+from cortex_skills.features.artifacts.index.seen_indexes import SeenIndexes
 
 SEEN = SeenIndex("https://a.example/index.json", "a", "did:key:z6Mk", 3, "0" * 64, 5)
 

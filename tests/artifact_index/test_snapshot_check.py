@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from cortex_skills.artifact_index import FIRST_PAGE, accepted, check_key, read_first_page, signature_of
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.index import FIRST_PAGE, accepted, check_key, read_first_page, signature_of
 from tests.artifact_index.samples import DAY_MS, KEY, MADE_AT, NOW, OTHER_KEY, URL, entry, files
 
 PAGE = read_first_page(files()[FIRST_PAGE])

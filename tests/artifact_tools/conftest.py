@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from cortex_skills import Plugin
-from cortex_skills.artifacts import write_archive
-from cortex_skills.installed.grant_decisions import GrantAnswers
+from cortex_skills.features.artifacts.installed.grant_decisions import GrantAnswers
+from cortex_skills.features.artifacts.package import write_archive
 from tests.artifacts.samples import MANIFEST, payload, signed
 from tests.configs import config
 from tests.installed.conftest import trust

@@ -11,7 +11,7 @@ import pytest
 
 from cortex_sandbox.wasm import make_component
 from cortex_skills import CortexError, Plugin
-from cortex_skills.artifacts import write_archive
+from cortex_skills.features.artifacts.package import write_archive
 from tests.artifact_tools.conftest import ALL
 from tests.artifacts.samples import payload, signed
 from tests.installed.samples import install

@@ -10,10 +10,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from cortex_sandbox.wasm import HostRefusal, HttpRequest
-from cortex_skills.artifact_tools.artifact_storage import ArtifactStorage
-from cortex_skills.artifact_tools.http_requests import fetch
-from cortex_skills.artifact_tools.message_channels import send_message
-from cortex_skills.installed.grant_decisions import GrantAnswers
+from cortex_skills.features.artifacts.installed.grant_decisions import GrantAnswers
+from cortex_skills.features.artifacts.tools.artifact_storage import ArtifactStorage
+from cortex_skills.features.artifacts.tools.http_requests import fetch
+from cortex_skills.features.artifacts.tools.message_channels import send_message
 from cortex_skills.secrets import SecretName, SecretStore
 from tests.artifact_tools.components import ASSERT, FETCH, LOG, QUERY, READ, SECRET, SEND, WRITE
 from tests.artifact_tools.conftest import add

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cortex_skills import CortexError
-from cortex_skills.artifacts import write_archive
+from cortex_skills.features.artifacts.package import write_archive
 from tests.artifacts.samples import MANIFEST, TOOL, payload, signed
 from tests.installed.samples import install
 

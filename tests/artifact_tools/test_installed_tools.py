@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from cortex_skills.artifact_tools.model_names import model_name, tool_id
 from cortex_skills.cancellation import CancelToken
+from cortex_skills.tools.model_names import model_name, tool_id
 from tests.artifact_tools.conftest import add
 from tests.wasm.modules import ECHO, component, core
 
@@ -160,7 +160,7 @@ def test_a_tool_that_cannot_be_verified_is_not_said_not_to_exist(plugin, monkeyp
     assert (result.code, str(key) in result.text) == ("artifact_invalid", True)
     assert "acme_DOT_echo" not in json.dumps(plugin.tools(format="mcp"))
     assert plugin.call("other.echo", HI).code == "tool_not_found"
-    monkeypatch.setattr("cortex_skills.artifact_tools.installed_tools._RETRY_S", 0.0)
+    monkeypatch.setattr("cortex_skills.features.artifacts.tools.installed_tools._RETRY_S", 0.0)
     path.write_bytes(data)
     assert plugin.call("acme.echo", HI).details["outputs"] == HI
 

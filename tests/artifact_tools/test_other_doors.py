@@ -9,9 +9,9 @@ import textwrap
 from click.testing import CliRunner
 
 from cortex_skills import Config, Plugin
-from cortex_skills.cli.app import program
-from cortex_skills.server.mcp.caller import SessionCaller
-from cortex_skills.server.mcp.tools import listed
+from cortex_skills.doors.cli.app import program
+from cortex_skills.doors.mcp.caller import SessionCaller
+from cortex_skills.doors.mcp.tools import listed
 from tests.artifact_tools.conftest import add
 
 HI = {"text": "hi"}

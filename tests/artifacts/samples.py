@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from hashlib import sha256
 
-from cortex_skills.artifacts import ArtifactManifest, ArtifactSignature, RuntimeVersions, sign_payload
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.package import ArtifactManifest, ArtifactSignature, RuntimeVersions, sign_payload
 from cortex_skills.keys import Key
 
 KEY = Key("acme", bytes([1]) * 32)

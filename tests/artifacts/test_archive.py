@@ -13,8 +13,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.artifacts import ArtifactError, read_archive, read_artifact_file, write_archive
-from cortex_skills.artifacts import archive as archive_module
+from cortex_skills.features.artifacts.package import ArtifactError, read_archive, read_artifact_file, write_archive
+from cortex_skills.features.artifacts.package import archive as archive_module
 from tests.artifacts.samples import VECTOR
 
 SIMPLE = {"skill.toml": b"x = 1\n", "assets/a.txt": b"hello"}

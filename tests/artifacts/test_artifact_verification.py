@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.artifacts import (
+from cortex_skills.features.artifacts.package import (
     ExpectedArtifact,
     RuntimeVersions,
     VerificationReport,
@@ -20,7 +20,7 @@ from cortex_skills.artifacts import (
     verify_entries,
     write_archive,
 )
-from cortex_skills.artifacts.artifact_verification import STEPS
+from cortex_skills.features.artifacts.package.artifact_verification import STEPS
 from tests.artifacts.samples import (
     BILL,
     KEY,

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from cortex_skills.artifacts import ArtifactError
-from cortex_skills.artifacts.bill_of_materials import SbomComponent, read_bill
+from cortex_skills.features.artifacts.package import ArtifactError
+from cortex_skills.features.artifacts.package.bill_of_materials import SbomComponent, read_bill
 from tests.artifacts.samples import BILL
 
 COMPONENT = BILL["components"][0]  # type: ignore[index]

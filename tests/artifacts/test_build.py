@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from cortex_skills.artifacts import (
+from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.package import (
     HOST_VERSIONS,
     ArtifactError,
     ArtifactProject,
@@ -24,9 +25,8 @@ from cortex_skills.artifacts import (
     verify_artifact,
     verify_entries,
 )
-from cortex_skills.artifacts.dependencies import ContainedPackage, read_dependencies
-from cortex_skills.artifacts.project import read_project
-from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.package.dependencies import ContainedPackage, read_dependencies
+from cortex_skills.features.artifacts.package.project import read_project
 from tests.artifacts.samples import KEY, MANIFEST, MODULE, OTHER_KEY, SIGNED_AT, listed, signed, trusts_acme
 
 LOCK = {

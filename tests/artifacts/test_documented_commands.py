@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from cortex_skills.cli.app import program
+from cortex_skills.doors.cli.app import program
 
 PAGE = Path(__file__).parents[2] / "docs" / "artifacts.md"
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from cortex_skills.artifacts import ArtifactError, payload_hash, read_artifact_signature, sign_payload
+from cortex_skills.features.artifacts.package import ArtifactError, payload_hash, read_artifact_signature, sign_payload
 from tests.artifacts.samples import KEY, OTHER_KEY, SIGNED_AT, VECTOR
 
 HASH = "073fe86a639c4c7d0a227b6f17e87d45d51da566715911e22b777c3199fd9b4b"

@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from cortex_skills import Config
-from cortex_skills.artifacts import build_artifact, read_project, write_archive
-from cortex_skills.cards import card_of_artifact, card_of_folder
-from cortex_skills.cli.app import program
+from cortex_skills.doors.cli.app import program
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.cards import card_of_artifact, card_of_folder
+from cortex_skills.features.artifacts.package import build_artifact, read_project, write_archive
 from cortex_skills.manifest import load_manifest
 from cortex_skills.safe_io.schemas import LocatedDocument, check
 from cortex_skills.signatures import Publisher, RevokedKey, sign_for_others

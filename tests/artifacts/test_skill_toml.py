@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.artifacts import ArtifactError, ArtifactManifest, read_skill_toml
-from cortex_skills.artifacts.artifact_manifest import ArtifactQuotas, SecretScope
+from cortex_skills.features.artifacts.package import ArtifactError, ArtifactManifest, read_skill_toml
+from cortex_skills.features.artifacts.package.artifact_manifest import ArtifactQuotas, SecretScope
 from tests.artifacts.samples import MANIFEST, TOOL
 
 FULL = """

@@ -21,7 +21,7 @@ from cortex_skills.audit.bounded import MAX_PARTS, bounded, bounded_text
 from cortex_skills.audit.journal import Journal
 from cortex_skills.audit.journal_files import day_files
 from cortex_skills.audit.recent_calls import CallFilter, RecentCalls
-from cortex_skills.cli.app import program
+from cortex_skills.doors.cli.app import program
 from tests.configs import config
 from tests.plugin.skills import write_skill
 

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 from cortex_skills import Plugin
 from cortex_skills.audit.journal_files import day_files
-from cortex_skills.cli.app import program
-from cortex_skills.installed.installed_audit import audit_installed
+from cortex_skills.doors.cli.app import program
+from cortex_skills.features.artifacts.installed.installed_audit import audit_installed
 from cortex_skills.signatures import Publisher
 from cortex_skills.signatures.trust_file import trust_of
 from tests.artifact_tools.conftest import add

@@ -16,7 +16,7 @@ from cortex_skills.audit.journal_files import day_files, lines_in
 from cortex_skills.audit.journal_head import LENGTH, JournalHead, read_head
 from cortex_skills.audit.journal_state import snapshot
 from cortex_skills.audit.lines import line_of, read_line
-from cortex_skills.cli.app import program
+from cortex_skills.doors.cli.app import program
 from tests.audit.test_journal import DAY, KEY, NOON, STRANGER, checked, document, found, written
 
 REPAIRED = "audit.repaired"

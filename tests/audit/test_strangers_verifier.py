@@ -20,7 +20,7 @@ from cortex_skills.audit.journal import Journal
 from cortex_skills.audit.journal_files import day_files
 from cortex_skills.audit.journal_state import snapshot
 from cortex_skills.audit.lines import line_of, read_line
-from cortex_skills.cli.app import program
+from cortex_skills.doors.cli.app import program
 from tests.audit import stranger
 from tests.audit.test_journal import DAY, KEY, NOON, STRANGER, checked, document, written
 from tests.configs import config

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from cortex_skills.cli.app import program
+from cortex_skills.doors.cli.app import program
 from tests.time_limits import long_limits
 
 __all__ = ["long_limits"]

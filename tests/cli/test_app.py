@@ -10,9 +10,9 @@ import pytest
 
 from cortex_graph.stores.shared import read_only
 from cortex_skills import __version__
-from cortex_skills.cli.app import PROGRAM, _usage, program
-from cortex_skills.cli.options import Common
-from cortex_skills.cli.output import Output
+from cortex_skills.doors.cli.app import PROGRAM, _usage, program
+from cortex_skills.doors.cli.options import Common
+from cortex_skills.doors.cli.output import Output
 from cortex_skills.errors import CortexError
 
 COMMANDS = [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex_skills.cli.call import read_value
+from cortex_skills.doors.cli.call import read_value
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
 
 ASSERTED = {"subject": "a", "predicate": "greets"}

@@ -98,7 +98,7 @@ def test_namespaces_are_listed_and_isolated(run, turtle):
 
 def test_the_help_lists_the_formats_of_the_graph():
     from cortex_graph import FORMATS
-    from cortex_skills.cli.graph import export
+    from cortex_skills.features.graph.cli import export
 
     (choice,) = (parameter.type.choices for parameter in export.params if parameter.name == "form")
     assert list(choice) == list(FORMATS)

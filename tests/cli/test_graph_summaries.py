@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from cortex_graph import NamespacedGraph, Provenance, open_store
-from cortex_skills.cli.output import Output
+from cortex_skills.doors.cli.output import Output
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 

@@ -7,7 +7,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex_skills.cli.output import Output
+from cortex_skills.doors.cli.output import Output
 from cortex_skills.errors import CortexError
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=40)

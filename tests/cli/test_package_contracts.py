@@ -7,8 +7,8 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from cortex_skills.artifacts import write_archive
-from cortex_skills.cli.app import program
+from cortex_skills.doors.cli.app import program
+from cortex_skills.features.artifacts.package import write_archive
 from tests.artifacts.samples import MANIFEST, payload, signed
 
 CONTRACTS = """

@@ -46,7 +46,7 @@ def test_the_command_and_the_module_start_the_program(command):
 @pytest.mark.parametrize("words", [["--version"], ["--help"], ["call", "--help"]], ids=" ".join)
 def test_help_and_version_import_no_large_modules(words):
     code = (
-        "import sys\nfrom cortex_skills.cli.app import program\n"
+        "import sys\nfrom cortex_skills.doors.cli.app import program\n"
         f"try: program({words})\nexcept SystemExit: pass\n"
         "print(sorted({'rich', 'pyoxigraph', 'wasmtime', 'tree_sitter', 'yaml', 'asyncio'} & set(sys.modules)))"
     )
@@ -67,7 +67,7 @@ def test_a_store_open_in_another_process_is_shared(store, environment):
 # The command with a shorter wait for a folder that another program has locked.
 SHORT_WAIT = """
 from cortex_graph.stores.shared import protocol_limits
-from cortex_skills.cli import main
+from cortex_skills.doors.cli import main
 protocol_limits.FOREIGN_S = 0.5
 main()
 """
@@ -93,7 +93,7 @@ def test_a_store_locked_by_another_program_exits_with_2(store, environment):
 # The command with shorter waits for an owner that does not answer, and none that is limited by another time.
 IMPATIENT = """
 from cortex_graph.stores.shared import protocol_limits
-from cortex_skills.cli import main
+from cortex_skills.doors.cli import main
 protocol_limits.NOTICE_S, protocol_limits.GREETING_S, protocol_limits.SILENCE_S = 0.2, 0.5, 0.8
 protocol_limits.FIND_S = 600
 main()
@@ -126,7 +126,7 @@ def test_a_closed_pipe_ends_the_command_without_an_error(words, many, environmen
 def test_a_closed_standard_input_is_named_where_it_is_read(environment):
     code = """
 import sys
-from cortex_skills.cli.app import program
+from cortex_skills.doors.cli.app import program
 sys.stdin = None  # as Python has it when a command starts with a closed descriptor 0
 for words in ("call skill_assert -", "graph import - --format turtle", "graph sparql -", "graph sparql --file -",
               "secrets set global/token", "proof commit", "proof verify -"):

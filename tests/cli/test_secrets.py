@@ -3,7 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
-from cortex_skills.cli.app import program
+from cortex_skills.doors.cli.app import program
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cortex_skills import Plugin
 from cortex_skills.errors import CortexError
-from cortex_skills.testing.report import TestOutcome, TestReport, junit
+from cortex_skills.features.skill_testing.report import TestOutcome, TestReport, junit
 from tests.configs import config
 
 DATA = '<urn:cortex:mayros:a> <urn:cortex:mayros:greets> "b" .\n'

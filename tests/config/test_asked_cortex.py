@@ -10,7 +10,7 @@ import pytest
 
 from cortex_graph import GraphUnavailable, Provenance
 from cortex_skills import Config, CortexError, Plugin
-from cortex_skills.server.auth import AccessControl
+from cortex_skills.doors.http.auth import AccessControl
 from tests.cli.conftest import run, store  # noqa: F401 - fixtures
 from tests.configs import config
 from tests.graph.remote.hostile import hostile, response, says

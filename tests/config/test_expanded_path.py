@@ -12,11 +12,11 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from cortex_skills.cli.app import program
-from cortex_skills.cli.path_types import GivenPath, PathOrName
 from cortex_skills.config import Config
 from cortex_skills.config.path_settings import Setting, path_marks, path_settings
 from cortex_skills.config.sources import all_settings, snake
+from cortex_skills.doors.cli.app import program
+from cortex_skills.doors.cli.path_types import GivenPath, PathOrName
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.expanded_path import expanded_path
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from jsonschema_rs import Draft202012Validator
 
-from cortex_skills.artifacts import ArtifactError, read_skill_toml
-from cortex_skills.contracts import KINDS, SCHEMAS, decision_in, decision_of, negotiate
+from cortex_skills.features.artifacts.contracts import KINDS, SCHEMAS, decision_in, decision_of, negotiate
+from cortex_skills.features.artifacts.package import ArtifactError, read_skill_toml
 from tests.artifacts.samples import MANIFEST
 
 ORIGIN = [

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from cortex_skills.operations import skill_changes
+from cortex_skills.features.registry import skill_changes
 from cortex_skills.operations.operation import OPERATIONS, Operation
 
 _INTRO = """\

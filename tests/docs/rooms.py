@@ -1,8 +1,9 @@
 """Draw the rooms of the product and the imports between them: `python -m tests.docs.rooms` writes docs/rooms.svg.
 
 Rules kept here:
-- a room is a folder of `cortex_skills` or a file at its root; `cortex_graph` and `cortex_sandbox` are one room each;
-- every import counts: at the top, inside a function, and for types alone;
+- a room is a folder of `cortex_skills`, of its `doors` or of its `features`, or a file at its root; `cortex_graph` and
+  `cortex_sandbox` are one room each;
+- every import counts, at the top, inside a function, and for types alone, but the exceptions of the contracts;
 - a room is drawn one row above the highest room that it imports; an arrow that follows from two others is not drawn;
 - the picture holds names and arrows only, so that it changes when the structure does.
 """
@@ -11,7 +12,9 @@ from __future__ import annotations
 
 import ast
 import functools
+import tomllib
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -22,6 +25,8 @@ FLOORS = {
     "cortex_graph": ROOT / "graph" / "cortex_graph",
     "cortex_sandbox": ROOT / "sandbox" / "cortex_sandbox",
 }
+GROUPS = ("doors", "features")
+_NO_ROOMS = ("cortex_skills", *GROUPS)
 _WIDTH, _BOX, _HIGH, _ROW = 1000, 116, 30, 74
 
 
@@ -55,7 +60,22 @@ def imports() -> dict[str, set[str]]:
 def room_of(module: str) -> str:
     """The room of a module: `cortex_skills.gate.hooks` is in `gate`."""
     parts = module.split(".")
-    return parts[0] if parts[0] != "cortex_skills" or len(parts) == 1 else parts[1]
+    if parts[0] != "cortex_skills" or len(parts) == 1:
+        return parts[0]
+    return "/".join(parts[1:3]) if parts[1] in GROUPS and len(parts) > 2 else parts[1]
+
+
+def excepted(module: str, other: str) -> bool:
+    """Whether the contracts of `pyproject.toml` name an import as an exception."""
+    return any(fnmatchcase(module, who) and fnmatchcase(other, whom) for who, whom in _exceptions())
+
+
+@functools.cache
+def _exceptions() -> list[tuple[str, str]]:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    ignored = {line for contract in settings["contracts"] for line in contract.get("ignore_imports", ())}
+    pairs = (line.replace("**", "*").split(" -> ") for line in ignored)
+    return [(who, whom) for who, whom in pairs]
 
 
 def rooms() -> dict[str, set[str]]:
@@ -63,15 +83,22 @@ def rooms() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for module, wanted in imports().items():
         room = room_of(module)
-        if room in ("cortex_skills", "__main__"):
+        if room in (*_NO_ROOMS, "__main__"):
             continue
-        found.setdefault(room, set()).update(room_of(other) for other in wanted)
-    return {room: {other for other in wanted if other not in (room, "cortex_skills")} for room, wanted in found.items()}
+        found.setdefault(room, set()).update(room_of(other) for other in wanted if not excepted(module, other))
+    return {room: {other for other in wanted if other not in (room, *_NO_ROOMS)} for room, wanted in found.items()}
 
 
 def repeated_modules(most: int) -> dict[str, list[str]]:
-    """The modules whose last name occurs more than `most` times, by that name; packages are left out."""
-    return _repeated(((name.rpartition(".")[2], name) for name, path in modules().items() if path.stem[0] != "_"), most)
+    """The modules whose last name occurs more than `most` times, by that name; packages are left out, and `feature`."""
+    return _repeated(
+        (
+            (name.rpartition(".")[2], name)
+            for name, path in modules().items()
+            if path.stem[0] != "_" and path.stem != "feature"
+        ),
+        most,
+    )
 
 
 def repeated_classes(most: int) -> dict[str, list[str]]:

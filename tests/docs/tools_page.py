@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from cortex_skills.tools import TOOLS, Tool
+from cortex_skills.tools import Tool, own_tools
 
 _INTRO = """\
 # The tools
@@ -98,4 +98,4 @@ def _code(value: object) -> str:
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: python -m tests.docs.tools_page FILE")
-    Path(sys.argv[1]).write_text(page(TOOLS.values()), encoding="utf-8")
+    Path(sys.argv[1]).write_text(page(own_tools().values()), encoding="utf-8")

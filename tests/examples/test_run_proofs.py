@@ -21,9 +21,9 @@ from run_proofs import ALICE, BREAKS, NONCE, PUBLISHER, Bundle, Party, World
 from cortex_graph import NamespacedGraph, open_store
 from cortex_graph.triple_index import hash_line
 from cortex_skills import Config, CortexError
-from cortex_skills.proofs.bundle import Link, Requirement, Trusted, check_bundle, read_bundle, read_requirement
-from cortex_skills.proofs.kinds import CheckContext
-from cortex_skills.proofs.verdict import Verdict
+from cortex_skills.features.proofs.bundle import Link, Requirement, Trusted, check_bundle, read_bundle, read_requirement
+from cortex_skills.features.proofs.kinds import CheckContext
+from cortex_skills.features.proofs.verdict import Verdict
 from cortex_skills.signatures import Publisher, Trust
 from cortex_skills.signatures.trust import Seen
 from tests.proofs.zk import curve

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cortex_skills import CortexError, Plugin
-from cortex_skills.testing.runner import TestRun
+from cortex_skills.features.skill_testing.runner import TestRun
 from tests.configs import config
 
 SKILLS = Path(__file__).parent / "skills"

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from cortex_skills.finder.static_vectors import StaticVectors
+from cortex_skills.features.finder.static_vectors import StaticVectors
 
 Answer = Callable[[list[str]], bytes]
 

@@ -10,10 +10,10 @@ import pytest
 
 from cortex_skills import Config
 from cortex_skills.errors import CortexError
-from cortex_skills.finder import EmbedderError, open_embedder
-from cortex_skills.finder.embeddings_endpoint import EmbeddingsEndpoint
-from cortex_skills.finder.static_vectors import StaticVectors
-from cortex_skills.finder.vector_cache import CachedEmbedder
+from cortex_skills.features.finder import EmbedderError, open_embedder
+from cortex_skills.features.finder.embeddings_endpoint import EmbeddingsEndpoint
+from cortex_skills.features.finder.static_vectors import StaticVectors
+from cortex_skills.features.finder.vector_cache import CachedEmbedder
 from tests.finder.embedding_server import as_answer, embedding_server
 
 

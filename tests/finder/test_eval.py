@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cortex_skills.finder.static_vectors import StaticVectors
-from cortex_skills.registry.skill_finder import SkillFinder
+from cortex_skills.features.finder.static_vectors import StaticVectors
+from cortex_skills.features.registry.skill_finder import SkillFinder
 from eval.finding import QUESTIONS, figures, others, pairs, ranks, registry_of
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cortex_skills.finder import EmbedderError, TextIndex
-from cortex_skills.finder.static_vectors import StaticVectors, unit_rows
-from cortex_skills.finder.vector_index import VectorIndex
+from cortex_skills.features.finder import EmbedderError, TextIndex
+from cortex_skills.features.finder.static_vectors import StaticVectors, unit_rows
+from cortex_skills.features.finder.vector_index import VectorIndex
 
 
 def drawn(count: int, dimension: int = 256, seed: int = 1):

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex_skills.finder.word_index import MAX_QUERY_WORDS, WordIndex
-from cortex_skills.finder.words import LONGEST, MAX_WORDS, without_accents, words
+from cortex_skills.features.finder.word_index import MAX_QUERY_WORDS, WordIndex
+from cortex_skills.features.finder.words import LONGEST, MAX_WORDS, without_accents, words
 
 
 @pytest.mark.parametrize(

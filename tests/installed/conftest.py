@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex_skills.installed import InstalledArtifacts
+from cortex_skills.features.artifacts.installed import InstalledArtifacts
 from cortex_skills.signatures import Publisher, TrustFile
 from tests.artifacts.samples import KEY
 from tests.installed.samples import place

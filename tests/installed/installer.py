@@ -16,8 +16,8 @@ from typing import Any
 
 from cortex_graph import open_store
 from cortex_skills import CortexError
-from cortex_skills.installed import artifact_files, installation
-from cortex_skills.installed.installed_index import InstalledIndex
+from cortex_skills.features.artifacts.installed import artifact_files, installation
+from cortex_skills.features.artifacts.installed.installed_index import InstalledIndex
 from tests.installed.samples import install, place
 
 

@@ -9,12 +9,12 @@ from typing import Any
 from cortex_graph import open_store
 from cortex_graph.names import Names
 from cortex_graph.store import GraphStore
-from cortex_skills.artifacts import write_archive
 from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.audit.recent_calls import RecentCalls
-from cortex_skills.installed import InstalledArtifact, InstalledArtifacts
-from cortex_skills.installed.grant_decisions import GrantAnswers
-from cortex_skills.installed.installation import InstallOptions, finish, prepare
+from cortex_skills.features.artifacts.installed import InstalledArtifact, InstalledArtifacts
+from cortex_skills.features.artifacts.installed.grant_decisions import GrantAnswers
+from cortex_skills.features.artifacts.installed.installation import InstallOptions, finish, prepare
+from cortex_skills.features.artifacts.package import write_archive
 from tests.artifacts.samples import BILL, KEY, MANIFEST, payload, signed
 from tests.configs import config
 from tests.wasm.modules import core

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cortex_skills import CortexError
-from cortex_skills.artifacts import read_skill_toml
-from cortex_skills.installed import Grant, Granted, effective, grant_differences
-from cortex_skills.installed.artifact_grants import KINDS, covers, read_grant
-from cortex_skills.installed.grant_decisions import GrantAnswers, decide
+from cortex_skills.features.artifacts.installed import Grant, Granted, effective, grant_differences
+from cortex_skills.features.artifacts.installed.artifact_grants import KINDS, covers, read_grant
+from cortex_skills.features.artifacts.installed.grant_decisions import GrantAnswers, decide
+from cortex_skills.features.artifacts.package import read_skill_toml
 from tests.installed.samples import manifest
 
 VALUES = ("a", "a/b", "a/bc", "*", "a*", "*.b", "x.b", "global/a", "global/*", "read", "write")

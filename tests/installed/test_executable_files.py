@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from cortex_skills.artifacts import build_artifact, read_project
-from cortex_skills.artifacts.artifact_error import ArtifactError
-from cortex_skills.artifacts.build import ArtifactProject
-from cortex_skills.installed import InstalledArtifacts
+from cortex_skills.features.artifacts.installed import InstalledArtifacts
+from cortex_skills.features.artifacts.package import build_artifact, read_project
+from cortex_skills.features.artifacts.package.artifact_error import ArtifactError
+from cortex_skills.features.artifacts.package.build import ArtifactProject
 from tests.artifacts.samples import KEY, MANIFEST
 from tests.installed.samples import install
 
@@ -115,9 +115,9 @@ def test_an_exported_skill_that_is_packed_and_installed_starts_its_script(
 ) -> None:
     from cortex_graph import open_store
     from cortex_graph.names import Names
-    from cortex_skills.registry.folders import write_skill_folder
-    from cortex_skills.registry.registry import SkillRegistry
-    from cortex_skills.registry.sources import synchronise
+    from cortex_skills.features.registry.folders import write_skill_folder
+    from cortex_skills.features.registry.registry import SkillRegistry
+    from cortex_skills.features.registry.sources import synchronise
 
     registry = SkillRegistry(open_store("memory:"), Names("mayros"), lambda: None)
     (done,) = synchronise(registry, [folder], actor="ada").found.values()

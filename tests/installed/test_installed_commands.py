@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from cortex_skills.cli.app import program
+from cortex_skills.doors.cli.app import program
 from cortex_skills.signatures import TrustFile
 from tests.artifacts.samples import OTHER_KEY
 from tests.installed.samples import NETWORK, artifact

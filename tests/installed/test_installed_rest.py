@@ -11,12 +11,12 @@ import pytest
 
 from cortex_graph import open_store
 from cortex_skills import Plugin
-from cortex_skills.installed.installed_audit import audit_if_due
-from cortex_skills.installed.installed_index import LEASE
-from cortex_skills.server import periodic_audit
-from cortex_skills.server.auth import AccessControl
-from cortex_skills.server.bodies import Bodies
-from cortex_skills.server.service import Service
+from cortex_skills.doors.http.auth import AccessControl
+from cortex_skills.doors.http.bodies import Bodies
+from cortex_skills.doors.http.service import Service
+from cortex_skills.features.artifacts import periodic_audit
+from cortex_skills.features.artifacts.installed.installed_audit import audit_if_due
+from cortex_skills.features.artifacts.installed.installed_index import LEASE
 from tests.configs import config
 from tests.installed.samples import artifact, install, place
 from tests.server.serving import served

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex_skills.artifact_index.making import build_index
+from cortex_skills.features.artifacts.index.making import build_index
 from tests.artifact_index.samples import KEY as INDEX_KEY
 from tests.installed.samples import artifact
 from tests.installed.test_installed_commands import ID, code, run, store, versions

@@ -10,9 +10,9 @@ from cortex_graph import open_store
 from cortex_graph.names import kept_beside
 from cortex_graph.store import Pattern
 from cortex_skills import CortexError, Plugin
-from cortex_skills.installed import Grant, InstalledArtifacts
-from cortex_skills.installed.grant_decisions import GrantAnswers
-from cortex_skills.installed.installed_index import VERSIONS
+from cortex_skills.features.artifacts.installed import Grant, InstalledArtifacts
+from cortex_skills.features.artifacts.installed.grant_decisions import GrantAnswers
+from cortex_skills.features.artifacts.installed.installed_index import VERSIONS
 from cortex_skills.signatures import TrustFile
 from tests.artifacts.samples import KEY, OTHER_KEY
 from tests.configs import config

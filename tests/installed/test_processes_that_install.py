@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cortex_graph import open_store
-from cortex_skills.installed import InstalledArtifacts
-from cortex_skills.installed.installed_audit import check_files
+from cortex_skills.features.artifacts.installed import InstalledArtifacts
+from cortex_skills.features.artifacts.installed.installed_audit import check_files
 from tests.installed.samples import artifact, install, place
 
 ROOT = Path(__file__).parents[2]

@@ -11,11 +11,11 @@ import pytest
 from wasmtime import wat2wasm
 
 from cortex_skills import CortexError
-from cortex_skills.artifacts import HOST_VERSIONS, verify_artifact
-from cortex_skills.installed import InstalledArtifacts
-from cortex_skills.installed.installed_audit import audit_all, audit_installed, check_files
-from cortex_skills.installed.security_audit import SecurityAudit, audit_artifact
-from cortex_skills.installed.vulnerability_feed import read_feed
+from cortex_skills.features.artifacts.installed import InstalledArtifacts
+from cortex_skills.features.artifacts.installed.installed_audit import audit_all, audit_installed, check_files
+from cortex_skills.features.artifacts.installed.security_audit import SecurityAudit, audit_artifact
+from cortex_skills.features.artifacts.installed.vulnerability_feed import read_feed
+from cortex_skills.features.artifacts.package import HOST_VERSIONS, verify_artifact
 from cortex_skills.signatures import TrustFile
 from tests.artifacts.samples import BILL, trusts_acme
 from tests.installed.samples import NETWORK, artifact, install, place

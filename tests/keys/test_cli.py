@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from cortex_skills.cli.app import program
 from cortex_skills.config.settings import Config
+from cortex_skills.doors.cli.app import program
 from cortex_skills.errors import CortexError
 from cortex_skills.keys import public_of, verify
 from cortex_skills.keys.folder import key_folder, signing_key

@@ -29,6 +29,6 @@ def test_the_session_that_was_not_used_for_the_longest_time_is_forgotten():
 
 
 def test_as_many_sessions_are_kept_as_a_server_has_open():
-    from cortex_skills.server.mcp.http import SESSIONS
+    from cortex_skills.doors.mcp.http import SESSIONS
 
     assert 2 * SESSIONS[0] <= MAX_SESSIONS

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.cli.app import program
+from cortex_skills.doors.cli.app import program
 from cortex_skills.manifest import ManifestError, load_manifest
 from cortex_skills.manifest.skill_names import is_skill_name, normalized
 from tests.docs.conformance_page import cases_in, counts_of

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex_skills.actions.core import CORE_IDS
+from cortex_skills.features.actions.core import CORE_IDS
 from cortex_skills.manifest import (
     DEFAULT_TOOLS,
     Dependency,

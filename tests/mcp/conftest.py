@@ -19,7 +19,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from cortex_skills import Config, Plugin
-from cortex_skills.server.protocol import ConnectionLimits
+from cortex_skills.doors.server.protocol import ConnectionLimits
 from tests import fork_server
 from tests.mcp import skills
 from tests.server.serving import FAST, WAIT_S, Running, served

@@ -27,7 +27,7 @@ wait = (
     "sys.exit('no')"
 )
 native_code.command = lambda *_: [sys.executable, "-c", wait]
-from cortex_skills.cli.app import main
+from cortex_skills.doors.cli.app import main
 main()
 """
 NOTE = b"compiling esbuild for this machine: this happens once, and takes up to a minute\n"

@@ -16,9 +16,9 @@ import httpx
 import pytest
 from mcp import MCPError
 
-from cortex_skills.server.mcp import http as endpoint
-from cortex_skills.server.mcp.server import AT_ONCE
-from cortex_skills.server.protocol import ConnectionLimits
+from cortex_skills.doors.mcp import http as endpoint
+from cortex_skills.doors.mcp.mcp_server import AT_ONCE
+from cortex_skills.doors.server.protocol import ConnectionLimits
 from tests.mcp import skills
 from tests.mcp.conftest import over_http, until
 from tests.mcp.test_clients import ASK, STATUS, run

@@ -15,14 +15,14 @@ import pytest
         ("import cortex_graph", {"mcp", "mcp_types", "pydantic", "anyio"}),
         ("from cortex_skills import Plugin; Plugin.open().close()", {"mcp", "mcp_types", "pydantic", "anyio"}),
         (
-            "import cortex_skills.cli.app",
+            "import cortex_skills.doors.cli.app",
             {"mcp", "pydantic", "anyio", "wasmtime", "pyoxigraph", "cortex_skills.scanner"},
         ),
         (
-            "from cortex_skills.server import create_app; from cortex_skills import Config; create_app(Config())",
+            "from cortex_skills.doors.server import create_app; from cortex_skills import Config; create_app(Config())",
             {"mcp", "mcp_types"},
         ),
-        ("import cortex_skills.server.mcp.stdio", {"cortex_skills.server.app", "cortex_skills.server.rest"}),
+        ("import cortex_skills.doors.mcp.stdio", {"cortex_skills.doors.server.app", "cortex_skills.doors.rest"}),
     ],
 )
 def test_large_packages_are_imported_when_they_are_needed(program: str, large: set[str]) -> None:

@@ -10,8 +10,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.shared.subscriptions import ToolsListChanged
 
+from cortex_skills.doors.mcp.list_changes import ListChanges
 from cortex_skills.errors import CortexError
-from cortex_skills.server.mcp.list_changes import ListChanges
 from tests import fork_server
 from tests.installed.conftest import trust
 from tests.installed.samples import artifact
@@ -96,7 +96,7 @@ def test_clients_are_notified_after_a_time_in_which_the_store_does_not_answer(
         nonlocal loop
         loop = asyncio.get_running_loop()
         async with over_http(running, "of-the-host") as client, client.listen(tools_list_changed=True) as changes:
-            monkeypatch.setattr("cortex_skills.server.mcp.list_changes._LOOK_S", 0.05)
+            monkeypatch.setattr("cortex_skills.doors.mcp.list_changes._LOOK_S", 0.05)
             monkeypatch.setattr(owner, failing, fails_once)
             if failing != "_lists":
                 await asyncio.wait_for(failed.wait(), WAIT_S)

@@ -13,7 +13,7 @@ import pytest
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there, the SDK writes")
 
 if sys.platform != "win32":
-    from cortex_skills.server.mcp.output import ProtocolOutput
+    from cortex_skills.doors.mcp.output import ProtocolOutput
 
 LARGE = "é" * (1 << 20)
 
@@ -86,7 +86,7 @@ def test_a_file_takes_everything(tmp_path):
 
 PROGRAM = """
 import asyncio, os, subprocess, sys
-from cortex_skills.server.mcp.output import claimed
+from cortex_skills.doors.mcp.output import claimed
 print("before")
 with claimed() as output:
     print("printed", flush=True)
@@ -104,6 +104,6 @@ def test_what_anything_prints_meanwhile_goes_to_standard_error():
 
 
 def test_without_a_standard_output_of_its_own_nothing_is_claimed():
-    program = "import sys, io\nfrom cortex_skills.server.mcp.output import claimed\nsys.stdout = io.StringIO()\n"
+    program = "import sys, io\nfrom cortex_skills.doors.mcp.output import claimed\nsys.stdout = io.StringIO()\n"
     program += "with claimed() as output: sys.exit(0 if output is None else 1)"
     assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 0

@@ -8,8 +8,8 @@ from typing import Any
 
 from mcp import Client, StdioServerParameters
 
-from cortex_skills.registry.inline import inline_document
-from cortex_skills.registry.skill_record import SkillKey
+from cortex_skills.features.registry.inline import inline_document
+from cortex_skills.features.registry.skill_record import SkillKey
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
 from tests import fork_server
 from tests.mcp.conftest import environment_in, over_http

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.server.mcp.top_level_members import MAX_MEMBER, TopLevelMembers
-from cortex_skills.server.mcp.unreadable import refusal_of, too_long, unread
+from cortex_skills.doors.mcp.top_level_members import MAX_MEMBER, TopLevelMembers
+from cortex_skills.doors.mcp.unreadable import refusal_of, too_long, unread
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

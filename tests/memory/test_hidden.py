@@ -14,8 +14,8 @@ from cortex_graph import vocabulary
 from cortex_graph.transfer import copy_store
 from cortex_skills import Plugin
 from cortex_skills.enrichment import read_block
-from cortex_skills.memory import new_memory
-from cortex_skills.tools import TOOLS
+from cortex_skills.features.memory import new_memory
+from cortex_skills.tools import own_tools
 from tests.proofs.logic.conftest import PREFIXES
 
 TEXTS = ["the code of the safe is 1234", *(f"note {number} of the other agent" for number in range(149))]
@@ -149,7 +149,7 @@ def pages(plugin: Plugin, size: int) -> Iterator[str]:
 
 def answers(plugin: Plugin, known: list[str]) -> list[str]:
     asked = calls(known)
-    assert asked.keys() == TOOLS.keys(), "a new tool needs its arguments here"
+    assert asked.keys() == own_tools().keys(), "a new tool needs its arguments here"
     found = [
         json.dumps([tool, arguments, result.code, result.text, result.details])
         for tool, each in asked.items()

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import psutil
 
 from cortex_graph import NamespacedGraph, open_store
-from cortex_skills.memory import Memories, memory_query, new_memory
+from cortex_skills.features.memory import Memories, memory_query, new_memory
 from tests.services.oxigraph import oxigraph
 
 

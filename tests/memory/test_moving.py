@@ -45,7 +45,7 @@ from cortex_graph.vocabulary import (
     MEMORY_TIME,
     VALUE,
 )
-from cortex_skills.memory import Memories, memory_query, new_memory
+from cortex_skills.features.memory import Memories, memory_query, new_memory
 
 GRAPH = NamedNode("urn:cortex:mayros")
 TIME = "2026-06-01T12:00:30Z"

@@ -13,7 +13,7 @@ from cortex_graph import vocabulary
 from cortex_skills import Plugin
 from cortex_skills.enrichment import read_block
 from cortex_skills.gate.result import Result
-from cortex_skills.tools import TOOLS
+from cortex_skills.tools import own_tools
 
 BOTH = {"graph": ["read", "write"], "memory": ["recall", "remember"], "proofs": ["request", "verify"]}
 
@@ -189,7 +189,7 @@ def test_a_skill_can_neither_see_nor_delete_memories_through_the_graph(plugin, a
 
 
 def remember(plugin: Plugin, text: str, agent: str = "a1", **options: Any) -> None:
-    from cortex_skills.memory import new_memory
+    from cortex_skills.features.memory import new_memory
 
     plugin.memories.remember(new_memory(text, options), agent=agent, skill="plain")
 
@@ -296,6 +296,6 @@ def test_asking_counts_in_the_minute_and_verifying_a_proof_does_not(opened, skil
 
 
 def test_every_tool_describes_its_answer() -> None:
-    assert set(TOOLS) >= {"skill_memory_context", *PROOFS}
-    schema = TOOLS["skill_memory_context"].output_schema
+    assert set(own_tools()) >= {"skill_memory_context", *PROOFS}
+    schema = own_tools()["skill_memory_context"].output_schema
     assert set(schema["required"]) <= set(schema["properties"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex_skills.memory.ranking import Candidate, rank
+from cortex_skills.features.memory.ranking import Candidate, rank
 
 NOW = 1_780_000_000.0
 DAY = 86_400.0

@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from cortex_skills import Plugin
-from cortex_skills.operations import skill_changes as changes
-from cortex_skills.registry.inline import inline_document
+from cortex_skills.features.registry import skill_changes as changes
+from cortex_skills.features.registry.inline import inline_document
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
 from tests.configs import config
 from tests.server.serving import Running, served
@@ -80,7 +80,7 @@ def test_the_page_lists_what_is_in_use(reader: httpx.Client, query: str) -> None
 def test_the_command_lists_what_is_in_use(tmp_path: Path) -> None:
     from click.testing import CliRunner
 
-    from cortex_skills.cli.app import program
+    from cortex_skills.doors.cli.app import program
 
     store = str(tmp_path / "store")
     with Plugin.open(config(store=store, proofs={"keys": str(tmp_path / "keys")}), registers=False) as plugin:

@@ -34,16 +34,16 @@ def test_the_wheel_contains_the_guests_the_schemas_and_the_types(wheel: Path) ->
         "cortex_sandbox/guests/guests.json",
         "cortex_sandbox/direct/runner.mjs",
         "cortex_skills/injection/look_alikes.json",
-        "cortex_skills/server/explorer/templates/base.html",
-        "cortex_skills/server/explorer/static/assets.json",
+        "cortex_skills/doors/explorer/templates/base.html",
+        "cortex_skills/doors/explorer/static/assets.json",
         "cortex_skills/injection/signatures.txt",
         "cortex_skills/injection/lexicon/en.txt",
         "cortex_skills/safe_io/schemas/skill.schema.json",
         "cortex_skills/safe_io/schemas/config.schema.json",
         "cortex_skills/skill_types/cortex-skill.d.ts",
         "cortex_skills/skill_types/cortex-test.d.ts",
-        "cortex_skills/testing/prelude.ts",
-        "cortex_skills/testing/vitest.ts",
+        "cortex_skills/features/skill_testing/prelude.ts",
+        "cortex_skills/features/skill_testing/vitest.ts",
         "cortex_skills/builtin_skills/notebook/SKILL.md",
         "cortex_skills/example_skills/verify-kyc/skill.ts",
         "cortex_skills/example_skills/license-audit/SKILL.md",
@@ -59,7 +59,7 @@ def test_the_wheel_contains_the_guests_the_schemas_and_the_types(wheel: Path) ->
     assert not [name for name in names if name.startswith(("tests/", "graph/", "sandbox/", "examples/"))]
     sources = [name for name in names if name.endswith((".c", ".h")) and "/sdk_files/" not in name]
     assert sources == []
-    static = "cortex_skills/server/explorer/static/"
+    static = "cortex_skills/doors/explorer/static/"
     assets = json.loads(zipfile.ZipFile(wheel).read(f"{static}assets.json"))["files"]
     assert set(assets) == {
         "app.js",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cortex_skills import CortexError, Plugin
-from cortex_skills.tools import TOOLS, catalog
+from cortex_skills.tools import catalog, own_tools
 from tests.configs import config
 from tests.plugin.distribution import install
 
@@ -35,7 +35,7 @@ NO_SCHEMA = Tool(name="no_schema", description="x", input_schema={}, permissions
 _BAD = {"properties": {}, "type": 5}
 BAD_SCHEMA = Tool(name="bad_schema", description="x", input_schema=_BAD, permissions=(), budget=None, run=_run)
 """
-CORE = [tool.name for tool in TOOLS.values() if tool.profile == "core"]
+CORE = [tool.name for tool in own_tools().values() if tool.profile == "core"]
 STORE = """
 from cortex_graph import open_store
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_skills import Plugin
+from cortex_skills.doors.mcp.tools import answer
+from cortex_skills.features.registry.inline import inline_document
 from cortex_skills.gate.long_answers import LONGEST, shortened
 from cortex_skills.gate.result import Result
-from cortex_skills.registry.inline import inline_document
-from cortex_skills.server.mcp.tools import answer
 from tests.configs import config
 from tests.plugin.skills import write_skill
 

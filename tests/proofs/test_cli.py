@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from cortex_graph import NamespacedGraph, Provenance, open_store
-from cortex_skills.cli.app import program
 from cortex_skills.config.settings import Config
-from cortex_skills.proofs.logic.prover import Prover
+from cortex_skills.doors.cli.app import program
+from cortex_skills.features.proofs.logic.prover import Prover
 
 
 @pytest.fixture(autouse=True)

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from cortex_graph import InvalidArguments, NamespacedGraph, open_store
 from cortex_skills import Config, CortexError
-from cortex_skills.proofs.importing import ProofToImport, import_proof
-from cortex_skills.proofs.kinds import CheckContext, check_stored, type_of
-from cortex_skills.proofs.signing.canonical import canonical
-from cortex_skills.proofs.signing.jsonld import to_rdf
-from cortex_skills.proofs.verdict import Verdict
+from cortex_skills.features.proofs.importing import ProofToImport, import_proof
+from cortex_skills.features.proofs.kinds import CheckContext, check_stored, type_of
+from cortex_skills.features.proofs.signing.canonical import canonical
+from cortex_skills.features.proofs.signing.jsonld import to_rdf
+from cortex_skills.features.proofs.verdict import Verdict
 from tests.graph.ontology.test_ontology import records_of, report
 from tests.proofs.logic.conftest import config_with_time, shapes
 from tests.server.proof_cases import KINDS, TRIPLE, Elsewhere

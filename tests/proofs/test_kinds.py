@@ -13,10 +13,10 @@ from pyoxigraph import Quad
 
 from cortex_graph import NamespacedGraph, open_store
 from cortex_skills import Config
-from cortex_skills.proofs import kinds
-from cortex_skills.proofs.importing import ProofToImport, import_proof
-from cortex_skills.proofs.kinds import CheckContext, ProofKind, check_proof, kind_of, proof_kinds, type_of
-from cortex_skills.proofs.verdict import Check, Verdict
+from cortex_skills.features.proofs import kinds
+from cortex_skills.features.proofs.importing import ProofToImport, import_proof
+from cortex_skills.features.proofs.kinds import CheckContext, ProofKind, check_proof, kind_of, proof_kinds, type_of
+from cortex_skills.features.proofs.verdict import Check, Verdict
 
 TRIPLE = {"subject": "alice", "predicate": "isVerified", "object": True}
 

@@ -10,12 +10,12 @@ from skills_ref import validate
 from cortex_graph import open_store
 from cortex_graph.names import Names
 from cortex_skills import Config, Plugin
+from cortex_skills.features.registry.folders import read_skill_folder, write_skill_folder
+from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.skill_record import SkillKey
+from cortex_skills.features.registry.sources import synchronise
 from cortex_skills.keys import Key
 from cortex_skills.manifest import ManifestError
-from cortex_skills.registry.folders import read_skill_folder, write_skill_folder
-from cortex_skills.registry.registry import SkillRegistry
-from cortex_skills.registry.skill_record import SkillKey
-from cortex_skills.registry.sources import synchronise
 from tests.registry.collection import COLLECTION, LONGEST, Shape, description, write_collection, write_skill
 
 

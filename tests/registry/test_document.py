@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from cortex_skills.features.registry import document as limits
+from cortex_skills.features.registry.digests import compat_digest, digest
+from cortex_skills.features.registry.document import SkillDocument, SkillResource, Step
+from cortex_skills.features.registry.quality import Quality, health, wilson
 from cortex_skills.manifest import ManifestError
-from cortex_skills.registry import document as limits
-from cortex_skills.registry.digests import compat_digest, digest
-from cortex_skills.registry.document import SkillDocument, SkillResource, Step
-from cortex_skills.registry.quality import Quality, health, wilson
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 

@@ -18,15 +18,15 @@ from skills_ref import validate
 from cortex_graph import open_store
 from cortex_graph.names import Names
 from cortex_skills.errors import CortexError
+from cortex_skills.features.registry.digests import compat_digest, digest
+from cortex_skills.features.registry.document import MAX_RESOURCE, SkillDocument, SkillResource
+from cortex_skills.features.registry.folders import SIDECAR, read_skill_folder, write_skill_folder
+from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.skill_record import SkillKey
+from cortex_skills.features.registry.sources import synchronise
+from cortex_skills.features.registry.views import document_view, record_view
 from cortex_skills.keys import Key
 from cortex_skills.manifest import load_manifest
-from cortex_skills.registry.digests import compat_digest, digest
-from cortex_skills.registry.document import MAX_RESOURCE, SkillDocument, SkillResource
-from cortex_skills.registry.folders import SIDECAR, read_skill_folder, write_skill_folder
-from cortex_skills.registry.registry import SkillRegistry
-from cortex_skills.registry.skill_record import SkillKey
-from cortex_skills.registry.sources import synchronise
-from cortex_skills.registry.views import document_view, record_view
 from cortex_skills.signatures.signing import sign_for_others
 from tests.registry.drawn import documents
 

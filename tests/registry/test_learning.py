@@ -14,12 +14,12 @@ import pytest
 from cortex_graph.store import Pattern
 from cortex_skills import Plugin, Result
 from cortex_skills.errors import CortexError
-from cortex_skills.registry.inline import inline_document
-from cortex_skills.registry.kept_runs import KeptRuns
-from cortex_skills.registry.measured_gain import MeasuredGain, count_session, outcomes_without
-from cortex_skills.registry.session_calls import MAX_CALLS, MAX_RUNS, SessionCalls
-from cortex_skills.registry.skill_record import LearnedIn, SkillKey
-from cortex_skills.registry.wording import SAMPLER
+from cortex_skills.features.registry.inline import inline_document
+from cortex_skills.features.registry.kept_runs import KeptRuns
+from cortex_skills.features.registry.measured_gain import MeasuredGain, count_session, outcomes_without
+from cortex_skills.features.registry.session_calls import MAX_CALLS, MAX_RUNS, SessionCalls
+from cortex_skills.features.registry.skill_record import LearnedIn, SkillKey
+from cortex_skills.features.registry.wording import SAMPLER
 from cortex_skills.secrets import HIDDEN
 from tests.configs import config
 from tests.plugin.skills import write_skill

@@ -15,12 +15,12 @@ from cortex_graph.names import Names
 from cortex_graph.ontology import ontology, shapes
 from cortex_graph.store import Pattern
 from cortex_graph.vocabulary import CORTEX
+from cortex_skills.features.registry import terms
+from cortex_skills.features.registry.document import SkillDocument, SkillResource
+from cortex_skills.features.registry.measured_gain import count_session
+from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.skill_record import LearnedIn, SkillKey
 from cortex_skills.keys import Key
-from cortex_skills.registry import terms
-from cortex_skills.registry.document import SkillDocument, SkillResource
-from cortex_skills.registry.measured_gain import count_session
-from cortex_skills.registry.registry import SkillRegistry
-from cortex_skills.registry.skill_record import LearnedIn, SkillKey
 
 
 @pytest.fixture(scope="module")

@@ -11,14 +11,14 @@ from cortex_graph import open_store
 from cortex_graph.names import Names
 from cortex_skills import Plugin
 from cortex_skills.enrichment.text_lines import clean_lines
-from cortex_skills.registry.folders import read_skill_folder, skill_folders_in
-from cortex_skills.registry.inline import inline_document
-from cortex_skills.registry.model_text import ORDINARY
-from cortex_skills.registry.package_skills import FOLDER, register_package_skills
-from cortex_skills.registry.registry import SkillRegistry
-from cortex_skills.registry.skill_record import SkillKey
+from cortex_skills.features.registry.folders import read_skill_folder, skill_folders_in
+from cortex_skills.features.registry.inline import inline_document
+from cortex_skills.features.registry.model_text import ORDINARY
+from cortex_skills.features.registry.package_skills import FOLDER, register_package_skills
+from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.skill_record import SkillKey
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
-from cortex_skills.tools import TOOLS
+from cortex_skills.tools import own_tools
 from tests.configs import config
 
 NAMES = {
@@ -44,7 +44,7 @@ def test_a_skill_of_the_package_is_valid_names_known_tools_and_holds_no_injectio
     assert read.warnings == ()
     tools = {step.tool for step in read.document.steps if step.tool}
     assert tools
-    assert tools <= TOOLS.keys()
+    assert tools <= own_tools().keys()
     assert clean_lines(read.document.body, ORDINARY).removed == 0
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from cortex_graph import open_store
 from cortex_graph.names import Names
+from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.skill_record import SkillKey
 from cortex_skills.keys import Key
-from cortex_skills.registry.registry import SkillRegistry
-from cortex_skills.registry.skill_record import SkillKey
 
 ROOT = Path(__file__).parents[2]
 SHARED = SkillKey("mayros", "shared")

@@ -14,11 +14,11 @@ from pyoxigraph import Literal, Quad
 from cortex_graph.store import Pattern
 from cortex_graph.vocabulary import MEMORY_TEXT
 from cortex_skills import Plugin, Result
-from cortex_skills.memory import Memory
-from cortex_skills.memory.memory_triples import memory_node
-from cortex_skills.registry.composition import composed, declared_namespaces, score_of
-from cortex_skills.registry.maintenance import maintain
-from cortex_skills.registry.skill_record import SkillKey
+from cortex_skills.features.memory import Memory
+from cortex_skills.features.memory.memory_triples import memory_node
+from cortex_skills.features.registry.composition import composed, declared_namespaces, score_of
+from cortex_skills.features.registry.maintenance import maintain
+from cortex_skills.features.registry.skill_record import SkillKey
 from tests.configs import config
 from tests.plugin.skills import write_skill
 
@@ -216,7 +216,7 @@ def test_a_skill_is_composed_with_the_reflections_of_the_agent_and_they_are_coun
 
 def test_reflections_of_another_namespace_are_read_where_the_host_allows_it(plugin: Plugin) -> None:
     from cortex_graph import NamespacedGraph
-    from cortex_skills.memory import Memories, new_memory
+    from cortex_skills.features.memory import Memories, new_memory
 
     others = Memories(NamespacedGraph(plugin.graph.store, "shared"))
     seen, _ = others.remember(new_memory("It snowed."), agent="a1")
@@ -259,7 +259,7 @@ def test_a_budget_beyond_its_limit_is_refused(plugin: Plugin) -> None:
 def test_a_reflection_keeps_its_sources_when_memories_are_imported(plugin: Plugin, tmp_path: Path) -> None:
     from cortex_graph import NamespacedGraph, open_store
     from cortex_graph.memory_graphs import move_memories
-    from cortex_skills.memory.memory_triples import MemoryReader
+    from cortex_skills.features.memory.memory_triples import MemoryReader
 
     seen = remember(plugin, "It rained.")
     reflection = reflect(plugin, "Rain is likely.", seen)["id"]
@@ -268,7 +268,7 @@ def test_a_reflection_keeps_its_sources_when_memories_are_imported(plugin: Plugi
     quads = [q for q in own.store.quads(Pattern(own.names.graph)) if "memoryKey" not in q.predicate.value]
     target.store.insert([[Quad(q.subject, q.predicate, q.object, target.names.graph) for q in quads]])
     move_memories(target.store, target.names.graph)
-    from cortex_skills.memory import Memories
+    from cortex_skills.features.memory import Memories
 
     memories = Memories(target)
     (moved,) = memories.reflections(agent="a1", namespace="mayros")

@@ -15,14 +15,14 @@ from cortex_graph.names import Names
 from cortex_graph.store import Pattern
 from cortex_skills import Config, Plugin
 from cortex_skills.errors import CortexError
+from cortex_skills.features.registry import terms
+from cortex_skills.features.registry.content import blob_paths
+from cortex_skills.features.registry.digests import compat_digest, digest
+from cortex_skills.features.registry.document import SkillDocument, SkillResource, Step
+from cortex_skills.features.registry.registration import VersionSignature
+from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.skill_record import SkillKey
 from cortex_skills.keys import Key
-from cortex_skills.registry import terms
-from cortex_skills.registry.content import blob_paths
-from cortex_skills.registry.digests import compat_digest, digest
-from cortex_skills.registry.document import SkillDocument, SkillResource, Step
-from cortex_skills.registry.registration import VersionSignature
-from cortex_skills.registry.registry import SkillRegistry
-from cortex_skills.registry.skill_record import SkillKey
 from tests.registry.drawn import documents
 
 KEY = Key("local", b"\1" * 32)

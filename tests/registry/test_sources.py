@@ -10,9 +10,9 @@ import pytest
 from cortex_graph import open_store
 from cortex_graph.names import Names
 from cortex_skills import Config, Plugin
-from cortex_skills.registry.registry import SkillRegistry
-from cortex_skills.registry.skill_record import SkillKey
-from cortex_skills.registry.sources import synchronise
+from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.skill_record import SkillKey
+from cortex_skills.features.registry.sources import synchronise
 from tests.configs import config
 from tests.plugin.skills import write_skill
 

@@ -9,10 +9,10 @@ import sys
 
 from cortex_graph import open_store
 from cortex_graph.names import Names
+from cortex_skills.features.registry.document import SkillDocument, SkillResource
+from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.skill_record import SkillKey
 from cortex_skills.keys import Key
-from cortex_skills.registry.document import SkillDocument, SkillResource
-from cortex_skills.registry.registry import SkillRegistry
-from cortex_skills.registry.skill_record import SkillKey
 
 
 def main(folder: str, writer: str, count: int) -> None:

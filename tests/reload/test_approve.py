@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cortex_skills import Plugin
-from cortex_skills.cli.app import program
+from cortex_skills.doors.cli.app import program
 from cortex_skills.lifecycle.reload.granted_permissions import GrantedPermissions
 from tests.reload.conftest import Reports
 from tests.reload.versions import RECALL, save_code, save_manifest, version_of, write

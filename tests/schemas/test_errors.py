@@ -9,11 +9,11 @@ import pytest
 from jsonschema_rs import Draft202012Validator, ValidationError
 
 from cortex_skills import CortexError
-from cortex_skills.proofs.bundle import read_bundle
-from cortex_skills.proofs.logic.document import read_document
+from cortex_skills.features.proofs.bundle import read_bundle
+from cortex_skills.features.proofs.logic.document import read_document
 from cortex_skills.safe_io.schemas import errors_of, first_error
 from cortex_skills.safe_io.schemas.validation import FEW
-from cortex_skills.tools import TOOLS
+from cortex_skills.tools import own_tools
 
 TEXTS = Draft202012Validator({"type": "array", "items": {"type": "string"}})
 
@@ -63,7 +63,7 @@ def no_list_of_all_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cortex_skills.safe_io.schemas.validation.islice", every)
 
 
-@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", own_tools().values(), ids=lambda tool: tool.name)
 def test_large_invalid_arguments_compute_one_error(tool: Any, no_list_of_all_errors: None) -> None:
     for arguments in ({"subject": LARGE}, {str(number): 0 for number in range(10_000)}):
         with pytest.raises(CortexError) as refused:

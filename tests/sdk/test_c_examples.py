@@ -26,9 +26,9 @@ from cortex_sandbox.wasm import (
     make_component,
 )
 from cortex_sandbox.wasm.plugin_world import FUNCTIONS
-from cortex_skills.artifacts import ArtifactError, read_skill_toml
-from cortex_skills.artifacts.build import build_artifact
-from cortex_skills.artifacts.project import read_project
+from cortex_skills.features.artifacts.package import ArtifactError, read_skill_toml
+from cortex_skills.features.artifacts.package.build import build_artifact
+from cortex_skills.features.artifacts.package.project import read_project
 from cortex_skills.keys import Key
 from tests.sdk.c_examples import SDK, compiled
 

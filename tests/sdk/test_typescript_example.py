@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 from cortex_skills import Plugin
-from cortex_skills.artifacts.build import build_artifact
-from cortex_skills.artifacts.project import read_project
 from cortex_skills.enrichment import read_block
+from cortex_skills.features.artifacts.package.build import build_artifact
+from cortex_skills.features.artifacts.package.project import read_project
 from cortex_skills.keys import Key
 from tests.configs import config
 

@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 from cortex_sandbox.wasm import WasmSandbox, make_component
-from cortex_skills.artifacts import read_skill_toml
-from cortex_skills.scaffold import wasm_project, write_folder
+from cortex_skills.features.artifacts.package import read_skill_toml
+from cortex_skills.features.artifacts.scaffold import wasm_project
+from cortex_skills.features.scaffold import write_folder
 from tests.sdk.c_examples import SDK
 
 

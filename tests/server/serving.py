@@ -18,8 +18,8 @@ from typing import Any
 import httpx
 
 from cortex_skills import Plugin
-from cortex_skills.server.protocol import ConnectionLimits
-from cortex_skills.server.serve import bound, prepared, url_of
+from cortex_skills.doors.server.protocol import ConnectionLimits
+from cortex_skills.doors.server.serve import bound, prepared, url_of
 from cortex_skills.tokens import Holder, TokenFile, new_token
 from tests import fork_server
 from tests.configs import config

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cortex_skills.doors.http.auth import AccessControl, Principal
+from cortex_skills.doors.http.http_errors import HttpError
+from cortex_skills.doors.server.app import api
 from cortex_skills.errors import CortexError
-from cortex_skills.server.app import API
-from cortex_skills.server.auth import AccessControl, Principal
-from cortex_skills.server.http_errors import HttpError
 from cortex_skills.tokens import new_token
 from tests.server.serving import statuses, talk
 
-CLOSED = [operation for operation in API if operation.permission is not None]
+CLOSED = [operation for operation in api() if operation.permission is not None]
 SOME_ID = "0" * 64
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from cortex_skills.server import bodies
-from cortex_skills.server.bodies import MAX_BODY, parse_json
-from cortex_skills.server.http_errors import HttpError
+from cortex_skills.doors.http import bodies
+from cortex_skills.doors.http.bodies import MAX_BODY, parse_json
+from cortex_skills.doors.http.http_errors import HttpError
 
 MANY = 600_000
 

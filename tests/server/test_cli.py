@@ -133,7 +133,7 @@ def test_such_an_address_is_served_with_a_warning_if_there_is_a_token(process, t
 
 def test_help_and_version_do_not_import_the_server():
     code = (
-        "import sys\nfrom cortex_skills.cli.app import program\n"
+        "import sys\nfrom cortex_skills.doors.cli.app import program\n"
         "try: program(['serve', '--help'])\nexcept SystemExit: pass\n"
         "print({'starlette', 'uvicorn', 'h11', 'httpx', 'asyncio'} & set(sys.modules))"
     )

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex_skills.server.connection_places import ConnectionPlaces
-from cortex_skills.server.file_descriptors import SPARE, connections_within
-from cortex_skills.server.protocol import ConnectionLimits
+from cortex_skills.doors.server.connection_places import ConnectionPlaces
+from cortex_skills.doors.server.file_descriptors import SPARE, connections_within
+from cortex_skills.doors.server.protocol import ConnectionLimits
 from tests.server.serving import WAIT_S, drained, statuses
 
 HOST = b"Host: localhost\r\n"
@@ -84,7 +84,7 @@ def test_the_limit_on_open_files_is_raised_for_the_connections(files):
 
 def test_a_limit_on_open_files_that_cannot_be_raised_limits_the_connections():
     code = (
-        "import resource; from cortex_skills.server.file_descriptors import connections_within as within;"
+        "import resource; from cortex_skills.doors.server.file_descriptors import connections_within as within;"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (600, 600)); print(within(1024), within(50))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=WAIT_S)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex_skills.server.http_errors import HTTP_CODES
+from cortex_skills.doors.http.http_errors import HTTP_CODES
 from tests import fork_server
 from tests.ports import quiet_port
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cortex_skills.doors.http.http_errors import _STATUS, HTTP_CODES, as_http
 from cortex_skills.errors import CODES, CortexError
-from cortex_skills.server.http_errors import _STATUS, HTTP_CODES, as_http
 
 OF_THE_SERVER = {"config_invalid", "graph_corrupt", "internal_error", "skill_error", "skill_memory"}
 

@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from cortex_skills import Plugin
-from cortex_skills.artifact_index import FIRST_PAGE
-from cortex_skills.artifact_index.fetching import download, fetch
-from cortex_skills.artifact_index.seen_indexes import SeenIndexes
 from cortex_skills.errors import CortexError
-from cortex_skills.server.index_files import ServedIndex
+from cortex_skills.features.artifacts.index import FIRST_PAGE
+from cortex_skills.features.artifacts.index.fetching import download, fetch
+from cortex_skills.features.artifacts.index.seen_indexes import SeenIndexes
+from cortex_skills.features.artifacts.index_files import ServedIndex
 from tests.configs import config
 from tests.installed.conftest import trust
 from tests.installed.samples import artifact, install, place

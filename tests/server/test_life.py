@@ -15,9 +15,9 @@ import httpx
 import pytest
 
 from cortex_skills import Config, Plugin
-from cortex_skills.cli.app import program  # noqa: F401 - what `process` starts
-from cortex_skills.server import create_app
-from cortex_skills.server.protocol import ConnectionLimits
+from cortex_skills.doors.cli.app import program  # noqa: F401 - what `process` starts
+from cortex_skills.doors.server import create_app
+from cortex_skills.doors.server.protocol import ConnectionLimits
 from cortex_skills.tokens import TokenFile, new_token
 from tests.ports import quiet_port
 from tests.server.serving import WAIT_S, drained, served, statuses

@@ -12,7 +12,7 @@ import pytest
 
 from cortex_graph import NamespacedGraph, vocabulary
 from cortex_graph.agent_graph import AgentGraph
-from cortex_skills.memory import Memories, memory_query, new_memory
+from cortex_skills.features.memory import Memories, memory_query, new_memory
 from tests.server.serving import Running
 
 TEXT = vocabulary.MEMORY_TEXT.value

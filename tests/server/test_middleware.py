@@ -8,9 +8,9 @@ import socket
 import httpx
 import pytest
 
-from cortex_skills.server.app import HEADERS
-from cortex_skills.server.bodies import MAX_BODY
-from cortex_skills.server.middleware.response_headers import FOR_PROGRAMS
+from cortex_skills.doors.http.bodies import MAX_BODY
+from cortex_skills.doors.http.middleware.response_headers import FOR_PROGRAMS
+from cortex_skills.doors.server.app import HEADERS
 from tests.server.serving import WAIT_S, drained, statuses, talk
 
 TRIPLE = {"subject": "a", "predicate": "p", "object": 1}

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, settings
 from jsonschema_rs import Draft202012Validator
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
-from cortex_skills.server.app import API
-from cortex_skills.server.rest.openapi import document_of, index_operations
+from cortex_skills.doors.rest.openapi import document_of, index_operations
+from cortex_skills.doors.server.app import api
 from tests.actions.conftest import operator
 from tests.docs.conformance_page import counts_of
 from tests.property_examples import examples
@@ -47,7 +47,7 @@ BEYOND_SCHEMAS_OF = {
 }
 
 
-DOCUMENT = document_of([*API, *index_operations(API)])
+DOCUMENT = document_of([*api(), *index_operations(api())])
 
 
 @pytest.fixture(scope="module")
@@ -111,13 +111,13 @@ def test_the_document_is_served(server):
 
 def test_every_operation_is_described_with_what_it_takes_and_answers(server):
     document = server.client().get("/openapi.json").json()
-    for operation in API:
+    for operation in api():
         described = document["paths"][operation.path][operation.method.lower()]
         assert described["operationId"] == operation.name
         assert {str(status) for status in operation.answers} <= set(described["responses"])
         assert ("requestBody" in described) == (operation.body is not None)
         assert ("401" in described["responses"]) == (operation.permission is not None)
-    assert len({operation.name for operation in API}) == len(API)
+    assert len({operation.name for operation in api()}) == len(api())
 
 
 def test_an_optional_member_of_a_request_may_be_null_and_one_of_an_answer_may_not():

@@ -9,8 +9,8 @@ import pytest
 
 from cortex_graph import open_store
 from cortex_skills import Config, Plugin, __version__
-from cortex_skills.server import store_health
-from cortex_skills.server.rest import stats
+from cortex_skills.doors.http import store_health
+from cortex_skills.features.graph.rest import stats
 from tests.server.serving import WAIT_S, until_healthy
 
 

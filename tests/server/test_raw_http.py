@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.server.strict_lines import StrictLines
+from cortex_skills.doors.server.strict_lines import StrictLines
 from tests.server.serving import WAIT_S, drained, statuses, talk
 
 HOST = b"Host: localhost\r\n"

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from cortex_skills.server.http_errors import HttpError
-from cortex_skills.server.rest.proof_models import AssertionsToVerify, NewProofs, ProofIds, ToValidate
-from cortex_skills.server.rest.schemas import check, parse_query
-from cortex_skills.server.rest.server_models import NewSandbox
-from cortex_skills.server.rest.triple_models import (
+from cortex_skills.doors.http.http_errors import HttpError
+from cortex_skills.doors.rest.schemas import check, parse_query
+from cortex_skills.doors.rest.server_models import NewSandbox
+from cortex_skills.features.graph.rest.triple_models import (
     ChangeRequest,
     ListQuery,
     NewTriple,
@@ -19,6 +18,7 @@ from cortex_skills.server.rest.triple_models import (
     ObjectList,
     TriplePattern,
 )
+from cortex_skills.features.proofs.rest.proof_models import AssertionsToVerify, NewProofs, ProofIds, ToValidate
 
 TRIPLE = {"subject": "a", "predicate": "p", "object": 1}
 MANY = 200_000

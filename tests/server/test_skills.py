@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from cortex_skills.server.rest.sandboxes import MAX_SANDBOXES
+from cortex_skills.doors.http.sandboxes import MAX_SANDBOXES
 from tests.cli.conftest import MANIFEST
 
 
@@ -83,7 +83,7 @@ def test_a_sandbox_of_an_earlier_run_can_still_be_ended(client, namespace):
 
 
 def test_a_sandbox_whose_time_is_over_is_emptied(serve, monkeypatch):
-    monkeypatch.setattr("cortex_skills.server.app._SWEEP_S", 0.1)
+    monkeypatch.setattr("cortex_skills.doors.server.app._SWEEP_S", 0.1)
     server = serve()
     client = server.client(server.token("t"))
 

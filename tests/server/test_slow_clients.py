@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from cortex_graph import NamespacedGraph
-from cortex_skills.server.protocol import ConnectionLimits
+from cortex_skills.doors.server.protocol import ConnectionLimits
 from tests.server.serving import FAST, WAIT_S, drained, statuses, talk
 
 HOST = b"Host: localhost\r\n"

@@ -194,7 +194,7 @@ def resigned(document: dict[str, Any]) -> dict[str, Any]:
     from datetime import UTC, datetime
 
     from cortex_graph.datetimes import to_milliseconds
-    from cortex_skills.proofs.logic.document import signed
+    from cortex_skills.features.proofs.logic.document import signed
 
     fields = {key: value for key, value in document.items() if key != "proof"}
     return signed(fields, ISSUER, to_milliseconds(datetime.now(UTC))).fields

@@ -9,8 +9,8 @@ import pytest
 
 from cortex_sandbox import Limits, Sandbox
 from cortex_sandbox.engine.threads import stack_size
-from cortex_skills.server.http_errors import HttpError
-from cortex_skills.server.worker_pools import WorkerPool
+from cortex_skills.doors.http.http_errors import HttpError
+from cortex_skills.doors.http.worker_pools import WorkerPool
 from tests.server.serving import WAIT_S
 
 

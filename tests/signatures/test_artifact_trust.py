@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from cortex_skills.artifacts import HOST_VERSIONS, VerificationReport, verify_artifact, write_archive
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.artifact_trust import artifact_trust, read_trusted, remember
+from cortex_skills.features.artifacts.package import HOST_VERSIONS, VerificationReport, verify_artifact, write_archive
 from cortex_skills.keys import Key
 from cortex_skills.signatures import Publisher, RevokedKey, TrustFile
-from cortex_skills.signatures.artifact_trust import artifact_trust, read_trusted, remember
 from cortex_skills.signatures.named_keys import read_key
 from tests.artifacts.samples import KEY, MANIFEST, OTHER_KEY, payload, signed
 

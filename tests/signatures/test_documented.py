@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from nacl.signing import VerifyKey
 
-from cortex_skills.cli.app import program
+from cortex_skills.doors.cli.app import program
 
 PAGE = (Path(__file__).parents[2] / "docs/signatures.md").read_text(encoding="utf-8")
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"

@@ -16,13 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_skills import Plugin
-from cortex_skills.cli.app import program
+from cortex_skills.doors.cli.app import program
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.origin_store import origin_store, read_origin_store, with_imported
 from cortex_skills.keys import Key, KeyFolder, default_folder
 from cortex_skills.signatures import Publisher, RevokedKey, Trust, TrustFile
 from cortex_skills.signatures.key_rotation import read_rotation, rotate, rotated
 from cortex_skills.signatures.named_keys import id_of
-from cortex_skills.signatures.origin_store import origin_store, read_origin_store, with_imported
 from cortex_skills.signatures.statement import SignedStatement
 from cortex_skills.signatures.trust import accepted
 from cortex_skills.signatures.trust_file import _mac

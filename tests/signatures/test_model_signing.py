@@ -15,11 +15,11 @@ from click.testing import CliRunner
 
 from cortex_graph import open_store
 from cortex_skills import Config, Plugin
-from cortex_skills.cards.skill_card import card_of_folder
-from cortex_skills.cli.app import program
+from cortex_skills.doors.cli.app import program
 from cortex_skills.errors import CortexError
-from cortex_skills.installed.installed_audit import audit_installed
-from cortex_skills.installed.security_audit import SecurityAudit
+from cortex_skills.features.artifacts.cards.skill_card import card_of_folder
+from cortex_skills.features.artifacts.installed.installed_audit import audit_installed
+from cortex_skills.features.artifacts.installed.security_audit import SecurityAudit
 from cortex_skills.manifest import load_manifest
 from cortex_skills.signatures import Publisher, TrustFile, sign_for_others
 from cortex_skills.signatures.model_signing import MODEL_SIGNATURE, check_model_signature

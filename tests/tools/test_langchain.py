@@ -107,7 +107,7 @@ def test_the_host_chooses_the_agent_and_the_skill(langchain: ModuleType, plugin:
 
 
 def test_the_plugin_does_not_import_langchain() -> None:
-    program = "import sys, cortex_skills.plugin, cortex_skills.cli; sys.exit('langchain_core' in sys.modules)"
+    program = "import sys, cortex_skills.plugin, cortex_skills.doors.cli; sys.exit('langchain_core' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True, timeout=100)
 
 

@@ -1,4 +1,4 @@
-"""`null` for what is optional, and `5.0` for an integer: for every tool and every body of the REST API."""
+"""`null` for what is optional, and `5.0` for an integer: for every tool and every body of the REST api()."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from cortex_skills import Plugin
+from cortex_skills.doors.rest.schemas import _described, check, parse_query
+from cortex_skills.doors.server.app import api
 from cortex_skills.errors import CortexError
+from cortex_skills.features.graph.rest.triple_models import ListQuery, NewTriple, NewTriples, TriplePattern
 from cortex_skills.safe_io.lenient_values import by_schema
-from cortex_skills.server.app import API
-from cortex_skills.server.rest.schemas import _described, check, parse_query
-from cortex_skills.server.rest.triple_models import ListQuery, NewTriple, NewTriples, TriplePattern
 from cortex_skills.tools import Tool, all_tools
 
 TOOLS = [pytest.param(tool, id=name) for name, tool in all_tools().items()]
@@ -57,7 +57,7 @@ def test_the_arguments_reach_the_graph_as_integers(plugin: Plugin, skill: Callab
     assert refused.code == "invalid_arguments"
 
 
-BODIES = [operation.body for operation in API if operation.body is not None]
+BODIES = [operation.body for operation in api() if operation.body is not None]
 
 
 def test_null_is_no_value_for_each_optional_member_of_a_body() -> None:

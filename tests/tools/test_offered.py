@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from cortex_skills import CortexError, Plugin
-from cortex_skills.tools import TOOLS
+from cortex_skills.tools import own_tools
 from tests.configs import config
 from tests.mcp import skills
 
 ROOT = Path(__file__).parents[2]
-QUERY = TOOLS["skill_graph_query"]
+QUERY = own_tools()["skill_graph_query"]
 
 
 @pytest.fixture
@@ -55,7 +55,9 @@ def test_all_formats_are_json(reader: Plugin) -> None:
 def test_without_a_skill_nothing_is_offered() -> None:
     with Plugin.open(config()) as plugin:
         assert plugin.tools(format="mcp") == []
-        assert [tool["name"] for tool in plugin.tools()] == [t.name for t in TOOLS.values() if t.profile == "core"]
+        assert [tool["name"] for tool in plugin.tools()] == [
+            t.name for t in own_tools().values() if t.profile == "core"
+        ]
 
 
 def test_an_unknown_format_is_refused_with_the_nearest(reader: Plugin) -> None:
@@ -76,7 +78,7 @@ def test_a_host_finds_the_plugin_by_its_entry_point() -> None:
 def test_every_schema_is_a_valid_json_schema_of_an_object() -> None:
     from jsonschema_rs import meta
 
-    for tool in TOOLS.values():
+    for tool in own_tools().values():
         for schema in (tool.input_schema, tool.output_schema):
             meta.validate(schema)
             assert schema["type"] == "object"
@@ -84,7 +86,7 @@ def test_every_schema_is_a_valid_json_schema_of_an_object() -> None:
 
 def test_no_offered_schema_has_a_choice_at_the_top_level() -> None:
     """OpenAI and Anthropic refuse such schemas."""
-    for tool in TOOLS.values():
+    for tool in own_tools().values():
         assert not {"oneOf", "anyOf", "allOf"} & tool.input_schema.keys()
 
 
@@ -95,7 +97,7 @@ def test_the_details_are_valid_against_the_output_schema(tmp_path: Path) -> None
         plugin.load(skills.write(tmp_path))
         for value in ("approved", 3, 2.5, True, {"node": "b"}):
             result = plugin.call("skill_assert", {"subject": "a", "predicate": "hasStatus", "object": value})
-            assert Draft202012Validator(TOOLS["skill_assert"].output_schema).is_valid(result.details)
+            assert Draft202012Validator(own_tools()["skill_assert"].output_schema).is_valid(result.details)
         result = plugin.call("skill_graph_query", {"scope": "namespace"})
         assert len(result.details["matches"]) == 5
         assert Draft202012Validator(QUERY.output_schema).is_valid(result.details)

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from cortex_skills import Plugin, Result
-from cortex_skills.finder import EmbedderError
-from cortex_skills.memory import new_memory
-from cortex_skills.registry.inline import inline_document
-from cortex_skills.registry.skill_finder import SkillFinder
-from cortex_skills.registry.skill_record import SkillKey
-from cortex_skills.tools import TOOLS
+from cortex_skills.features.finder import EmbedderError
+from cortex_skills.features.memory import new_memory
+from cortex_skills.features.registry.inline import inline_document
+from cortex_skills.features.registry.skill_finder import SkillFinder
+from cortex_skills.features.registry.skill_record import SkillKey
+from cortex_skills.tools import own_tools
 from tests.configs import config
 from tests.plugin.skills import write_skill
 
@@ -101,7 +101,7 @@ def test_a_skill_needs_the_permission_of_a_registry_tool(plugin: Plugin) -> None
 
 
 def test_the_tools_of_a_profile_are_offered_where_it_is_configured(plugin: Plugin, folders: Path) -> None:
-    registry = {tool.name for tool in TOOLS.values() if tool.profile == "registry"}
+    registry = {tool.name for tool in own_tools().values() if tool.profile == "registry"}
     assert len(registry) == 14
     assert registry < {tool["name"] for tool in plugin.tools()}
     with Plugin.open(config(), registers=False) as core:
@@ -111,7 +111,7 @@ def test_the_tools_of_a_profile_are_offered_where_it_is_configured(plugin: Plugi
         assert core.call("skill_read", {}).code is None
         assert "<available_skills>" not in core.context()
     with Plugin.open(config(tools={"profiles": ["full"]}), registers=False) as full:
-        assert {tool["name"] for tool in full.tools()} == TOOLS.keys()
+        assert {tool["name"] for tool in full.tools()} == own_tools().keys()
 
 
 # --- reading

@@ -16,8 +16,8 @@ from cortex_graph.proofs import MAX_OF, StoredProof
 from cortex_graph.store import Pattern
 from cortex_graph.vocabulary import OBJECT
 from cortex_skills import Plugin
+from cortex_skills.features.proofs.signing.credentials import sign_assertion
 from cortex_skills.keys import Key, KeyFolder
-from cortex_skills.proofs.signing.credentials import sign_assertion
 from tests.proofs.logic.conftest import PREFIXES
 
 Opened = Callable[..., Plugin]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from cortex_skills.features.graph.tools.triple_text import line_of
 from cortex_skills.safe_io.display import json_text, shown_name
-from cortex_skills.tools.triple_text import line_of
 
 _names = st.text(st.sampled_from('ab:% "\\<>&\n\u202e\u00e9'), min_size=1, max_size=6)
 _values = st.one_of(

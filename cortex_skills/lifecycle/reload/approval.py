@@ -28,7 +28,6 @@ def check_tools_kept(skill: str, old: Semantic, new: Semantic) -> None:
 
     Raises:
         CortexError: `tool_not_allowed`, naming the lost tools.
-
     """
     hint = "put it back; to remove tools, unload the skill and load it again, or restart"
     if old.states_tools and not new.states_tools:
@@ -45,7 +44,6 @@ def check_approved(skill: str, asked: frozenset[str], granted: frozenset[str], a
 
     Raises:
         CortexError: `permission_denied`, naming those that were not approved.
-
     """
     added = asked - granted
     refused = added - _approved(skill, added, approval) if added else added

@@ -27,7 +27,6 @@ class ManifestDifference:
         field: as SKILL.md calls it.
         message: how it changed, on one line.
         security: whether it permits the skill more, or changes its dependencies.
-
     """
 
     field: str

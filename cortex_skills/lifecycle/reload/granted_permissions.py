@@ -40,7 +40,6 @@ class PermissionRequest:
         asked: the permissions that wait for an approval, such as `graph:write`, sorted.
         granted: those that were approved, sorted.
         at: the time of the last change, RFC 3339, UTC.
-
     """
 
     name: str
@@ -94,7 +93,6 @@ class GrantedPermissions:
 
         Raises:
             OSError: it could not be written.
-
         """
         granted = tuple(sorted({*request.granted, *request.asked}))
         self._write(PermissionRequest(request.name, request.folder, (), granted, _now()))

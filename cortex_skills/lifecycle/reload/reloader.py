@@ -111,7 +111,6 @@ class Reloader:
             wanted: which folders to check; rejected skills that are connected to a change there are checked too.
             approval: which permissions the host approves, beyond those that it has approved before.
             retry: whether a rejected skill is tried again though its folder did not change.
-
         """
         check = _Check(retry)
         self._find_changes(check, active, wanted)

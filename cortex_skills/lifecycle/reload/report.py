@@ -23,7 +23,6 @@ class Reloaded:
         name, version: of the skill.
         differences: of its manifest.
         files: the relative paths of the source files that changed, are new or were removed.
-
     """
 
     name: str
@@ -46,7 +45,6 @@ class Rejected:
         error: why.
         answering: the version that stays active; None for a skill that was never loaded.
         at: when, RFC 3339, UTC.
-
     """
 
     name: str
@@ -71,7 +69,6 @@ class ReloadReport:
         rejected: skills whose old version stays active.
         restored: the names of those that were rejected before, and whose folders hold the active version again.
         unchanged: the names of those whose folders hold the active version, as before.
-
     """
 
     reloaded: tuple[Reloaded, ...] = ()

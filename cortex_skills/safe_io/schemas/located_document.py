@@ -79,7 +79,6 @@ class LocatedDocument:
         marks: the location of each part, by path.
         texts: the source text of scalars that are not text (`1.0`, `true`), by path.
         problems: the problems that reading found; the data at their paths is not valid.
-
     """
 
     data: Any

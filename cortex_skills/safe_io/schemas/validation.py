@@ -69,7 +69,6 @@ def first_error(validator: Draft202012Validator | Draft7Validator, document: Any
 
     Raises:
         ValueError, TypeError, OverflowError, RecursionError: the document is not JSON.
-
     """
     from jsonschema_rs import ValidationError
 
@@ -85,7 +84,6 @@ def errors_of(validator: Draft202012Validator, document: Any, most: int) -> list
 
     Raises:
         ValueError, TypeError, OverflowError, RecursionError: the document is not JSON.
-
     """
     first = first_error(validator, document)
     if first is None:

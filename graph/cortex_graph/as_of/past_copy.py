@@ -52,7 +52,6 @@ def copied(base: GraphStore, past: Sequence[PastRecords], read: Read, *, with_re
 
     Raises:
         QueryLimit: too much was changed since, or there is too much to copy.
-
     """
     if isinstance(base, InFolder) and not base.is_read_only and all(each.undated for each in past):
         with scratch_folder(base.folder / FOLDER) as scratch:

@@ -42,7 +42,6 @@ class PastGraph(NamespacedGraph):
 
         Raises:
             QueryTimeout: it took too long.
-
         """
         (records,) = self.past.records
         start, until = f"{self.names.graph.value}/triple/", Literal(date_time(self.moment), datatype=DATE_TIME)
@@ -75,7 +74,6 @@ def as_of(graph: NamespacedGraph, moment: datetime | str, undated: str = "includ
 
     Raises:
         InvalidArguments: an argument is invalid, or the graph is one of memories.
-
     """
     return as_of_graphs([graph], moment, undated)[0]
 

@@ -52,7 +52,6 @@ class RestoredTriple:
         node: its withdrawn record.
         record: the record that it was then.
         is_dated: whether it is known when it was asserted.
-
     """
 
     quad: Quad
@@ -69,7 +68,6 @@ class PastRecords:
         names: of the namespace.
         moment: in UTC.
         undated: whether triples without a time are included.
-
     """
 
     def __init__(self, store: GraphStore, names: Names, moment: datetime, *, undated: bool) -> None:
@@ -96,7 +94,6 @@ class PastRecords:
 
         Args:
             lines: the texts of their quads.
-
         """
         nodes = [self.names.record(hash_of(line)) for line in lines]
         times = read_instants(self.store, self.names, nodes)
@@ -108,7 +105,6 @@ class PastRecords:
 
         Raises:
             QueryLimit: too many were withdrawn since.
-
         """
         found = {}
         for node, record in self.withdrawn_since.items():
@@ -127,7 +123,6 @@ class PastRecords:
 
         Raises:
             QueryLimit: there are too many.
-
         """
         graph = self.names.provenance_graph
         page = self.store.match(Pattern(graph, None, predicate), _FEW)
@@ -147,7 +142,6 @@ class PastRecords:
 
         Raises:
             QueryLimit: there are too many.
-
         """
         times = RecordTimes(self.store, self.names)
         if not times.is_complete():

@@ -45,7 +45,6 @@ class PastStore:
     Args:
         store: of today.
         records: those of each namespace; all of one moment.
-
     """
 
     bulk_is_atomic = False
@@ -126,7 +125,6 @@ class PastStore:
 
         Raises:
             QueryLimit: there are more.
-
         """
         counted = sum(1 for _ in islice(self.quads(pattern), MAX_COUNTED + 1 if ceiling is None else ceiling))
         if ceiling is None and counted > MAX_COUNTED:
@@ -157,7 +155,6 @@ class PastStore:
 
         Raises:
             QueryLimit: too much was changed since, or the store has no files and too many triples.
-
         """
         for graph in (*dataset.default, *dataset.named):
             self._of(graph)

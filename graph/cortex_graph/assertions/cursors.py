@@ -31,7 +31,6 @@ class Place:
         time: of the last record, an `xsd:dateTime`.
         record: its name in the namespace; or `@` and the cursor of the store within the records of that time, or `@`
             alone after all of them.
-
     """
 
     time: str
@@ -54,7 +53,6 @@ def place_of(cursor: str, query: str) -> Place:
 
     Raises:
         InvalidArguments: it is malformed, or of another query.
-
     """
     try:
         packed = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))

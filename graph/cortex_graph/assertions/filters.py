@@ -50,7 +50,6 @@ class AssertionFilter:
         since: asserted then or later: a `datetime` with a time zone, or a text of RFC 3339, or a date.
         until: asserted then or earlier.
         withdrawn: whether withdrawn assertions are listed, too.
-
     """
 
     subject: str | None = None
@@ -68,7 +67,6 @@ class RecordFilter:
 
     Raises:
         InvalidArguments: a part of the filter is invalid.
-
     """
 
     def __init__(self, graph: NamespacedGraph, which: AssertionFilter) -> None:

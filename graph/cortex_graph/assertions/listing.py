@@ -48,7 +48,6 @@ class Assertion:
         withdrawn: who withdrew it, and when: `{agent, skill, skillVersion, time}`; None if it was not withdrawn.
         is_present: whether the triple is in the graph by this assertion. On a server (a SPARQL endpoint or a Cortex) it
             is concluded from the record.
-
     """
 
     triple_id: str
@@ -70,7 +69,6 @@ class AssertionPage:
     Attributes:
         assertions: the assertions.
         cursor: of the next page; None on the last one. A page that is not full can have a next one.
-
     """
 
     assertions: tuple[Assertion, ...]
@@ -95,7 +93,6 @@ def list_assertions(
     Raises:
         InvalidArguments: a filter, the limit or the cursor is invalid.
         QueryTimeout: a server, or a store without an index of times, takes too long to sort the records.
-
     """
     which = which or AssertionFilter()
     limit = check_limit(limit, DEFAULT_LIMIT)
@@ -111,7 +108,6 @@ def assertions_of(graph: NamespacedGraph, triple_ids: Iterable[str]) -> dict[str
 
     Raises:
         InvalidArguments: an id is malformed.
-
     """
     found = _assertions(graph, [graph.names.record(check_id(triple_id)) for triple_id in triple_ids])
     return {assertion.triple_id: assertion for assertion in found}

@@ -56,7 +56,6 @@ class CarefulQuery:
         probes: questions; when all are true, the original text has the same answer, unless `is_needed`.
         is_needed: whether the original text may have another answer.
         warnings: what was not rewritten.
-
     """
 
     text: str
@@ -78,7 +77,6 @@ def careful_query(
         dataset: its dataset.
         has_long_numbers: whether the dataset may have numbers that the engine does not calculate with; None when the
             engine cannot be given functions, as that of a server.
-
     """
     signs = {token.text for token in tokens if token.kind in ("word", "sign")}
     if not (has_long_numbers or _REWRITTEN & signs or _has_long(tokens)):
@@ -373,7 +371,6 @@ class _Group:
         tokens: with its braces.
         has_triples: whether a triple of the graph is matched in any case.
         needs_each: whether the engine does not evaluate it in each graph alone.
-
     """
 
     tokens: list[SparqlToken] = field(default_factory=list)

@@ -109,7 +109,6 @@ def effect_of(
 
     Raises:
         PermissionDenied: a removed triple has proofs, and may not be removed.
-
     """
     effect = Effect()
     by = at_one_time(provenance or Provenance())

@@ -48,7 +48,6 @@ def dataset_of(
         default_graphs: the IRIs of the graphs whose union is the default graph; all when both are None.
         named_graphs: the IRIs of the named graphs.
         beside: other graphs that the caller may read, which are named graphs (`graphs_beside`).
-
     """
     own = tuple(dict.fromkeys(graph.names.graph for graph in graphs))
     seen = tuple(dict.fromkeys((*own, *(graph.names.provenance_graph for graph in graphs), *beside)))
@@ -65,7 +64,6 @@ def graphs_beside(store: GraphStore, graphs: Sequence[NamespaceView], *, memorie
         store: the store; one of namespaces only has no registry of skills.
         graphs: the namespaces.
         memories: whether the caller may read memories.
-
     """
     found = [graph.names.registry_graph for graph in graphs] if has_claims(store) else []
     return found + [each for graph in graphs if memories for each in memory_graphs(store, graph.names)]

@@ -59,7 +59,6 @@ class QueryEvaluator:
         take: writes a copy of some graphs, or of all, to a path.
         workers: the processes, which stay when the store is closed; None for processes of its own.
         numbers: returns whether the store may have numbers that the engine does not calculate with.
-
     """
 
     def __init__(

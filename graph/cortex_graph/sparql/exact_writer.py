@@ -38,7 +38,6 @@ class ExactWriter:
     Attributes:
         programs: what the functions calculate.
         is_complete: whether every operation was rewritten.
-
     """
 
     def __init__(self, iri: Callable[[SparqlToken], str], *, exact: bool, has_functions: bool) -> None:

@@ -23,7 +23,6 @@ class Expression:
         operation: what it calculates; empty for a constant, a variable, or a call of something else.
         parts: its tokens, and the expressions between them.
         operands: the expressions that it calculates with.
-
     """
 
     operation: str
@@ -51,7 +50,6 @@ class ExpressionReader:
         cursor: where they are.
         group: reads a group of patterns, for EXISTS, and returns its tokens.
         iri: returns the IRI of a token.
-
     """
 
     def __init__(

@@ -61,7 +61,6 @@ class Clear:
     Attributes:
         graph: the graph; None for the default graph.
         all: whether every graph is cleared.
-
     """
 
     graph: str | None = None
@@ -85,7 +84,6 @@ def read_update(text: str, tokens: Tokens, offered: Mapping[str, str]) -> list[O
         InvalidArguments: it is not an update.
         PermissionDenied: it queries another server.
         NamespaceViolation: it works from graph to graph, or on a graph that a variable names.
-
     """
     return _Reader(text, tokens, Prologue(text, offered)).operations()
 

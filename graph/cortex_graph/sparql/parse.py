@@ -20,7 +20,6 @@ class QueryLimits:
         update_bytes: of the text of an update, which may contain data.
         depth: of nested brackets of any kind and prefix operators.
         triples: that an update may remove and insert together.
-
     """
 
     query_bytes: int = 64 << 10
@@ -56,7 +55,6 @@ def read_text(text: object, most: int, depth: int, deadline: float | None = None
         most: its maximum size in bytes.
         depth: its maximum nesting.
         deadline: of the parsing, by `time.monotonic`.
-
     """
     if not isinstance(text, str):
         raise invalid("query", f"must be a string, not {type(text).__name__}")

@@ -60,7 +60,6 @@ class Prologue:
 
         Raises:
             QueryLimit: the total is too long.
-
         """
         if token.kind == "iri":
             self._spend(len(token.text) + len(self.base or ""))

@@ -67,7 +67,6 @@ def query_graphs(
         QueryTimeout: it took too long (also raised by the chunks of the result).
         GraphBusy: too many queries are running.
         QueryLimit: the result is too long, or takes too much memory.
-
     """
     text = without_mark(text)
     tokens = read_text(text, limits.query_bytes, limits.depth)
@@ -110,7 +109,6 @@ def bounded(chunks: Generator[bytes, None, None], most: int) -> Generator[bytes,
 
     Raises:
         QueryLimit: there are more.
-
     """
     return _primed(_bounded(chunks, most))
 

@@ -57,7 +57,6 @@ def run_query(
     Raises:
         GraphBusy: all processes are busy.
         GraphError: the query failed.
-
     """
     try:
         left = deadline - time.monotonic()

@@ -37,7 +37,6 @@ class SerializedText:
         text: the text.
         places: (offset here, offset in the user's text), ascending.
         original: the user's text.
-
     """
 
     text: str
@@ -65,7 +64,6 @@ class SparqlWriter:
         prologue: its declarations.
         functions: the beginning of the names of this package's own functions, which may be called; no text of a user
             is written with it.
-
     """
 
     def __init__(self, original: str, prologue: Prologue, functions: str | None = None) -> None:

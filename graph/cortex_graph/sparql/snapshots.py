@@ -78,7 +78,6 @@ class SnapshotCache:
         folder: returns the folder of the copies; called with the first copy.
         take: writes a copy of some graphs, or of more, to a new path.
         per_graphs: whether a copy has only the requested graphs.
-
     """
 
     def __init__(

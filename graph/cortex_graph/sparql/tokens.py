@@ -55,7 +55,6 @@ class SparqlToken(NamedTuple):
         text: as it was written; a word in upper case (except `a`).
         start: the offset of its first character in the text.
         in_expression: whether it is in an expression, and not in a pattern.
-
     """
 
     kind: Kind
@@ -147,7 +146,6 @@ def read_tokens(text: str, depth: int, deadline: float | None = None) -> list[Sp
         InvalidArguments: it is malformed, or nests too deeply.
         PermissionDenied: it queries another server.
         QueryTimeout: the deadline has passed.
-
     """
     found: list[SparqlToken] = []
     for token in _Reader(text, depth).tokens():

@@ -42,7 +42,6 @@ def sort_keys(key: Sequence[SparqlToken], value: Sequence[SparqlToken], *, exact
         key: the expression.
         value: what the engine sorts by among values of one kind.
         exact: whether a number may be longer than the engine knows.
-
     """
     if next(token.text for token in key if token.text != "(") in _OF_ONE_KIND:
         return [list(value)]

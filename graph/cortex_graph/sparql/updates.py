@@ -81,7 +81,6 @@ def update_graphs(
         QueryTimeout: it took too long; the operations before the failing one are done.
         GraphBusy: the graphs that it reads are written to repeatedly.
         QueryLimit: it would change more than the limits allow.
-
     """
     deadline = time.monotonic() + timeout_s
     text = without_mark(text)

@@ -48,7 +48,6 @@ class ChangeRecord:
         flushed: the last change that is in the data files, and not only in the log.
         boot: the boot of the machine in which the file was written; empty where the system has no name for it.
         dropped: whether the engine has dropped a part of a log that was not counted.
-
     """
 
     changes: int
@@ -66,7 +65,6 @@ class ChangeCounter:
 
     Raises:
         GraphCorrupt: acknowledged changes are missing.
-
     """
 
     def __init__(self, folder: Path, store: Store) -> None:
@@ -133,7 +131,6 @@ def check_before_opening(folder: Path) -> None:
 
     Raises:
         GraphCorrupt: changes are missing, or files of the store are damaged.
-
     """
     record = read_record(folder)
     if record is None or (record.flushed == record.changes and not record.dropped):
@@ -160,7 +157,6 @@ def read_record(folder: Path) -> ChangeRecord | None:
 
     Raises:
         GraphCorrupt: it is damaged.
-
     """
     try:
         with (folder / NAME).open("rb") as file:

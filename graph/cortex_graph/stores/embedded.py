@@ -76,7 +76,6 @@ class OxigraphStore:
     Raises:
         StoreLocked: the folder is open already, here or in another process.
         GraphUnavailable: the folder cannot be used.
-
     """
 
     bulk_is_atomic = True

@@ -61,7 +61,6 @@ def open_folder(folder: Path) -> tuple[Store, ChangeCounter]:
         StoreLocked: it is open already.
         GraphCorrupt: files or acknowledged changes are missing or damaged.
         GraphUnavailable: the folder cannot be used.
-
     """
     prepare(folder)
     _check_address_space(folder)
@@ -81,7 +80,6 @@ def _check_address_space(folder: Path) -> None:
 
     Raises:
         GraphUnavailable: a limit of the address space (RLIMIT_AS) leaves less than opening and one import take.
-
     """
     if resource is None or not _SIZE.exists():
         return

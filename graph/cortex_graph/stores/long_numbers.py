@@ -43,7 +43,6 @@ class LongNumbers:
     Attributes:
         may_exist: whether the store may have such a number.
         question: asks the whole store whether it has one.
-
     """
 
     question = CHECK

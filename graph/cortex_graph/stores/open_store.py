@@ -35,7 +35,6 @@ def open_store(where: str | Path | Mapping[str, Any]) -> GraphStore:
         StoreLocked: another program has the folder open.
         GraphBusy: the process that owns the folder does not answer.
         GraphUnavailable: the folder cannot be used, or the kind of store is unknown.
-
     """
     from cortex_graph.stores.embedded import OxigraphStore
     from cortex_graph.stores.shared import open_shared

@@ -51,7 +51,6 @@ class Backup:
         time: when it was made.
         graphs: the digest of each graph, by its IRI.
         files: the SHA-256 of each file of a snapshot, by its name.
-
     """
 
     folder: Path
@@ -82,7 +81,6 @@ def back_up(store: GraphStore, folder: Path | str, *, progress: Progress = silen
         InvalidArguments: the folder exists, or cannot be made.
         GraphCorrupt: the store is damaged, or has lost acknowledged writes.
         GraphUnavailable: the store cannot be read.
-
     """
     target = Path(folder).absolute()
     if target.exists():
@@ -118,7 +116,6 @@ def read_backup(folder: Path | str) -> Backup:
 
     Raises:
         InvalidArguments: the folder is not a backup that this version can read.
-
     """
     path = Path(folder).absolute()
     try:
@@ -156,7 +153,6 @@ def check_store(backup: Backup, store: GraphStore, progress: Progress = silent) 
     Raises:
         InvalidArguments: it has not.
         GraphUnavailable: it cannot be read.
-
     """
     for graph in {*backup.graphs, *(graph.value for graph in store.graph_names())}:
         found = digest_of(store, NamedNode(graph), progress=progress)
@@ -169,7 +165,6 @@ def check_files(backup: Backup) -> None:
 
     Raises:
         InvalidArguments: they differ.
-
     """
     for graph, digest in backup.graphs.items():
         try:
@@ -188,7 +183,6 @@ def reading(folder: Path) -> Iterator[GraphStore]:
 
     Raises:
         GraphUnavailable: it cannot be opened.
-
     """
     from cortex_graph.stores.embedded import OxigraphStore
 

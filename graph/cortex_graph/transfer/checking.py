@@ -45,7 +45,6 @@ class CheckedStore:
         graphs: the number of triples of each graph, by its IRI.
         changes: the number of writes that were counted since the store counts them.
         missing_times: the IRIs of the index graphs that lack times of records, and how many quads each lacks.
-
     """
 
     graphs: dict[str, int]
@@ -69,7 +68,6 @@ def check(where: str | Path | Mapping[str, Any], progress: Progress = silent) ->
         GraphCorrupt: it is damaged, or has lost acknowledged writes.
         InvalidArguments: it is not in a folder.
         GraphUnavailable: it cannot be opened, or copied.
-
     """
     folder = folder_of(where)
     if folder is None:
@@ -104,7 +102,6 @@ def checked_snapshot(store: GraphStore, files: Path, progress: Progress = silent
 
     Raises:
         GraphCorrupt: the store is damaged, or has lost acknowledged writes.
-
     """
     named, answered = (store.folder, _answered(store)) if isinstance(store, InFolder) else (files, 0)
     return _checked(files, named, answered, progress) if store.snapshot(files) else None

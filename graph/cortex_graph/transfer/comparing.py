@@ -27,7 +27,6 @@ class QuadDifference:
         missing: the number of triples of the file that the graph lacks.
         extra: the number of triples of the graph that are not in the file.
         examples: some of the missing triples, as N-Triples.
-
     """
 
     missing: int

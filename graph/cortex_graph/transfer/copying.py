@@ -43,7 +43,6 @@ class CopyResult:
         triples: the number of copied triples.
         sha256: the canonical hash of the graph in the source.
         extra: the number of other triples of the graph in the target; with none, both have the same hash.
-
     """
 
     graph: str
@@ -72,7 +71,6 @@ def copy_store(
     Raises:
         InvalidArguments: a namespace is malformed.
         GraphUnavailable: a store cannot be read or written, or the copy differs from its source.
-
     """
     copied = []
     for namespace in _all_namespaces(source, base) if namespaces is None else namespaces:

@@ -60,7 +60,6 @@ def plain_file(file: Path, form: str, folder: Path, most: int, step: Callable[[]
 
     Raises:
         InvalidArguments: it is damaged, too large, or in an encoding that cannot be read.
-
     """
     if first_bytes(file).startswith(_GZIP):
         file = _decompressed(file, folder / "decompressed", most, step)
@@ -93,7 +92,6 @@ def encoding_of(head: bytes, form: str) -> str | None:
 
     Raises:
         InvalidArguments: its format cannot be in that encoding.
-
     """
     marked = next((encoding for mark, encoding in _MARKS.items() if head.startswith(mark)), None)
     if marked is None and form != XML and head[1:2] == b"\x00":

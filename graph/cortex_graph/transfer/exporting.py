@@ -56,7 +56,6 @@ def export_rdf(
     Raises:
         InvalidArguments: the format is unknown or cannot represent the graph, or the file cannot be written.
         GraphUnavailable: the store cannot be read.
-
     """
     form = FORMATS[format_of(target, format)]
     if with_provenance and not form.supports_datasets:

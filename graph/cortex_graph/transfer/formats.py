@@ -68,7 +68,6 @@ def format_of(file: Path | str | IO[bytes], name: str | None, *, compressed: boo
         file: the file.
         name: the given format.
         compressed: whether `.gz` after the extension is allowed.
-
     """
     if name is not None and name in FORMATS:
         return name
@@ -102,7 +101,6 @@ def format_in(head: bytes, form: str, *, guessed: bool) -> str:
 
     Raises:
         InvalidArguments: it is in a syntax of OWL that is not RDF.
-
     """
     if form != XML:
         return form

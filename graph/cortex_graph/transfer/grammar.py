@@ -39,7 +39,6 @@ def are_triples(block: bytes, end: bytes) -> bool:
     Args:
         block: whole lines.
         end: the text after the object and a space in a valid line, line feed included.
-
     """
     if len(block) > _MAX_BLOCK or not _lines(end).fullmatch(block):
         return False

@@ -58,7 +58,6 @@ class ImportResult:
         ignored: the statements of the file in provenance or index graphs that were not requested.
         members: the members of JSON-LD without a meaning in their context, with the number of their values; the first
             100 names.
-
     """
 
     statements: int
@@ -115,7 +114,6 @@ def import_file(
     Raises:
         InvalidArguments: the file cannot be read, its format is unknown, or it is invalid (`details`: line, column).
         GraphUnavailable: the store cannot write, or there is no space for temporary files.
-
     """
     form = format_of(source, format, compressed=True)
     if base_iri is not None:

@@ -45,7 +45,6 @@ def ignored_members(file: Path, base: str, step: Callable[[], None]) -> dict[str
     Raises:
         InvalidArguments: the parser would leave out a statement.
         SyntaxError: it is no JSON-LD.
-
     """
     found: dict[str, int] = {}
     text = text_of(file)

@@ -51,7 +51,6 @@ def plain(block: bytes, form: RdfFormat, is_data: Callable[[NamedNode], bool]) -
         block: whole lines.
         form: their format.
         is_data: whether the triples of a graph are imported.
-
     """
     if not block.endswith(b"\n"):
         return None

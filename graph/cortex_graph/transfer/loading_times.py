@@ -33,7 +33,6 @@ def load_times(store: GraphStore, names: Names, records: Path, folder: Path, pro
         records: a file of N-Triples with records, and what belongs to them.
         folder: for temporary files.
         progress: receives reports of the progress.
-
     """
     if not store.keeps_order:
         return

@@ -22,7 +22,6 @@ def split_memories(data: Path, memories: Path, graph: NamedNode) -> bool:
         data: the N-Triples, which are replaced.
         memories: the other file, which is written if there were any.
         graph: the graph of the namespace of the memories.
-
     """
     terms = {str(term).encode() for term in MEMORY_TERMS}
     with data.open("rb") as file:

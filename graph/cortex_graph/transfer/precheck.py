@@ -42,7 +42,6 @@ def check_file(file: Path, form: RdfFormat, step: Callable[[], None] = lambda: N
         file: the file.
         form: its format.
         step: called regularly, as a sign of progress.
-
     """
     if form == RdfFormat.RDF_XML:
         _check_xml(file, step)
@@ -57,7 +56,6 @@ def check_terms(content: bytes | mmap.mmap, before: int = 0) -> None:
     Args:
         content: of a file, or whole lines of one.
         before: the number of lines of the file before it.
-
     """
     found = _deep_terms(content)
     if found is not None:

@@ -54,7 +54,6 @@ class FileContent:
         records: its provenance records.
         ignored: the statements of graphs that are not imported.
         members: the members of JSON-LD that have no meaning in their context, with the number of their values.
-
     """
 
     statements: int

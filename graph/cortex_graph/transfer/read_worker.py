@@ -49,7 +49,6 @@ class FileReader:
     Args:
         job: `{file, format, guessed, most, base_iri, folder, namespace, base, with_provenance}`: `guessed` is whether
             the format is that of the file's name, and `most` how many bytes the file may have without compression.
-
     """
 
     def __init__(self, job: dict[str, Any]) -> None:

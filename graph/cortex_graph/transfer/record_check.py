@@ -78,7 +78,6 @@ def check_records(found: Path, folder: Path, names: Names, step: Callable[[], No
 
     Returns:
         The number of records.
-
     """
     count = 0
     with found.open("rb") as unsorted, (folder / "records.nt").open("wb") as output:

@@ -48,7 +48,6 @@ def explained(error: SyntaxError, file: Path, form: RdfFormat) -> InvalidArgumen
         error: of the parser.
         file: the file.
         form: its format.
-
     """
     if _REMOTE in error.msg:
         return _remote_context(file)
@@ -77,7 +76,6 @@ def check_iris(triples: Path, file: Path) -> None:
 
     Raises:
         InvalidArguments: one is not.
-
     """
     if not triples.stat().st_size:
         return

@@ -64,7 +64,6 @@ def restore(
         InvalidArguments: the folder is not a backup, it is damaged, or the store is not empty.
         StoreLocked: another process has the folder of the store open.
         GraphUnavailable: the store cannot be written.
-
     """
     backup = read_backup(folder)
     place = folder_of(where)

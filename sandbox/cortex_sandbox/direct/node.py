@@ -49,7 +49,6 @@ class NodeRuntime:
             program: the module that is loaded.
             pipes: the open descriptors for the runner.
             inspect: the address for a debugger, from `inspector_address`.
-
         """
         debugger = [] if inspect is None else [f"--inspect-brk={inspect}"]
         flags = ["--enable-source-maps", "--stack-trace-limit=50", "--no-warnings", "--import", RUNNER.as_uri()]
@@ -61,7 +60,6 @@ def find_node() -> NodeRuntime:
 
     Raises:
         SandboxError: `DirectModeUnavailable` when there is none, it does not run, or it is older than `MIN_VERSION`.
-
     """
     path = shutil.which("node")
     if path is None:
@@ -109,7 +107,6 @@ def inspector_address(text: str) -> str:
 
     Raises:
         ValueError: when it is not a loopback address with a port.
-
     """
     host, _, port = text.rpartition(":")
     try:

@@ -25,7 +25,6 @@ def write_bundle(folder: Path, entry: str, scratch: Path) -> Path:
         TranspileError: a syntax error, or an import of a file that is not in the folder.
         SandboxTimeout: it takes too long.
         SandboxError: the folder cannot be read.
-
     """
     files = _read(folder)
     module = bundle(files, entry)

@@ -26,7 +26,6 @@ def check_allowed(environment: Mapping[str, str] = os.environ) -> None:
 
     Raises:
         SandboxError: `DirectModeRefused` without one of `VARIABLES`, `DirectModeUnavailable` on this system.
-
     """
     if not any(environment.get(name) == "1" for name in VARIABLES):
         raise SandboxError(
@@ -45,7 +44,6 @@ def warn(folder: Path, inspect: str | None) -> None:
     Args:
         folder: the folder of the skill.
         inspect: the address where it waits for a debugger, if it does.
-
     """
     shown = ascii(str(folder))
     debugger = () if inspect is None else (f"It waits for a debugger on {inspect}, and no time limit applies.",)

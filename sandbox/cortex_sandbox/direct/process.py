@@ -45,7 +45,6 @@ class NodeProcess:
 
     Raises:
         OSError: when it cannot be started.
-
     """
 
     def __init__(
@@ -112,7 +111,6 @@ class NodeProcess:
         Raises:
             SandboxTimeout: past the deadline.
             SandboxError: it ended, or sent a malformed message.
-
         """
         self.pump()
         self._send(self._requests, kind, text)
@@ -136,7 +134,6 @@ class NodeProcess:
 
         Raises:
             SandboxError: it ended, or sent another message.
-
         """
         self._step(0)
         while (message := self._next_message()) is not None:

@@ -61,7 +61,6 @@ class DirectSandbox(Box):
             no suitable Node.js.
         ValueError: the entry is not a file of the folder, a name of a host function is not a JavaScript name, or the
             address is not a loopback address.
-
     """
 
     def __init__(
@@ -103,7 +102,6 @@ class DirectSandbox(Box):
             SandboxError: it throws, or is already loaded.
             SandboxTimeout: past the limit.
             TranspileError: it is not JavaScript or TypeScript, or imports a file that is not in its folder.
-
         """
         check_timeout(timeout_s)
 
@@ -156,7 +154,6 @@ class DirectSandbox(Box):
 
         Raises:
             SandboxError: when called by a host function of a running call.
-
         """
         refuse_inside(self._pending)
         while not self._lock.acquire(timeout=_RETRY_S if self._inspect else -1):

@@ -33,7 +33,6 @@ def bake(module: bytes, memory: bytes, constants: Mapping[str, int], final_pages
 
     Raises:
         ValueError: when the module is not of that kind, or `memory` is larger than `final_pages`.
-
     """
     if module[:8] != b"\0asm\x01\0\0\0" or len(memory) % PAGE:
         raise ValueError("not a core WebAssembly module, or not a whole number of pages")

@@ -64,7 +64,6 @@ def is_private(path: Path, is_kind: Callable[[int], bool]) -> bool:
 
     Raises:
         OSError: when the path does not exist or cannot be read.
-
     """
     info = path.lstat()
     if not hasattr(os, "getuid"):
@@ -82,7 +81,6 @@ def store(path: Path, content: bytes | bytearray, *, sync: bool = True) -> bool:
         path: the file.
         content: its content.
         sync: whether it must be whole after a crash of the system too; needed when its content is not verified.
-
     """
     import tempfile
 
@@ -110,7 +108,6 @@ def recall(label: str, key: str) -> bytes | None:
     Args:
         label: a short name, for messages and the file name.
         key: everything that determines the content.
-
     """
     path = _path(label, key)
     try:
@@ -138,7 +135,6 @@ def keep(label: str, key: str, content: bytes, *, entries: int = 4, total_bytes:
         content: the content.
         entries: the maximum number of files of this label.
         total_bytes: their maximum total size.
-
     """
     if path := _path(label, key):
         store(path, _digest(key, content) + content, sync=False)

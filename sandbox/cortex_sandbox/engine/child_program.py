@@ -20,7 +20,6 @@ def command(module: str, *numbers: int) -> list[str]:
     Args:
         module: a module of this package with a function `main`.
         numbers: the arguments of `main`.
-
     """
     own = str(Path(__file__).parents[2])
     paths = [*(path for path in sys.path if Path(path).is_absolute()), own]

@@ -65,7 +65,6 @@ def load_code(
 
     Raises:
         SandboxError: as `compile_apart`.
-
     """
     folder = cache_folder()
     digest = hashlib.sha256()

@@ -59,7 +59,6 @@ def define_component_import(
             bytes as bytes, lists as list (an empty one as `b""`), records as dict. Its result is one of these, a
             `U16`, a `WitResult`, or None for no result.
         max_bytes: called with the guest's store; a text or list of more bytes is passed as None.
-
     """
 
     def enter(_env: Any, _context: Any, _type: Any, arguments: Any, count: int, results: Any, result_count: int) -> Any:

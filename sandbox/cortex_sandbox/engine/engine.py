@@ -49,7 +49,6 @@ class Engine:
         native_stack: the native stack that a guest may use, in bytes.
         reservation: the size up to which the memory of a guest grows in place, in bytes.
         foreign: whether its modules come from outside (`foreign_engine`), not from the build of this package.
-
     """
 
     def __init__(self, native_stack: int, reservation: int = _RESERVATION, foreign: int = False) -> None:
@@ -64,7 +63,6 @@ class Engine:
 
         Raises:
             SandboxError: as `compile_apart`.
-
         """
         return wasmtime.Module.deserialize(self.wasm, compile_apart(self.dimensions, wasm))
 
@@ -144,7 +142,6 @@ def raise_if_error(error: Any) -> None:
 
     Raises:
         wasmtime.WasmtimeError: when `error` is not null.
-
     """
     if error:
         raise wasmtime.WasmtimeError._from_ptr(error)

@@ -20,7 +20,6 @@ def read_guest(name: str) -> bytes:
 
     Raises:
         FileNotFoundError: when the build did not make it.
-
     """
     path = FOLDER / name
     try:
@@ -38,6 +37,5 @@ def manifest() -> dict[str, Any]:
 
     Raises:
         FileNotFoundError: when the build did not make it.
-
     """
     return dict(json.loads(read_guest("guests.json")))

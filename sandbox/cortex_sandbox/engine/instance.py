@@ -113,7 +113,6 @@ class Instance(TimedStore):
         exports: the exported functions that will be called, with their numbers of parameters.
         final: whether the memory has that size from the start; its address is then looked up once, and it is not
             backed by huge pages.
-
     """
 
     def __init__(
@@ -175,7 +174,6 @@ class Instance(TimedStore):
 
         Raises:
             SandboxError: when the range is outside of it; nothing is read then.
-
         """
         return ctypes.string_at(self._address(pointer, length), length)
 
@@ -184,7 +182,6 @@ class Instance(TimedStore):
 
         Raises:
             SandboxError: when the range is outside of it; nothing is written then.
-
         """
         ctypes.memmove(self._address(pointer, len(data)), data, len(data))
 

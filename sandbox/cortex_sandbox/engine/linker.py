@@ -31,7 +31,6 @@ def define_import(
         params: its parameters, as `function_type` takes them.
         results: `i`, or empty for no result.
         answer: called with the guest's instance and the cells with the parameters.
-
     """
 
     def enter(_env: Any, _caller: Any, cells: Any, _count: int) -> int:

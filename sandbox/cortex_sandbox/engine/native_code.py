@@ -45,7 +45,6 @@ def compile_apart(dimensions: tuple[int, ...], wasm: bytes) -> bytearray:
         CompileError: the bytes are not a module.
         SandboxError: named `SandboxUnavailable`: the child cannot be started, is killed, or fails; `Interrupted`: this
             thread stopped waiting (`compiling.unless`).
-
     """
     code, reason = _compile(dimensions, wasm, None, None)
     if code is None:
@@ -64,7 +63,6 @@ def compile_into(path: Path, lock: int | None, dimensions: tuple[int, ...], wasm
 
     Raises:
         SandboxError: as `compile_apart`.
-
     """
     code, reason = _compile(dimensions, wasm, path, lock)
     if code is None and reason:
@@ -136,7 +134,6 @@ def _await(output: IO[bytes]) -> None:
 
     Raises:
         SandboxError: named `Interrupted`: this thread stopped waiting.
-
     """
     while os.name == "posix" and not select.select([output], [], [], _LOOK_S)[0]:
         check_waiting()
@@ -147,7 +144,6 @@ def check_waiting() -> None:
 
     Raises:
         SandboxError: named `Interrupted`.
-
     """
     if compiling.is_abandoned():
         raise SandboxError("stopped while the sandbox is compiled for this machine", "Interrupted")

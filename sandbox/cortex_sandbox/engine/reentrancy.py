@@ -67,7 +67,6 @@ def refuse_inside(call: PendingCall | None) -> None:
 
     Raises:
         SandboxError: named `SandboxBusy`.
-
     """
     at = current()
     while at is not None:

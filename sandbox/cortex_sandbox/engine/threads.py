@@ -148,7 +148,6 @@ class ThreadPool:
 
     Args:
         stack_bytes: the size of their stacks; 0 for the default of the system.
-
     """
 
     def __init__(self, stack_bytes: int) -> None:
@@ -174,7 +173,6 @@ class ThreadPool:
             interrupt: makes it end soon; called when this thread is interrupted.
             deadline: when it should have ended, in monotonic seconds.
             when_late: called repeatedly from half a second after the deadline on, until it has ended.
-
         """
         job = _Job(work, contextvars.copy_context())
         inbox = self._inbox()
@@ -202,7 +200,6 @@ class ThreadPool:
 
         Raises:
             LateError: when it has not ended at `until`, in monotonic seconds.
-
         """
         job = _Job(work, context)
         self._inbox().put(job)

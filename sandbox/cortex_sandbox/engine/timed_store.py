@@ -48,7 +48,6 @@ class TimedStore:
     Args:
         engine: the engine of the guest.
         limits: the arguments of `wasmtime.Store.set_limits`.
-
     """
 
     def __init__(self, engine: Engine, **limits: int) -> None:
@@ -70,7 +69,6 @@ class TimedStore:
             work: calls the guest.
             deadline: when the guest is stopped, in monotonic seconds.
             outer: the call whose host function makes this call, when that is on another thread.
-
         """
         self._engine.clock.enter()
         before = enter(self)

@@ -68,7 +68,6 @@ def transpile(source: str, filename: str = "skill.ts", *, timeout_s: float = 10.
     Raises:
         TranspileError: a syntax error, or an import; `frames` has the place.
         SandboxTimeout: past the time limit.
-
     """
     return bundle({PurePosixPath(filename).name: source}, PurePosixPath(filename).name, timeout_s=timeout_s)
 
@@ -92,7 +91,6 @@ def bundle(
         TranspileError: a syntax error, or an import of a file that is not among the files; `frames` has the place.
         SandboxTimeout: past the time limit.
         ValueError: a path that is not a file path inside a folder, or not of a known kind.
-
     """
     for path in files:
         _check_path(path)

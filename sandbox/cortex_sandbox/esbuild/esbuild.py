@@ -61,7 +61,6 @@ def build(
         SandboxError: named `Interrupted`, when the interpreter exits during the run.
         ResponseTooLong: more than `response_bytes`.
         ValueError: esbuild stopped before it responded: out of memory or stack.
-
     """
     engine = bundler_engine()
     folder = hashlib.sha256(repr(sorted(files.items())).encode("utf-8", "replace")).hexdigest()

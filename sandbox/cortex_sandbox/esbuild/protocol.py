@@ -44,7 +44,6 @@ def build_request(entry: str, packages: Mapping[str, str] = MappingProxyType({})
         entry: the entry file, by its POSIX path relative to the folder.
         packages: files that are imported by the name of a package, by that name.
         folder: the absolute path of the folder that holds the files.
-
     """
     value = _encoded(
         {
@@ -68,7 +67,6 @@ def decode_output(output: bytes) -> dict[str, Any]:
 
     Raises:
         ValueError: when the output is malformed.
-
     """
     try:
         _version, at = _piece(output, 0)

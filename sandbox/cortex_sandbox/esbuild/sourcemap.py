@@ -27,7 +27,6 @@ class SourceMap:
 
     Args:
         text: the map as JSON.
-
     """
 
     def __init__(self, text: str) -> None:

@@ -67,7 +67,6 @@ class WasiState:
     Attributes:
         output: the standard output.
         too_long: whether the guest tried to write more than that.
-
     """
 
     def __init__(self, files: Mapping[str, str], request: bytes, output_bytes: int) -> None:
@@ -293,7 +292,6 @@ def calls(arguments: Sequence[str], environment: Sequence[str]) -> Iterator[tupl
     Args:
         arguments: the command line.
         environment: `NAME=value` items.
-
     """
     yield "args_get", "ii", "i", _strings(arguments)
     yield "args_sizes_get", "ii", "i", _sizes(arguments)

@@ -51,7 +51,6 @@ class ConfinedCommand:
         threads: whether it may start threads.
         needs_all: whether it starts only where landlock and seccomp are in force.
         landlock: the newest version of landlock of which the restrictions are used.
-
     """
 
     program: str
@@ -76,7 +75,6 @@ def main(status: int, described: int) -> NoReturn:
     Args:
         status: a pipe that is closed when the command starts; it gets a JSON list of what is lacking.
         described: a pipe with a `ConfinedCommand` as JSON.
-
     """
     os.set_inheritable(status, False)
     os.set_inheritable(described, False)

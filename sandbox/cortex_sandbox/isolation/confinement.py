@@ -65,7 +65,6 @@ def confine(parent: int) -> list[Protection]:
 
     Args:
         parent: the process id of the parent; this process is killed when it ends.
-
     """
     os.environ.clear()
     applied = [
@@ -87,7 +86,6 @@ def limit_memory(held_bytes: int, memory_bytes: int) -> None:
     Args:
         held_bytes: its address space before it was confined; 0 when unknown, then there is no limit.
         memory_bytes: the limit of the guest that will run here.
-
     """
     if held_bytes:
         set_limit(resource.RLIMIT_AS, held_bytes + _ADDRESS_SPACE_BYTES + _ADDRESS_SPACE_FACTOR * memory_bytes)
@@ -167,7 +165,6 @@ def restrict_files(allowed: Mapping[str, int], newest: int = LANDLOCK_NEWEST) ->
     Raises:
         Lacking: the kernel has no landlock.
         OSError: it was refused.
-
     """
     version: int = _libc.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), _LANDLOCK_VERSION_FLAG)
     if version < 1:
@@ -225,7 +222,6 @@ def install_filter(made: Callable[[Architecture], bytes]) -> None:
 
     Raises:
         Lacking: the kernel or the architecture has no such filter.
-
     """
     architecture = ARCHITECTURES.get(platform.machine())
     if architecture is None or sys.maxsize < 1 << 32:

@@ -45,7 +45,6 @@ class WorkerLink:
         pipe: a stream socket.
         process: a descriptor of the process (pidfd), which this object closes.
         limit: the maximum size of a payload from the worker, in bytes.
-
     """
 
     def __init__(self, pipe: socket.socket, process: int, limit: int) -> None:
@@ -65,7 +64,6 @@ class WorkerLink:
         Raises:
             WorkerLateError: when it is not sent at `until`, in monotonic seconds.
             WorkerGoneError: when the worker has ended.
-
         """
         left = memoryview(frame(kind, payload))
         try:
@@ -87,7 +85,6 @@ class WorkerLink:
             WorkerLateError: when it has not arrived at `until`, in monotonic seconds.
             WorkerGoneError: when the worker has ended.
             WireError: when the worker violates the protocol.
-
         """
         _receiving.add(self)
         try:

@@ -51,7 +51,6 @@ class _Template:
         Raises:
             ConnectionError, TimeoutError: when the template has ended or does not answer.
             SandboxError: when it cannot fork a worker.
-
         """
         self._control.send(b"w")
         answer, descriptors, _flags, _address = socket.recv_fds(
@@ -133,7 +132,6 @@ def take_worker(limit: int) -> WorkerLink:
 
     Raises:
         SandboxError: when no worker can be started.
-
     """
     return _pool.take(limit)
 

@@ -48,7 +48,6 @@ class ProcessSandbox(Box):
     Raises:
         ValueError: for a host function whose name is not a JavaScript name, or a clock.
         SandboxError: on another system than Linux, or when no worker can be started.
-
     """
 
     def __init__(
@@ -166,7 +165,6 @@ def protections() -> tuple[Protection, ...]:
 
     Raises:
         SandboxError: on another system than Linux, or when no worker can be started.
-
     """
     with ProcessSandbox() as box:
         return box.protections

@@ -21,7 +21,6 @@ def open_process(pid: int) -> int:
 
     Raises:
         OSError: when there is no such process, or the kernel does not support it.
-
     """
     return _called(_OPEN, pid, 0)
 
@@ -31,7 +30,6 @@ def kill_process(descriptor: int) -> None:
 
     Raises:
         OSError: when it may not be killed.
-
     """
     try:
         _called(_SEND_SIGNAL, descriptor, int(signal.SIGKILL), None, 0)

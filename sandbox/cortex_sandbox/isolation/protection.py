@@ -24,7 +24,6 @@ class Protection:
         name: its name.
         in_force: whether it is in force.
         detail: what it prevents, or why it is not in force.
-
     """
 
     name: str
@@ -37,7 +36,6 @@ def protections_from(items: list[Any]) -> tuple[Protection, ...]:
 
     Raises:
         WireError: when the report is malformed.
-
     """
     found = []
     for item in items:

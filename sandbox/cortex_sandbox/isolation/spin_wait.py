@@ -23,7 +23,6 @@ class SpinWait:
     Args:
         pipe: a stream socket.
         span_s: how long it spins, in seconds.
-
     """
 
     def __init__(self, pipe: socket.socket, span_s: float) -> None:
@@ -41,7 +40,6 @@ class SpinWait:
 
         Raises:
             OSError: when the pipe cannot be read; and the errors of `sleeping`.
-
         """
         if self._asleep:
             self._asleep -= 1

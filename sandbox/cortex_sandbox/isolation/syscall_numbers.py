@@ -119,7 +119,6 @@ class Architecture:
     Attributes:
         audit: its number in a filter.
         column: of the table.
-
     """
 
     audit: int

@@ -94,7 +94,6 @@ def command_filter(architecture: Architecture, path_address: int, *, threads: bo
         architecture: of this machine.
         path_address: the address of the path of the program, for which alone `execve` is allowed.
         threads: whether it may start threads.
-
     """
     number = architecture.number
     steps = list(_begun(architecture, COMMAND_CALLS, threads=threads))

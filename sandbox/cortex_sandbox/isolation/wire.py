@@ -42,7 +42,6 @@ class Frames:
     Args:
         kinds: the allowed kinds.
         limit: the maximum size of a payload, in bytes.
-
     """
 
     def __init__(self, kinds: tuple[bytes, ...], limit: int) -> None:
@@ -59,7 +58,6 @@ class Frames:
 
         Raises:
             WireError: for a kind that is not allowed, or a payload over the limit.
-
         """
         held = self._held
         if len(held) <= _LENGTH_BYTES:
@@ -86,7 +84,6 @@ def split_head(payload: bytes) -> tuple[Any, bytes]:
 
     Raises:
         WireError: when the head is not JSON.
-
     """
     head, _, body = payload.partition(b"\n")
     return parsed(head), body
@@ -97,7 +94,6 @@ def parsed(text: bytes) -> Any:
 
     Raises:
         WireError: when it is not JSON, or is nested too deeply.
-
     """
     try:
         return from_json(text)
@@ -115,7 +111,6 @@ def error_from_json(text: bytes) -> SandboxError:
 
     Raises:
         WireError: when it is malformed.
-
     """
     match parsed(text):
         case {"code": str(code), "name": str(name), "message": str(message), "frames": list(frames)} if code in _ERRORS:

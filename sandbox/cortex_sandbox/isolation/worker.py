@@ -128,7 +128,6 @@ def serve(descriptor: int, parent: int) -> NoReturn:
     Args:
         descriptor: the pipe.
         parent: the process id of the parent; the worker is killed when it ends.
-
     """
     pipe = HostPipe(descriptor)
     held_bytes = address_space()

@@ -64,7 +64,6 @@ class WorkerClient:
 
     Raises:
         SandboxError: when no worker can be started.
-
     """
 
     def __init__(self, limits: Limits, host: HostSide) -> None:
@@ -101,7 +100,6 @@ class WorkerClient:
 
         Raises:
             SandboxError: when the worker cannot make its sandbox.
-
         """
         with self._guarded():
             try:
@@ -139,7 +137,6 @@ class WorkerClient:
         Raises:
             SandboxError: the error that the guest threw, or a failure of the worker.
             SandboxTimeout, SandboxMemoryError: past a limit.
-
         """
         if len(body) > self._most_bytes:
             raise SandboxMemoryError("out of memory", "InternalError")

@@ -38,7 +38,6 @@ def compiled(source: str, filename: str, kind: int, *, memory_bytes: int, deadli
     Raises:
         ThrownError: a SyntaxError, with its place.
         SandboxTimeout, SandboxMemoryError: past a limit.
-
     """
     key = (kind, filename, source)
     with _lock:

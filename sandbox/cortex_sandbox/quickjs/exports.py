@@ -21,7 +21,6 @@ class Exports:
         type: its JavaScript type: `object`, `function`, `number`, `undefined`, `null`, …
         functions: the names of its functions, inherited ones included.
         values: its other properties: strings, numbers and booleans as they are, None for all other values.
-
     """
 
     type: str = "undefined"
@@ -34,7 +33,6 @@ def exports_from(described: Any) -> Exports:
 
     Raises:
         SandboxError: when the description is malformed.
-
     """
     if (
         isinstance(described, dict)

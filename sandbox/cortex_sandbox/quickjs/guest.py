@@ -43,7 +43,6 @@ class Guest:
         engine: the engine of the guest.
         memory_bytes: the limit of its JavaScript heap.
         stack_bytes: the limit of its call stack.
-
     """
 
     def __init__(self, engine: Engine, memory_bytes: int, stack_bytes: int) -> None:
@@ -87,7 +86,6 @@ class Guest:
             ThrownError: it threw.
             SandboxError: the result is longer than `limit`.
             SandboxMemoryError: the guest has no memory left.
-
         """
         pointer = 0
         if text is not None:
@@ -105,7 +103,6 @@ class Guest:
         Raises:
             ThrownError: a SyntaxError, with its place.
             SandboxMemoryError: it does not fit.
-
         """
         raw = source.encode("utf-8", "replace")
         status = compile_source(self.instance, raw, filename, as_module=kind == MODULE)
@@ -156,7 +153,6 @@ class ThrownError(SandboxError):
     Attributes:
         described: the description, as JSON.
         has_been_full: whether the memory of the guest was nearly used up at some time.
-
     """
 
     def __init__(self, described: bytes, has_been_full: bool) -> None:

@@ -73,7 +73,6 @@ class HostSide:
 
     Raises:
         ValueError: for a name that is not a JavaScript name, or is reserved.
-
     """
 
     def __init__(
@@ -100,7 +99,6 @@ class HostSide:
 
         Args:
             request: the function's name, a line break, and its arguments as a JSON array.
-
         """
         path, _, argument = request.partition(b"\n")
         function = self._functions.get(path)
@@ -176,7 +174,6 @@ def seed_source(seed: int | None) -> Callable[[], list[int]]:
 
     Raises:
         ValueError: for a seed of more than 128 bits.
-
     """
     if seed is None:
         return lambda: _words(os.urandom(16))

@@ -74,7 +74,6 @@ class Image:
         mail: the address of the pointer to and length of a text for the host.
         scratch: the address of a buffer of `SCRATCH_BYTES` for texts from the host.
         imports: the linked imports, which must stay alive.
-
     """
 
     pre: wasmtime.InstancePre
@@ -95,7 +94,6 @@ def image_for(engine: Engine, memory_bytes: int) -> Image:
 
     Raises:
         FileNotFoundError: when the build did not bring the guests.
-
     """
     fixed = _image(engine, FIXED_BYTES)
     return fixed if fixed.memory_bytes + memory_bytes + OVERHEAD_BYTES <= FIXED_BYTES else _image(engine, None)
@@ -177,7 +175,6 @@ def compile_source(guest: Instance, source: bytes, filename: str, *, as_module: 
         source: UTF-8 text.
         filename: the name in stack traces.
         as_module: whether it is an ES module or a script.
-
     """
     name = filename.encode("utf-8", "replace").replace(b"\0", b"?")
     text = guest.functions["guest_alloc"](len(source) + len(name) + 2)
@@ -193,7 +190,6 @@ def read_mail(guest: Instance, mail: int, limit: int) -> bytes:
 
     Raises:
         SandboxError: when it is longer than `limit` bytes, or not in the guest's memory.
-
     """
     pointer, length = _MAIL.unpack(guest.read(mail, _MAIL.size))
     if length > limit:

@@ -32,7 +32,6 @@ def to_json(value: Any) -> bytes:
     Raises:
         TypeError: it contains a value that is not a JSON value.
         ValueError: it is nested too deeply, or contains itself.
-
     """
     try:
         return orjson.dumps(value, option=_STRICT)
@@ -54,7 +53,6 @@ def from_json(text: bytes, transfer_bytes: int = 1 << 20) -> Any:
 
     Raises:
         SandboxError: it is nested too deeply, is not JSON, has a key named `__proto__`, or would take too much memory.
-
     """
     if text.count(b"{") * _DICT_BYTES + text.count(b"[") * _LIST_BYTES > transfer_bytes * _GROWTH:
         raise SandboxError("the value has too many objects and arrays", "RangeError")
@@ -77,7 +75,6 @@ def with_own(answer: Any, given: Any, shared: str) -> Any:
 
     Raises:
         SandboxError: when a position does not exist.
-
     """
     own = given.get(shared) if isinstance(given, dict) else None
     places = answer.get(shared) if isinstance(answer, dict) else None

@@ -33,7 +33,6 @@ def error_from(described: bytes, maps: Mapping[str, SourceMap]) -> SandboxError:
     Args:
         described: JSON with `name`, `message` and `stack`.
         maps: source maps by the name of the generated file.
-
     """
     try:
         found = json.loads(described)

@@ -58,7 +58,6 @@ def is_for_components(module: bytes) -> bool:
 
     Raises:
         CompileError: the bytes are not a core module.
-
     """
     compiled = _compiled(module)
     run = _exports(compiled).get(RUN)
@@ -75,7 +74,6 @@ def make_component(module: bytes) -> bytes:
     Raises:
         CompileError: the bytes are not a core module, or it imports something else.
         MissingExport: `run`, `memory` or `cabi_realloc` is missing or has another type.
-
     """
     compiled = _compiled(module)
     imported = sorted({_import_name(item) for item in compiled.imports})

@@ -28,7 +28,6 @@ class Grants:
 
     Raises:
         ValueError: for more than 10,000 of one kind.
-
     """
 
     http: Iterable[str] = ()

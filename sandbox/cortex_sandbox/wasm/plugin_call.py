@@ -37,7 +37,6 @@ class PluginCall(TimedStore):
         engine: the engine that compiled the module.
         limits: the limits of the call.
         host: what the module may use.
-
     """
 
     def __init__(self, engine: Engine, limits: WasmLimits, host: PluginHost) -> None:
@@ -63,7 +62,6 @@ class PluginCall(TimedStore):
         Args:
             name: the function.
             work: calls it.
-
         """
         try:
             return WitResult(True, work())
@@ -75,7 +73,6 @@ class PluginCall(TimedStore):
 
         Raises:
             TimedOut: it is.
-
         """
         if time.monotonic() >= self.deadline:
             raise TimedOut("stopped: the time limit was reached", "Timeout")
@@ -85,7 +82,6 @@ class PluginCall(TimedStore):
 
         Raises:
             HostRefusal: there is none.
-
         """
         name = self.host.grants.granted(kind, handle)
         if name is None:
@@ -97,7 +93,6 @@ class PluginCall(TimedStore):
 
         Raises:
             HostRefusal: it is larger than the limit.
-
         """
         sizes = [len(part.encode() if isinstance(part, str) else part) for part in parts if part is not None]
         if None in parts or sum(sizes) > self.transfer_bytes:
@@ -182,7 +177,6 @@ def text(value: str) -> str:
     Raises:
         TypeError: it is not a text.
         UnicodeEncodeError: it has a lone surrogate.
-
     """
     if not isinstance(value, str):
         raise TypeError("a text is needed")

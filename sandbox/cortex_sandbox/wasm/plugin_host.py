@@ -35,7 +35,6 @@ class HttpRequest:
         path: the path with the query.
         headers: names and values, in order.
         body: the body; may be empty.
-
     """
 
     method: str
@@ -76,7 +75,6 @@ class PluginHost:
         graph_query: queries the graph; arguments and result as JSON.
         graph_assert: asserts to the graph; arguments and result as JSON.
         log: keeps a line; the level is `debug`, `info`, `warning` or `error`.
-
     """
 
     grants: Grants = field(default_factory=Grants)

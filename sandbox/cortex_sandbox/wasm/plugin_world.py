@@ -67,7 +67,6 @@ def check_core(module: wasmtime.Module) -> frozenset[str]:
     Raises:
         CompileError: for an import that is refused, or too many exported functions.
         MissingExport: without `run () -> i32`.
-
     """
     for item in module.imports:
         count = core_parameters(item.name or "") if item.module == CORE_IMPORTS else None
@@ -90,7 +89,6 @@ def check_component(component: wit.Component, engine: wasmtime.Engine) -> frozen
     Raises:
         CompileError: for an import that is refused, or too many exported functions.
         MissingExport: without `run (tool: string, input: string) -> result<string, string>`.
-
     """
     type_, imported = component.type, set[str]()
     for name, extern in type_.imports(engine).items():

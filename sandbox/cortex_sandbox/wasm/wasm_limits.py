@@ -32,7 +32,6 @@ class WasmLimits:
 
     Raises:
         ValueError: for a number out of its range.
-
     """
 
     fuel: int = 10_000_000

@@ -86,7 +86,6 @@ class WasmSandbox:
         CompileError: the bytes are too large or not a module, or it imports what no module gets (`ImportRefused`).
         MissingExport: it has no function `run` with the type of its ABI.
         SandboxError: named `SandboxUnavailable`: the compiler could not be run.
-
     """
 
     def __init__(self, module: bytes, limits: WasmLimits | None = None, host: PluginHost | None = None) -> None:
@@ -139,7 +138,6 @@ class WasmSandbox:
         Raises:
             FuelExhausted, MemoryLimit, TimedOut, Trap: how the call was stopped.
             MissingExport: this is a component, whose tools `call_tool` calls.
-
         """
         if self.is_component:
             raise MissingExport("this is a component: its `run` takes a tool and an input", "MissingExport")
@@ -168,7 +166,6 @@ class WasmSandbox:
                 `transfer_bytes`.
             MissingExport: this is a core module.
             ValueError: the input is above `transfer_bytes`, or has a lone surrogate.
-
         """
         if not self.is_component:
             raise MissingExport("this is a core module: it has no tools with an input", "MissingExport")
@@ -239,7 +236,6 @@ def _is_component(module: bytes) -> bool:
 
     Raises:
         CompileError: they are too large, or neither.
-
     """
     if len(module) > MAX_MODULE_BYTES:
         raise CompileError(f"the module has {len(module)} bytes; {MAX_MODULE_BYTES} are allowed", "ModuleTooLarge")

@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 import pytest
 
-from cortex_skills.actions import ActionRequest
-from cortex_skills.server.explorer.pages import PAGES
+from cortex_skills.doors.explorer.page import pages as all_pages
+from cortex_skills.features.actions import ActionRequest
 from tests.server.serving import Running
 
 AXE = Path(__file__).parent / "axe" / "node_modules" / "axe-core" / "axe.min.js"
@@ -65,7 +65,9 @@ def addresses(running: Running) -> list[str]:
     graph = running.plugin.graph
     (triple,) = graph.list_triples({"subject": "customer:boris", "predicate": "isVerified"})["triples"]
     proof = graph.proofs.of(triple["id"])[0].id
-    given = [address for name in ADDRESSES for address in ADDRESSES[name] if name in {page.name for page in PAGES}]
+    given = [
+        address for name in ADDRESSES for address in ADDRESSES[name] if name in {page.name for page in all_pages()}
+    ]
     request = ActionRequest(
         "fs_write", "v1", {"content": "one\u202e\ntwo"}, "a1", "mayros", "tidy", "high", "why", "+one"
     )
@@ -77,7 +79,7 @@ def addresses(running: Running) -> list[str]:
 
 
 def test_every_page_has_an_address_here() -> None:
-    assert {page.name for page in PAGES} <= set(ADDRESSES)
+    assert {page.name for page in all_pages()} <= set(ADDRESSES)
 
 
 def go(page: Any, running: Running, address: str) -> None:

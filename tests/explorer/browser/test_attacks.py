@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 import pytest
 
-from cortex_skills.server.explorer.callers import now
-from cortex_skills.server.explorer.sessions import LOCAL
+from cortex_skills.doors.explorer.callers import now
+from cortex_skills.doors.explorer.sessions import LOCAL
 from tests.explorer.browser.conftest import REBOUND, Watched
 from tests.server.serving import Running
 

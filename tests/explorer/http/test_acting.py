@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from cortex_graph import Provenance
-from cortex_skills.server.explorer.callers import now
-from cortex_skills.server.explorer.sessions import Failures
+from cortex_skills.doors.explorer.callers import now
+from cortex_skills.doors.explorer.sessions import Failures
 from cortex_skills.tokens import digest_of
 from tests.explorer.http.browsing import CLICKED, fields_of, signed_in, submitted
 from tests.server.serving import Running

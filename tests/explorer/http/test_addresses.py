@@ -9,8 +9,8 @@ import pytest
 
 from cortex_graph import GraphUnavailable
 from cortex_skills.config.settings import Config
-from cortex_skills.server.explorer.addresses import RESERVED
-from cortex_skills.server.explorer.following import resource_address
+from cortex_skills.doors.explorer.addresses import RESERVED
+from cortex_skills.doors.explorer.following import resource_address
 from tests.explorer.hostile import Page
 from tests.explorer.http.browsing import CLICKED, FOREIGN, PAGE
 from tests.server.serving import Running, served

@@ -18,7 +18,7 @@ from cortex_graph import NamespacedGraph, Provenance
 from cortex_graph.counting import NamespaceCounts
 from cortex_graph.counts import KeptCounts
 from cortex_graph.exceptions import QueryTimeout
-from cortex_skills.server.explorer.pages import resource, triple_list
+from cortex_skills.features.explorer.pages import resource, triple_list
 from tests.explorer.hostile import TEXTS, check_page
 from tests.server.proof_cases import Elsewhere
 from tests.server.serving import Running, served
@@ -368,7 +368,7 @@ def test_a_long_literal_is_clipped_and_comes_whole_as_text(running: Running, rea
 
 
 def test_memories_are_shown_to_who_may_read_them(running: Running, reader: httpx.Client) -> None:
-    from cortex_skills.memory.model import NewMemory
+    from cortex_skills.features.memory.model import NewMemory
 
     running.plugin.graph.create_triple({"subject": "agent:a1", "predicate": "role", "object": "auditor"})
     running.plugin.memories.remember(NewMemory("ask about nails", 0.5, ()), agent="a1")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cortex_skills.server.explorer.callers import ExplorerState
-from cortex_skills.server.explorer.entrance import local_next
-from cortex_skills.server.explorer.sessions import LOCAL, Failures
+from cortex_skills.doors.explorer.callers import ExplorerState
+from cortex_skills.doors.explorer.entrance import local_next
+from cortex_skills.doors.explorer.sessions import LOCAL, Failures
 from tests.explorer.http.browsing import (
     CLICKED,
     FOREIGN,
@@ -46,7 +46,7 @@ def writer(running: Running) -> str:
 
 
 def code(running: Running, grant: str = LOCAL) -> str:
-    from cortex_skills.server.explorer.callers import now
+    from cortex_skills.doors.explorer.callers import now
 
     return state(running).sessions.new_code(grant, now())
 

@@ -18,9 +18,9 @@ import httpx
 import pytest
 
 from cortex_skills.config.settings import Config
-from cortex_skills.server.auth import AccessControl
-from cortex_skills.server.explorer.callers import ExplorerState
-from cortex_skills.server.explorer.code_socket import CodeSocket, path_for
+from cortex_skills.doors.explorer.callers import ExplorerState
+from cortex_skills.doors.explorer.code_socket import CodeSocket, path_for
+from cortex_skills.doors.http.auth import AccessControl
 from cortex_skills.tokens import TokenFile, new_token
 from tests import fork_server
 from tests.cli.conftest import Answer, run, store  # noqa: F401 - fixtures

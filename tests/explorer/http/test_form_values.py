@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, RdfFormat, parse
 
 from cortex_graph import Provenance
-from cortex_skills.server.explorer.addresses import Addresses, address
-from cortex_skills.server.explorer.field_text import from_field, to_field
-from cortex_skills.server.explorer.rendering import Surroundings, render
+from cortex_skills.doors.explorer.addresses import Addresses, address
+from cortex_skills.doors.explorer.field_text import from_field, to_field
+from cortex_skills.doors.explorer.rendering import Surroundings, render
 from tests.explorer.hostile import check_page
 from tests.explorer.http.browsing import PAGE, fields_of, signed_in, submitted
 from tests.property_examples import examples

@@ -12,9 +12,9 @@ import httpx
 import pytest
 
 from cortex_skills.audit.call_records import AuditRecord, Removed, started
+from cortex_skills.features.proofs.signing.credentials import sign_assertion
 from cortex_skills.keys import Key
 from cortex_skills.manifest import load_manifest
-from cortex_skills.proofs.signing.credentials import sign_assertion
 from cortex_skills.signatures import sign_for_others
 from tests.explorer.hostile import TEXTS, check_page
 from tests.server.serving import Running, served

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from pyoxigraph import QueryResultsFormat, RdfFormat, parse, parse_query_results
 
-from cortex_skills.server.explorer import query_answers
+from cortex_skills.features.explorer import query_answers
 from tests.explorer.http.browsing import CLICKED, FOREIGN, TYPED, signed_in
 from tests.server.serving import Running
 

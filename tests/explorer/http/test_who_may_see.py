@@ -10,10 +10,10 @@ import httpx
 import pytest
 
 from cortex_graph import Provenance
-from cortex_skills.server.explorer.callers import now
-from cortex_skills.server.explorer.page import ExplorerPage
-from cortex_skills.server.explorer.pages import PAGES
-from cortex_skills.server.explorer.sessions import LOCAL
+from cortex_skills.doors.explorer.callers import now
+from cortex_skills.doors.explorer.page import ExplorerPage
+from cortex_skills.doors.explorer.sessions import LOCAL
+from cortex_skills.features.explorer.pages import PAGES
 from tests.explorer.http.browsing import CLICKED, FOREIGN, TYPED, signed_in, submitted
 from tests.server.serving import Running, served
 

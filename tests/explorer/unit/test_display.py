@@ -10,17 +10,10 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
 from cortex_graph.names import Names
+from cortex_skills.doors.explorer.addresses import Addresses
+from cortex_skills.doors.explorer.display import IN_TABLE, OF_NAME, Display, ShownLiteral, ShownName, shown_text
+from cortex_skills.doors.explorer.look_alike_names import alike, warning_of
 from cortex_skills.safe_io.display import is_invisible
-from cortex_skills.server.explorer.addresses import Addresses
-from cortex_skills.server.explorer.display import (
-    IN_TABLE,
-    OF_NAME,
-    Display,
-    ShownLiteral,
-    ShownName,
-    shown_text,
-)
-from cortex_skills.server.explorer.look_alike_names import alike, warning_of
 
 HERE = Display(Names("mayros"), Addresses("mayros"))
 HOSTILE = st.text(st.one_of(st.characters(), st.sampled_from("a<>&\"'\u202e\u200b\u0301\n\t\U000e0041\ud800\ufe0f")))

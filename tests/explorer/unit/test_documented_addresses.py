@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cortex_skills.server.explorer.page import ExplorerPage
-from cortex_skills.server.explorer.pages import PAGES
+from cortex_skills.doors.explorer.page import ExplorerPage
+from cortex_skills.features.explorer.pages import PAGES
 
 PAGE_OF_DOCS = Path(__file__).parents[3] / "docs" / "explorer.md"
 ROWS = [row.split("|") for row in PAGE_OF_DOCS.read_text().splitlines() if row.startswith("| `/explore")]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cortex_graph.names import is_namespace
-from cortex_skills.server.explorer.addresses import RESERVED, ROOT, Addresses, namespace_in, namespace_root
-from cortex_skills.server.explorer.routes import explorer_routes
+from cortex_skills.doors.explorer.addresses import RESERVED, ROOT, Addresses, namespace_in, namespace_root
+from cortex_skills.doors.explorer.routes import explorer_routes
 
 
 def test_every_other_first_segment_of_a_route_is_reserved() -> None:

@@ -13,16 +13,16 @@ import pytest
 
 from cortex_graph import Provenance
 from cortex_skills import Plugin
-from cortex_skills.actions import ActionRequest
-from cortex_skills.registry.inline import inline_document
-from cortex_skills.registry.skill_record import SkillKey
-from cortex_skills.server.auth import AccessControl, Principal
-from cortex_skills.server.bodies import Bodies
-from cortex_skills.server.explorer.assets import FOLDER, PREFIX
-from cortex_skills.server.explorer.page import ExplorerPage, PageCall
-from cortex_skills.server.explorer.pages import PAGES
-from cortex_skills.server.explorer.rendering import Surroundings, navigation_of, render
-from cortex_skills.server.service import Service
+from cortex_skills.doors.explorer.assets import FOLDER, PREFIX
+from cortex_skills.doors.explorer.page import ExplorerPage, PageCall
+from cortex_skills.doors.explorer.rendering import Surroundings, navigation_of, render
+from cortex_skills.doors.http.auth import AccessControl, Principal
+from cortex_skills.doors.http.bodies import Bodies
+from cortex_skills.doors.http.service import Service
+from cortex_skills.features.actions import ActionRequest
+from cortex_skills.features.explorer.pages import PAGES
+from cortex_skills.features.registry.inline import inline_document
+from cortex_skills.features.registry.skill_record import SkillKey
 from tests.configs import config
 
 MOST, REQUESTS = 60_000, 6

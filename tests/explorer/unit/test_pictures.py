@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
 from cortex_graph.names import Names
-from cortex_skills.server.explorer.addresses import Addresses
-from cortex_skills.server.explorer.display import Display
-from cortex_skills.server.explorer.pictures.fan import FanGroup, FanSide, fan
-from cortex_skills.server.explorer.pictures.plots import Bar, histogram, line, named_bars, stacked_bars
+from cortex_skills.doors.explorer.addresses import Addresses
+from cortex_skills.doors.explorer.display import Display
+from cortex_skills.doors.explorer.pictures.fan import FanGroup, FanSide, fan
+from cortex_skills.doors.explorer.pictures.plots import Bar, histogram, line, named_bars, stacked_bars
 
 HERE = Display(Names("mayros"), Addresses("mayros"))
 FOCUS = HERE.name("focus")

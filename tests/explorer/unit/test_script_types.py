@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex_skills.server.explorer import rendering
+from cortex_skills.doors.explorer import rendering
 
 CHECK = Path(__file__).parents[1] / "typecheck"
 COMPILER = CHECK / "node_modules" / "typescript" / "bin" / "tsc"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cortex_skills.server.explorer.sessions import (
+from cortex_skills.doors.explorer.sessions import (
     ACTING_S,
     CODE_S,
     FAILURE_S,

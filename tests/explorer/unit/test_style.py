@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex_skills.server.explorer import rendering
+from cortex_skills.doors.explorer import rendering
 
 SOURCES = Path(rendering.__file__).parent / "src"
 SHEET = "".join((SOURCES / name).read_text() for name in ("explorer.css", "pictures.css"))

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from jinja2 import UndefinedError
 
-from cortex_skills.server.explorer import rendering
-from cortex_skills.server.explorer.error_pages import ErrorView
-from cortex_skills.server.explorer.page import Near
-from cortex_skills.server.explorer.rendering import TEMPLATES, Surroundings, render
+from cortex_skills.doors.explorer import rendering
+from cortex_skills.doors.explorer.error_pages import ErrorView
+from cortex_skills.doors.explorer.page import Near
+from cortex_skills.doors.explorer.rendering import TEMPLATES, Surroundings, render
 
 FILES = sorted(path for path in TEMPLATES.iterdir() if path.is_file())
 FORBIDDEN = {
@@ -65,5 +65,5 @@ def test_a_name_that_is_missing_is_an_error() -> None:
 
 
 def test_the_server_starts_without_the_template_engine() -> None:
-    program = "import sys, cortex_skills.server.app; sys.exit('jinja2' in sys.modules)"
+    program = "import sys, cortex_skills.doors.server.app; sys.exit('jinja2' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

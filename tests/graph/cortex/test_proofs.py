@@ -11,7 +11,7 @@ import pytest
 from cortex_graph import NamespacedGraph, Pattern
 from cortex_graph.stores.http.client import HttpClient
 from cortex_skills import Config, Plugin
-from cortex_skills.proofs.logic.verify import verify
+from cortex_skills.features.proofs.logic.verify import verify
 from tests.configs import config
 from tests.graph.cortex.support import ALL
 from tests.plugin.skills import write_skill

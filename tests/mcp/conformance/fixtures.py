@@ -21,7 +21,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 
-from cortex_skills.server.mcp.server import BuiltServer
+from cortex_skills.doors.mcp.mcp_server import BuiltServer
 from tests.mcp.conformance import questions
 
 Context = ServerRequestContext[Any, Any]

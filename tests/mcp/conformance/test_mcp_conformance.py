@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cortex_skills import Config, Plugin
-from cortex_skills.server.mcp import server
+from cortex_skills.doors.mcp import mcp_server as server
 from tests.docs.conformance_page import PAGE, counts_of
 from tests.mcp import skills
 from tests.mcp.conformance import fixtures, suite

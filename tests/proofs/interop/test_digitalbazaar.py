@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
+from cortex_skills.features.proofs.signing import MalformedError, UnsupportedError, check_credential, issue
+from cortex_skills.features.proofs.signing.canonical import canonical
+from cortex_skills.features.proofs.signing.jsonld import to_rdf
 from cortex_skills.keys import Key
-from cortex_skills.proofs.signing import MalformedError, UnsupportedError, check_credential, issue
-from cortex_skills.proofs.signing.canonical import canonical
-from cortex_skills.proofs.signing.jsonld import to_rdf
 from tests.docs.conformance_page import cases_in, counts_of
 from tests.proofs.signing.conftest import claim_of
 from tests.proofs.signing.published_graphs import GRAPHS, dataset

@@ -13,10 +13,10 @@ from rdflib import RDF, XSD, Graph
 
 from cortex_graph import NamespacedGraph
 from cortex_skills import CortexError
-from cortex_skills.proofs.logic.evaluate import evaluate
-from cortex_skills.proofs.logic.shacl_engine import ENGINE
-from cortex_skills.proofs.logic.verify import verify
-from cortex_skills.proofs.verdict import Verdict
+from cortex_skills.features.proofs.logic.evaluate import evaluate
+from cortex_skills.features.proofs.logic.shacl_engine import ENGINE
+from cortex_skills.features.proofs.logic.verify import verify
+from cortex_skills.features.proofs.verdict import Verdict
 from tests.proofs.logic.conftest import ORIGIN, PREFIXES, config_with_time, shapes
 
 TEXTS = (
@@ -187,7 +187,7 @@ def test_a_literal_that_needs_more_than_the_process_has_is_not_refuted() -> None
 
 
 def test_a_proof_that_cannot_be_replayed_is_not_evaluated(plain: NamespacedGraph, tmp_path) -> None:
-    from cortex_skills.proofs.logic.prover import Prover
+    from cortex_skills.features.proofs.logic.prover import Prover
 
     prover = Prover(config_with_time(keys=str(tmp_path / "keys")), plain)
     rules = shapes(
@@ -205,7 +205,7 @@ def test_a_proof_that_cannot_be_replayed_is_not_evaluated(plain: NamespacedGraph
 # `colorsys` is a module that nothing loads; the second function of rdflib that needs it catches everything.
 LATE = """
 import sys
-from cortex_skills.proofs.logic import shacl_libraries, shacl_worker
+from cortex_skills.features.proofs.logic import shacl_libraries, shacl_worker
 from cortex_sandbox.isolation.confined_imports import refuse_imports
 import rdflib.term
 

@@ -16,13 +16,13 @@ from nacl.signing import VerifyKey
 from cortex_graph import NamespacedGraph
 from cortex_graph.terms import to_term
 from cortex_skills import Config, CortexError
+from cortex_skills.features.proofs.logic.document import LogicProof, canonical, read_document, signed
+from cortex_skills.features.proofs.logic.evaluate import evaluate
+from cortex_skills.features.proofs.logic.premises import GraphRead, premises_of
+from cortex_skills.features.proofs.logic.prover import Prover, stored
+from cortex_skills.features.proofs.logic.verify import verify
+from cortex_skills.features.proofs.verdict import Verdict
 from cortex_skills.keys import Key
-from cortex_skills.proofs.logic.document import LogicProof, canonical, read_document, signed
-from cortex_skills.proofs.logic.evaluate import evaluate
-from cortex_skills.proofs.logic.premises import GraphRead, premises_of
-from cortex_skills.proofs.logic.prover import Prover, stored
-from cortex_skills.proofs.logic.verify import verify
-from cortex_skills.proofs.verdict import Verdict
 from tests.docs.conformance_page import cases_in, counts_of
 from tests.graph.strategies import unicode_text, values
 from tests.proofs.logic.conftest import ORIGIN

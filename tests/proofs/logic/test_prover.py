@@ -19,14 +19,14 @@ from cortex_graph.proofs import StoredProof
 from cortex_graph.store import Pattern
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_skills import Config, CortexError
-from cortex_skills.proofs.kinds import CheckContext, check_proof
-from cortex_skills.proofs.logic.document import LogicProof, canonical, read_document, signed
-from cortex_skills.proofs.logic.evaluate import CORE
-from cortex_skills.proofs.logic.premises import GraphRead, RecordingReader, premises_of
-from cortex_skills.proofs.logic.prover import Prover
-from cortex_skills.proofs.logic.rule_set import RuleSet
-from cortex_skills.proofs.logic.verify import verify
-from cortex_skills.proofs.verdict import Verdict
+from cortex_skills.features.proofs.kinds import CheckContext, check_proof
+from cortex_skills.features.proofs.logic.document import LogicProof, canonical, read_document, signed
+from cortex_skills.features.proofs.logic.evaluate import CORE
+from cortex_skills.features.proofs.logic.premises import GraphRead, RecordingReader, premises_of
+from cortex_skills.features.proofs.logic.prover import Prover
+from cortex_skills.features.proofs.logic.rule_set import RuleSet
+from cortex_skills.features.proofs.logic.verify import verify
+from cortex_skills.features.proofs.verdict import Verdict
 from tests.proofs.logic.conftest import ORIGIN, config_with_time, shapes
 
 A1 = {"subject": "a", "predicate": "p", "object": 1}
@@ -311,8 +311,8 @@ KILLED = """
 import sys
 from cortex_graph import NamespacedGraph, open_store
 from cortex_skills import Config
-from cortex_skills.proofs.logic.premises import RecordingReader, GraphRead, premises_of
-from cortex_skills.proofs.logic.prover import Prover
+from cortex_skills.features.proofs.logic.premises import RecordingReader, GraphRead, premises_of
+from cortex_skills.features.proofs.logic.prover import Prover
 from tests.proofs.logic.conftest import ORIGIN
 folder, keys = sys.argv[1:]
 prover = Prover(Config(proofs={"keys": keys}), NamespacedGraph(open_store(folder), "mayros"))

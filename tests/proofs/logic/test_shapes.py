@@ -14,12 +14,12 @@ from pyoxigraph import Literal, NamedNode, Quad
 from cortex_graph import NamespacedGraph
 from cortex_skills import CortexError
 from cortex_skills.cancellation import CancelToken
-from cortex_skills.memory import Memories, new_memory
-from cortex_skills.proofs.logic import shacl_engine
-from cortex_skills.proofs.logic.evaluate import Evaluation, evaluate
-from cortex_skills.proofs.logic.premises import RecordingReader
-from cortex_skills.proofs.logic.shacl_engine import ENGINE, ShaclEngine
-from cortex_skills.proofs.verdict import Verdict
+from cortex_skills.features.memory import Memories, new_memory
+from cortex_skills.features.proofs.logic import shacl_engine
+from cortex_skills.features.proofs.logic.evaluate import Evaluation, evaluate
+from cortex_skills.features.proofs.logic.premises import RecordingReader
+from cortex_skills.features.proofs.logic.shacl_engine import ENGINE, ShaclEngine
+from cortex_skills.features.proofs.verdict import Verdict
 from tests.proofs.logic.conftest import shapes
 
 ONE = (

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
+from cortex_skills.features.proofs.signing import TripleClaim, issue
 from cortex_skills.keys import Key
-from cortex_skills.proofs.signing import TripleClaim, issue
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 

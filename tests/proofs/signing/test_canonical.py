@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, CanonicalizationAlgorithm, Dataset, Literal, NamedNode, Quad
 
+from cortex_skills.features.proofs.signing import UnsupportedError
+from cortex_skills.features.proofs.signing.canonical import MAX_QUADS, canonical
+from cortex_skills.features.proofs.signing.jsonld import to_rdf
+from cortex_skills.features.proofs.signing.suite import sign
 from cortex_skills.keys import Key
-from cortex_skills.proofs.signing import UnsupportedError
-from cortex_skills.proofs.signing.canonical import MAX_QUADS, canonical
-from cortex_skills.proofs.signing.jsonld import to_rdf
-from cortex_skills.proofs.signing.suite import sign
 from tests.proofs.signing.published_graphs import GRAPHS, POISON, dataset
 
 P = NamedNode("urn:x:p")

@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BaseDirection, Literal, NamedNode
 
+from cortex_skills.features.proofs.signing import MalformedError, TripleClaim, check_credential, issue, read_document
+from cortex_skills.features.proofs.signing.credentials import method_of
+from cortex_skills.features.proofs.signing.suite import sign
+from cortex_skills.features.proofs.verdict import Verdict
 from cortex_skills.keys import Key, did_of
 from cortex_skills.keys.multibase import encode
-from cortex_skills.proofs.signing import MalformedError, TripleClaim, check_credential, issue, read_document
-from cortex_skills.proofs.signing.credentials import method_of
-from cortex_skills.proofs.signing.suite import sign
-from cortex_skills.proofs.verdict import Verdict
 from tests.proofs.signing.conftest import NOW, claim_of
 
 XSD = "http://www.w3.org/2001/XMLSchema#"

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import NamedNode
 
+from cortex_skills.features.proofs.signing import MalformedError, UnsupportedError, check_credential, read_document
+from cortex_skills.features.proofs.signing.contexts import pinned
+from cortex_skills.features.proofs.signing.documents import MAX_CHARACTERS, MAX_DEPTH, MAX_VALUES
+from cortex_skills.features.proofs.signing.jsonld import to_rdf
+from cortex_skills.features.proofs.signing.suite import sign
+from cortex_skills.features.proofs.verdict import Verdict
 from cortex_skills.keys import Key
-from cortex_skills.proofs.signing import MalformedError, UnsupportedError, check_credential, read_document
-from cortex_skills.proofs.signing.contexts import pinned
-from cortex_skills.proofs.signing.documents import MAX_CHARACTERS, MAX_DEPTH, MAX_VALUES
-from cortex_skills.proofs.signing.jsonld import to_rdf
-from cortex_skills.proofs.signing.suite import sign
-from cortex_skills.proofs.verdict import Verdict
 from tests.proofs.signing.conftest import NOW
 
 V2 = "https://www.w3.org/ns/credentials/v2"

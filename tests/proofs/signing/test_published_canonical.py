@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from pyoxigraph import Dataset, RdfFormat, parse
 
-from cortex_skills.proofs.signing import UnsupportedError
-from cortex_skills.proofs.signing.canonical import canonical
+from cortex_skills.features.proofs.signing import UnsupportedError
+from cortex_skills.features.proofs.signing.canonical import canonical
 from tests.docs.conformance_page import counts_of
 
 FOLDER = Path(__file__).parent / "published"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 
+from cortex_skills.features.proofs.signing.canonical import canonical
+from cortex_skills.features.proofs.signing.jsonld import to_rdf
+from cortex_skills.features.proofs.signing.suite import sign, signed_bytes, verify_proof
 from cortex_skills.keys.multibase import decode
-from cortex_skills.proofs.signing.canonical import canonical
-from cortex_skills.proofs.signing.jsonld import to_rdf
-from cortex_skills.proofs.signing.suite import sign, signed_bytes, verify_proof
 from tests.docs.conformance_page import cases_in, counts_of
 from tests.proofs.signing import vectors
 

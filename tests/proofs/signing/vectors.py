@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from cortex_skills.features.proofs.signing.contexts import pinned
 from cortex_skills.keys import Key
 from cortex_skills.keys.multibase import decode
-from cortex_skills.proofs.signing.contexts import pinned
 
 PUBLIC = "z6MkrJVnaZkeFzdQyMZu1cgjg7k1pZZ6pvBQ7XJPt4swbTQ2"
 SECRET = "z3u2en7t5LR2WtQH5PfFqMqwVHBeXouLzo6haApm8XHqvjxq"

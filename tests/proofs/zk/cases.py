@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cortex_skills.keys import Key
-from cortex_skills.proofs.zk import (
+from cortex_skills.features.proofs.zk import (
     Claim,
     Commitment,
     EqualityClaim,
@@ -20,8 +19,9 @@ from cortex_skills.proofs.zk import (
     ZkStatement,
     prove,
 )
-from cortex_skills.proofs.zk.nonces import Nonces
-from cortex_skills.proofs.zk.transcript import Transcript
+from cortex_skills.features.proofs.zk.nonces import Nonces
+from cortex_skills.features.proofs.zk.transcript import Transcript
+from cortex_skills.keys import Key
 
 NS = "urn:cortex:mayros"
 LINE = f'<{NS}:alice> <{NS}:isVerified> "true"^^<http://www.w3.org/2001/XMLSchema#boolean> <{NS}> .'

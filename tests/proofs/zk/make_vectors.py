@@ -7,8 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from cortex_skills.keys import Key
-from cortex_skills.proofs.zk import (
+from cortex_skills.features.proofs.zk import (
     Commitment,
     EqualityClaim,
     KeyClaim,
@@ -20,9 +19,10 @@ from cortex_skills.proofs.zk import (
     ZkStatement,
     prove,
 )
-from cortex_skills.proofs.zk.generators import DERIVATION, SUITE, B, value_generator
-from cortex_skills.proofs.zk.group import L
-from cortex_skills.proofs.zk.transcript import Transcript
+from cortex_skills.features.proofs.zk.generators import DERIVATION, SUITE, B, value_generator
+from cortex_skills.features.proofs.zk.group import L
+from cortex_skills.features.proofs.zk.transcript import Transcript
+from cortex_skills.keys import Key
 
 FILE = Path(__file__).with_name("vectors.json")
 _NS = "urn:cortex:mayros"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from cortex_skills.cli.app import program
+from cortex_skills.doors.cli.app import program
 from tests.plugin.skills import write_skill
 
 

@@ -12,11 +12,17 @@ from hypothesis import strategies as st
 from nacl._sodium import lib
 from nacl.bindings import crypto_core_ed25519_scalar_reduce, crypto_sign_seed_keypair
 
-from cortex_skills.keys import Key
-from cortex_skills.proofs.zk import KeySecret, NotCanonicalError, Opening, ZkStatement, commitment_text, read_commitment
-from cortex_skills.proofs.zk.claims import weights_of
-from cortex_skills.proofs.zk.generators import B, multiple_of_h, value_generator
-from cortex_skills.proofs.zk.group import (
+from cortex_skills.features.proofs.zk import (
+    KeySecret,
+    NotCanonicalError,
+    Opening,
+    ZkStatement,
+    commitment_text,
+    read_commitment,
+)
+from cortex_skills.features.proofs.zk.claims import weights_of
+from cortex_skills.features.proofs.zk.generators import B, multiple_of_h, value_generator
+from cortex_skills.features.proofs.zk.group import (
     BYTES,
     L,
     add,
@@ -29,11 +35,12 @@ from cortex_skills.proofs.zk.group import (
     times_base,
     to_text,
 )
-from cortex_skills.proofs.zk.nonces import Nonces, random_scalar
-from cortex_skills.proofs.zk.range import bits_of
-from cortex_skills.proofs.zk.statement import moment_text, read_statement
-from cortex_skills.proofs.zk.transcript import Transcript, frames
-from cortex_skills.proofs.zk.values import checked_value, value_bytes, value_scalar
+from cortex_skills.features.proofs.zk.nonces import Nonces, random_scalar
+from cortex_skills.features.proofs.zk.range import bits_of
+from cortex_skills.features.proofs.zk.statement import moment_text, read_statement
+from cortex_skills.features.proofs.zk.transcript import Transcript, frames
+from cortex_skills.features.proofs.zk.values import checked_value, value_bytes, value_scalar
+from cortex_skills.keys import Key
 from tests.proofs.zk import curve
 from tests.proofs.zk.cases import STATEMENT
 

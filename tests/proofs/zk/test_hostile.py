@@ -9,7 +9,7 @@ from itertools import permutations
 import pytest
 
 from cortex_skills.errors import CortexError
-from cortex_skills.proofs.zk import (
+from cortex_skills.features.proofs.zk import (
     KeyClaim,
     MembershipClaim,
     NotCanonicalError,
@@ -20,9 +20,9 @@ from cortex_skills.proofs.zk import (
     prove,
     read_proof,
 )
-from cortex_skills.proofs.zk.claims import weights_of
-from cortex_skills.proofs.zk.generators import value_generator
-from cortex_skills.proofs.zk.group import BYTES, IDENTITY, L, add, subtract, times
+from cortex_skills.features.proofs.zk.claims import weights_of
+from cortex_skills.features.proofs.zk.generators import value_generator
+from cortex_skills.features.proofs.zk.group import BYTES, IDENTITY, L, add, subtract, times
 from tests.proofs.zk import curve
 from tests.proofs.zk.cases import BY_NAME, CASES, COUNTRY, STATEMENT, YEAR, Case, commitment, moved
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from cortex_skills.errors import CortexError
-from cortex_skills.proofs.zk import NotCanonicalError, Opening
-from cortex_skills.proofs.zk.opening_transfer import export_opening, import_opening, read_opening
-from cortex_skills.proofs.zk.openings import MAX_LABEL, OpeningStore, default_folder, default_key_file
+from cortex_skills.features.proofs.zk import NotCanonicalError, Opening
+from cortex_skills.features.proofs.zk.opening_transfer import export_opening, import_opening, read_opening
+from cortex_skills.features.proofs.zk.openings import MAX_LABEL, OpeningStore, default_folder, default_key_file
 
 ROOT = Path(__file__).parents[3]
 YEAR = Opening(19901990, 5151515151)
@@ -24,8 +24,8 @@ YEAR = Opening(19901990, 5151515151)
 _ADD = """
 import sys
 from pathlib import Path
-from cortex_skills.proofs.zk import Opening
-from cortex_skills.proofs.zk.openings import OpeningStore
+from cortex_skills.features.proofs.zk import Opening
+from cortex_skills.features.proofs.zk.openings import OpeningStore
 store = OpeningStore(Path(sys.argv[1]), Path(sys.argv[2]))
 for place in range(5):
     store.add(Opening(place, int(sys.argv[3]) * 100 + place + 1))

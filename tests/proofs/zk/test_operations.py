@@ -9,7 +9,7 @@ import pytest
 from nacl._sodium import lib
 
 from bench.zk_rows import Operations, of_key, of_membership, of_opening, of_range
-from cortex_skills.proofs.zk import (
+from cortex_skills.features.proofs.zk import (
     Claim,
     KeyClaim,
     KeySecret,

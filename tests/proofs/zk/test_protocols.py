@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from cortex_skills.proofs.zk import (
+from cortex_skills.features.proofs.zk import (
     Claim,
     EqualityClaim,
     KeySecret,
@@ -21,19 +21,15 @@ from cortex_skills.proofs.zk import (
     RangeClaim,
     ZkProof,
 )
-from cortex_skills.proofs.zk.deadline import unlimited
-from cortex_skills.proofs.zk.generators import value_generator
-from cortex_skills.proofs.zk.group import BYTES, L, add, scalar_bytes, subtract, times, times_base
-from cortex_skills.proofs.zk.membership import prove_membership
-from cortex_skills.proofs.zk.nonces import random_scalar
-from cortex_skills.proofs.zk.proof import verify_claim
-from cortex_skills.proofs.zk.range import prove_range
-from cortex_skills.proofs.zk.schnorr import (
-    prove_equality,
-    prove_key,
-    prove_opening,
-)
-from cortex_skills.proofs.zk.values import value_scalar
+from cortex_skills.features.proofs.zk.deadline import unlimited
+from cortex_skills.features.proofs.zk.generators import value_generator
+from cortex_skills.features.proofs.zk.group import BYTES, L, add, scalar_bytes, subtract, times, times_base
+from cortex_skills.features.proofs.zk.membership import prove_membership
+from cortex_skills.features.proofs.zk.nonces import random_scalar
+from cortex_skills.features.proofs.zk.proof import verify_claim
+from cortex_skills.features.proofs.zk.range import prove_range
+from cortex_skills.features.proofs.zk.schnorr import prove_equality, prove_key, prove_opening
+from cortex_skills.features.proofs.zk.values import value_scalar
 from tests.proofs.zk.cases import BY_NAME, CASES, STATEMENT, Case, Oracle, commitment, rewound
 
 EVERY = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

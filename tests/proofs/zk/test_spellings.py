@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cortex_skills.proofs.zk import NotCanonicalError, read_proof
+from cortex_skills.features.proofs.zk import NotCanonicalError, read_proof
 from tests.proofs.zk.cases import CASES, Case
 
 Path = tuple[Any, ...]

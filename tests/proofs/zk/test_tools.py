@@ -14,11 +14,11 @@ import pytest
 from cortex_graph.datetimes import date_time
 from cortex_graph.proofs import StoredProof
 from cortex_skills import Config, Plugin
+from cortex_skills.features.proofs.signing import KIND, TripleClaim, issue
+from cortex_skills.features.proofs.zk import Opening
+from cortex_skills.features.proofs.zk.openings import OpeningStore
 from cortex_skills.gate.result import Result
 from cortex_skills.keys import Key, KeyFolder
-from cortex_skills.proofs.signing import KIND, TripleClaim, issue
-from cortex_skills.proofs.zk import Opening
-from cortex_skills.proofs.zk.openings import OpeningStore
 from tests.plugin.skills import write_skill
 
 ISSUER, STRANGER = Key("issuer", b"\1" * 32), Key("stranger", b"\2" * 32)
@@ -337,7 +337,7 @@ def test_an_expired_credential_is_not_an_anchor(household: Callable[..., Househo
 def test_a_proof_that_has_expired_is_refuted(alice: Household, monkeypatch: pytest.MonkeyPatch) -> None:
     made = alice.request(ADULT)
     later = datetime.now(UTC) + timedelta(days=1, seconds=1)
-    monkeypatch.setattr("cortex_skills.proofs.zk.request.utc_now", lambda: later)
+    monkeypatch.setattr("cortex_skills.features.proofs.zk.request.utc_now", lambda: later)
     verified = alice.verify(proofId=made.details["proofId"])
     assert (verified.details["verdict"], parts(verified)["expiry"]) == ("refuted", "refuted")
     assert "it expired at" in verified.text
@@ -403,8 +403,8 @@ def test_a_proof_that_takes_too_long_ends(alice: Household, monkeypatch: pytest.
     made = alice.request(ADULT)
     real = alice.plugin.config.skill_sandbox.proof_timeout_ms
     assert real == 60_000
-    from cortex_skills.proofs.zk import service
-    from cortex_skills.proofs.zk.deadline import deadline_check
+    from cortex_skills.features.proofs.zk import service
+    from cortex_skills.features.proofs.zk.deadline import deadline_check
 
     def impatient(timeout_ms: int, cancel: Any = None) -> Any:
         return deadline_check(timeout_ms, cancel, clock=lambda: float(next(moments)))
@@ -418,7 +418,7 @@ def test_a_proof_that_takes_too_long_ends(alice: Household, monkeypatch: pytest.
 def test_a_cancelled_call_stops_proving(alice: Household) -> None:
     from cortex_skills.cancellation import CancelToken
     from cortex_skills.errors import CortexError
-    from cortex_skills.proofs.zk.deadline import deadline_check
+    from cortex_skills.features.proofs.zk.deadline import deadline_check
 
     cancel = CancelToken()
     check = deadline_check(60_000, cancel)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from cortex_skills.proofs.zk import Opening, read_proof
+from cortex_skills.features.proofs.zk import Opening, read_proof
 from tests.proofs.zk import curve
 from tests.proofs.zk.make_vectors import FILE, vectors
 

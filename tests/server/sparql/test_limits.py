@@ -144,7 +144,7 @@ def test_a_disconnect_before_the_first_byte_cancels_the_query(
 
 
 def test_a_client_that_stops_reading_is_cut_off(serve: Callable[..., Running]) -> None:
-    from cortex_skills.server.protocol import ConnectionLimits
+    from cortex_skills.doors.server.protocol import ConnectionLimits
 
     running = serve(cortex={"queryTimeoutMs": 600_000}, limits=ConnectionLimits(stall_s=0.5))
     filled(running, 3_000)
@@ -165,7 +165,7 @@ def test_a_client_that_stops_reading_is_cut_off(serve: Callable[..., Running]) -
 
 
 def test_one_token_does_not_block_others(serve: Callable[..., Running]) -> None:
-    from cortex_skills.server.sparql.endpoint import AT_ONCE, WAITING
+    from cortex_skills.doors.sparql.endpoint import AT_ONCE, WAITING
 
     running = serve(cortex={"queryTimeoutMs": 600_000})
     filled(running, 3_000)

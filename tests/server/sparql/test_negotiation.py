@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex_skills.server.sparql.negotiation import GRAPHS, RESULTS, chosen
+from cortex_skills.doors.sparql.negotiation import GRAPHS, RESULTS, chosen
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,6 @@ class CortexApi:
     Args:
         place: its address and credentials.
         timeout_s: the time limit of an exchange, in seconds.
-
     """
 
     def __init__(self, place: ServerAddress, timeout_s: float) -> None:

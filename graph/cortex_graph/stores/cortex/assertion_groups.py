@@ -28,7 +28,6 @@ def provenance_of(group: Sequence[Quad], names: Names) -> Provenance | None:
     Args:
         group: the triple, its record, and optionally the description of the skill.
         names: of the namespace, without vocabularies.
-
     """
     quad, record = group[0], names.record(hash_line(str(group[0])))
     about = [each for each in group[1:] if each.subject == record]

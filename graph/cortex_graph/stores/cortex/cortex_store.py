@@ -51,7 +51,6 @@ class CortexStore:
     Args:
         place: its address and credentials.
         timeout_s: the time limit of each operation, in seconds.
-
     """
 
     bulk_is_atomic = False

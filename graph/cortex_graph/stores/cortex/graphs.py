@@ -39,7 +39,6 @@ class GraphLocation:
     Attributes:
         names: of the namespace, as the server writes them.
         kind: the content of the graph.
-
     """
 
     names: Names

@@ -77,7 +77,6 @@ def read_row(row: Any, names: Names) -> Quad:
     Args:
         row: a triple with its id.
         names: of the namespace, as the server writes them.
-
     """
     if not isinstance(row, dict):
         raise InvalidResponse("returns an invalid triple")

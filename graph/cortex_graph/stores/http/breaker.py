@@ -22,7 +22,6 @@ class CircuitBreaker:
         threshold: the number of consecutive failures that opens it.
         rest_s: how long it stays open, in seconds.
         clock: the time, in seconds.
-
     """
 
     def __init__(self, threshold: int = 5, rest_s: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:

@@ -19,7 +19,6 @@ def batches(quads: Iterable[Quad], most: int, size: int) -> Iterator[list[Quad]]
         quads: the quads.
         most: the maximum number of quads in a list.
         size: the maximum number of characters of a list, as N-Quads; a longer quad has its own list.
-
     """
     batch: list[Quad] = []
     room = size

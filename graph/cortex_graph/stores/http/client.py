@@ -44,7 +44,6 @@ class Reply:
         status: the status code.
         headers: the headers.
         media_type: the type of the body, in lower case and without parameters.
-
     """
 
     def __init__(self, client: HttpClient, response: httpx.Response, deadline: Deadline, *, writes: bool) -> None:
@@ -121,7 +120,6 @@ class HttpClient:
         timeout_s: the default time limit of an exchange, in seconds.
         breaker: shared with other clients of the same server; by default one of its own.
         verdict: returns the error that the body of a 429, 502, 503 or 504 reports, which is then final; None to repeat.
-
     """
 
     def __init__(
@@ -173,7 +171,6 @@ class HttpClient:
         Raises:
             GraphUnavailable: the server cannot be reached, does not answer, or is not contacted after failures.
             QueryTimeout: the time limit is exceeded.
-
         """
         if self._closed:
             raise self.unavailable("was closed", hint="open the store again")

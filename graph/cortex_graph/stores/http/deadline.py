@@ -32,7 +32,6 @@ class Deadline:
     Args:
         seconds: the time until then.
         cancel: cancels the call.
-
     """
 
     def __init__(self, seconds: float, cancel: Cancellation | None = None) -> None:
@@ -130,7 +129,6 @@ class DeadlineTransport(httpx.HTTPTransport):
     Args:
         connections: how many at most.
         address_of: returns the IP address to connect to, of a host and a port; TLS still checks the host's name.
-
     """
 
     def __init__(self, connections: int, address_of: Callable[[str, int], str] | None = None) -> None:

@@ -38,7 +38,6 @@ class EngineProfile:
         ordered: whether the order of the rows of a pattern is stable when quads are written.
         digits: whether all digits of doubles must be requested explicitly.
         batch: the maximum number of quads in one update.
-
     """
 
     name: str

@@ -102,7 +102,6 @@ class SparqlProtocol:
             RefusedError: the server refuses the text.
             QueryTimeout: it took too long.
             GraphUnavailable: any other failure.
-
         """
         form = [("query", text)]
         if dataset is not None:

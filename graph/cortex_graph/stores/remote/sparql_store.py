@@ -60,7 +60,6 @@ class RemoteStore:
         timeout_s: the time limit of each operation, in seconds.
         client: sends the requests; by default one of its own.
         engine: the kind of server; by default taken from its header.
-
     """
 
     bulk_is_atomic = False

@@ -66,7 +66,6 @@ class Channel:
     Args:
         connected: the socket.
         on_wait: on the side of a client, called when the other side has not answered for `NOTICE_S`.
-
     """
 
     def __init__(self, connected: socket.socket, on_wait: Callable[[], None] | None = None) -> None:
@@ -84,7 +83,6 @@ class Channel:
             InvalidArguments: it is too long, or not serialisable as JSON; nothing was sent.
             PeerSilent: the other side does not receive it.
             ConnectionLost: the other side has ended.
-
         """
         try:
             head = orjson.dumps(header)
@@ -118,7 +116,6 @@ class Channel:
             PeerSilent: nothing arrived in time.
             ConnectionLost: the other side has ended.
             ProtocolViolation: the message is malformed.
-
         """
         while True:
             started = None if timeout_s is None else time.monotonic() + timeout_s
@@ -213,7 +210,6 @@ def greet_client(channel: Channel, token: bytes) -> None:
         ProtocolViolation: the client does not know the token.
         PeerSilent: it took too long.
         ConnectionLost: the client has ended.
-
     """
     owner_nonce = secrets.token_hex(16)
     channel.send({"cortex-graph": PROTOCOL, "nonce": owner_nonce})
@@ -236,7 +232,6 @@ def greet_owner(channel: Channel, token: bytes) -> dict[str, Any] | None:
         ProtocolViolation: the other side is not the owner.
         PeerSilent: it took too long.
         ConnectionLost: the owner has ended.
-
     """
     header = channel.receive(protocol_limits.GREETING_S, most=protocol_limits.GREETING_BYTES).header
     if "error" in header:

@@ -75,7 +75,6 @@ class Connections:
         Raises:
             ConnectionLost: it has ended.
             GraphBusy: it does not answer, or accepts no more connections.
-
         """
         self.keep(self._channel())
 
@@ -224,7 +223,6 @@ class Stream(Generator[bytes, None, None]):
         channel: the connection of the stream.
         first: the first part; None when it was not requested yet.
         cancel: cancels the call.
-
     """
 
     def __init__(

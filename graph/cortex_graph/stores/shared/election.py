@@ -65,7 +65,6 @@ class FolderMember:
             StoreLocked: another program has locked the folder.
             GraphBusy: the owner does not answer.
             GraphUnavailable: the folder cannot be used.
-
         """
         until = 0.0
         while True:
@@ -90,7 +89,6 @@ class FolderMember:
 
         Returns:
             Whether that was done.
-
         """
         if not self._lock.acquire(blocking=wait):
             return False

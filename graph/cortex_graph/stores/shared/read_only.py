@@ -40,7 +40,6 @@ class ReadOnlyStore(OxigraphStore):
         StoreLocked: another process writes to it.
         GraphCorrupt: its files are so damaged that it cannot be opened.
         GraphUnavailable: it cannot be read, or other processes cannot be kept from writing to it.
-
     """
 
     def __init__(self, folder: Path, damage: GraphCorrupt | None = None) -> None:

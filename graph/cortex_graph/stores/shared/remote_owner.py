@@ -141,7 +141,6 @@ class RemoteOwner(Connections):
         Args:
             timeout_s: the time to wait for it, in seconds; negative for no limit.
             reclaim: whether it was held when the last owner ended.
-
         """
         with self.talk(keep=False) as channel:
             channel.send({"op": "maintain", "timeout": timeout_s, "reclaim": reclaim})

@@ -54,7 +54,6 @@ class OwnerRecord:
         pid: its process id.
         address: the path of a Unix socket, or a loopback port.
         token: the secret that it shares with its clients.
-
     """
 
     pid: int
@@ -250,7 +249,6 @@ def connected(record: OwnerRecord) -> socket.socket | None:
 
     Raises:
         PeerSilent: a process listens there and accepts nothing: its queue of connections is full.
-
     """
     if isinstance(record.address, int):
         connection, address = socket.socket(socket.AF_INET, socket.SOCK_STREAM), (_LOOPBACK, record.address)

@@ -49,7 +49,6 @@ class OwnerServer:
         listener: the listening socket.
         token: the secret that clients must know.
         succeeds: whether another owner has died before this one.
-
     """
 
     def __init__(self, store: GraphStore, listener: socket.socket, token: bytes, *, succeeds: bool) -> None:
@@ -196,7 +195,6 @@ class Peer:
 
         Raises:
             ConnectionLost: it is not.
-
         """
         if self._has_left:
             raise ConnectionLost

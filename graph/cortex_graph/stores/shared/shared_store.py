@@ -181,7 +181,6 @@ def open_shared(folder: Path) -> GraphStore:
         StoreLocked: another program has the folder open.
         GraphBusy: the owner of the folder does not answer.
         GraphUnavailable: the folder cannot be used.
-
     """
     folder = Path(os.path.abspath(folder))  # noqa: PTH100 - the process may change its working directory later
     prepare(folder)

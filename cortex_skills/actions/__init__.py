@@ -1,8 +1,0 @@
-"""What an agent does outside the graph: actions with manifests, which only the gate runs."""
-
-from cortex_skills.actions.action import ActionCall, AgentAction
-from cortex_skills.actions.action_request import ActionRequest
-from cortex_skills.actions.catalog import Actions
-from cortex_skills.actions.manifest import ActionField, ActionLimits, ActionManifest
-
-__all__ = ["ActionCall", "ActionField", "ActionLimits", "ActionManifest", "ActionRequest", "Actions", "AgentAction"]

@@ -1,0 +1,253 @@
+"""`audit tail|search|verify|export`: what agents did, from the journal on disk.
+
+Rules kept here:
+- the journal of the configuration is read, without a lock and without opening the store; nothing is created;
+- the exit code of `verify` is 1 when a record was changed, removed, reordered or forged;
+- `export` writes the lines as they are, so that their hashes can be checked elsewhere.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cortex_skills.doors.cli.commands import Command, Group
+from cortex_skills.doors.cli.options import Common
+from cortex_skills.doors.cli.path_types import GivenPath
+from cortex_skills.errors import CortexError
+
+if TYPE_CHECKING:
+    from cortex_skills.audit.recent_calls import CallFilter, RecentCall
+
+_COLUMNS = ("time", "agent", "event", "tool or action", "skill", "outcome", "ms", "by")
+_FOLLOW_S = 0.5
+
+
+def _moment(_: click.Context, __: click.Parameter, value: str | None) -> datetime | None:
+    """A date, or a time as RFC 3339 has it; the beginning of a date in UTC."""
+    if value is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        raise click.BadParameter("it is neither a date nor a time: 2026-01-31 or 2026-01-31T12:00:00Z") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+_FOLDER = click.option(
+    "--folder",
+    type=GivenPath(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="The folder of the journal [audit.folder, or STORE.audit].",
+)
+_SINCE = click.option("--since", callback=_moment, metavar="TIME", help="From this time on: a date, or RFC 3339.")
+_UNTIL = click.option("--until", callback=_moment, metavar="TIME", help="Until this time.")
+
+
+def _folder(common: Common, given: Path | None) -> Path:
+    from cortex_skills.audit.journal_files import day_files
+    from cortex_skills.audit.journal_head import NAME
+    from cortex_skills.audit.opening import journal_folder
+
+    folder = given or journal_folder(common.settings())
+    if folder is None:
+        hint = "name the store with --store, or the folder of the journal with --folder"
+        raise CortexError("invalid_arguments", "a store without a folder has no journal", hint=hint)
+    if not day_files(folder) and not (folder / NAME).exists():
+        hint = "`serve` and `mcp` keep a journal beside the folder of their store; name another --store or --folder"
+        raise CortexError("invalid_arguments", f"there is no journal in {folder}", hint=hint)
+    return folder
+
+
+def _found(folder: Path, wanted: CallFilter, limit: int) -> list[RecentCall]:
+    """The newest records that match, the newest first."""
+    from cortex_skills.audit.journal_reader import JournalReader
+    from cortex_skills.audit.recent_calls import MAX_PAGE
+
+    reader, found, cursor = JournalReader(folder, None), list[Any](), None
+    while len(found) < limit:
+        page = reader.page(wanted, limit=min(MAX_PAGE, limit - len(found)), cursor=cursor)
+        found += page.calls
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    return found
+
+
+def _row(call: RecentCall) -> tuple[str, ...]:
+    record = call.record
+    texts = (record.time[:19], record.agent, record.event, record.tool, record.skill or "", record.outcome)
+    return (*texts, f"{record.milliseconds:,.1f}", record.approved_by or record.actor or "")
+
+
+def _show(common: Common, calls: list[RecentCall]) -> None:
+    document = [{"id": call.id, **call.record.to_json()} for call in calls]
+    common.out.answer(document, lambda: common.out.table(_COLUMNS, [_row(call) for call in calls]))
+
+
+@click.command(cls=Command)
+@_FOLDER
+@click.option("-n", "count", type=click.IntRange(1, 100_000), default=20, show_default=True, help="How many records.")
+@click.option("--follow", is_flag=True, help="Show new records as they are written, until Ctrl-C.")
+@click.pass_obj
+def tail(common: Common, folder: Path | None, count: int, follow: bool) -> None:
+    """Show the latest records, the newest last."""
+    from cortex_skills.audit.recent_calls import EVERY
+
+    place = _folder(common, folder)
+    calls = _found(place, EVERY, count)[::-1]
+    if not follow:
+        _show(common, calls)
+        return
+    last = 0
+    while True:
+        for call in calls:
+            last = int(call.id.partition("-")[2])
+            if common.out.as_json:
+                common.out.document({"id": call.id, **call.record.to_json()})
+            else:
+                common.out.line("  ".join(cell for cell in _row(call) if cell))
+        sys.stdout.flush()
+        time.sleep(_FOLLOW_S)
+        calls = [call for call in _found(place, EVERY, 1000)[::-1] if int(call.id.partition("-")[2]) > last]
+
+
+@click.command(cls=Command)
+@_FOLDER
+@click.option("--tool", metavar="NAME", help="The tool or action.")
+@click.option("--event", metavar="EVENT", help="What happened: tool.call, action.call, trust_level.changed, …")
+@click.option("--skill", metavar="NAME", help="The acting skill.")
+@click.option("--outcome", metavar="CODE", help="ok, refused (everything else), or a code.")
+@click.option("--of", "agent", metavar="ID", help="The agent that it was for.")
+@click.option("--about", metavar="ID", help="An id or a digest that the record names: of a request, of an artifact.")
+@_SINCE
+@_UNTIL
+@click.option("--limit", type=click.IntRange(1, 1_000_000), default=100, show_default=True, help="How many records.")
+@click.pass_obj
+def search(
+    common: Common,
+    folder: Path | None,
+    tool: str | None,
+    event: str | None,
+    skill: str | None,
+    outcome: str | None,
+    agent: str | None,
+    about: str | None,
+    since: datetime | None,
+    until: datetime | None,
+    limit: int,
+) -> None:
+    """Show the records that match, the newest first."""
+    from cortex_skills.audit.recent_calls import CallFilter
+
+    wanted = CallFilter(outcome, skill, agent, tool, since=since, until=until, event=event, about=about)
+    _show(common, _found(_folder(common, folder), wanted, limit))
+
+
+@click.command(cls=Command)
+@_FOLDER
+@click.option("--since", type=click.IntRange(1), default=1, metavar="N", help="Report faults from record N on.")
+@click.option("--noted", metavar="HASH", help="The hash of a record that must be there: noted after an earlier run.")
+@click.option("--key", "keys", multiple=True, metavar="DID", help="A further key that may sign. Repeatable.")
+@click.pass_context
+def verify(ctx: click.Context, folder: Path | None, since: int, noted: str | None, keys: tuple[str, ...]) -> None:
+    """Verify the journal; the exit status is 1 when a record was changed, removed, reordered or forged.
+
+    Heads must be signed with the key of this installation, or one of --key. Note the hash that is shown, and give it to
+    --noted later: it shows that nothing was removed from the end.
+    """
+    from cortex_skills.audit.verification import verify_journal
+    from cortex_skills.keys.did import public_of
+    from cortex_skills.keys.ed25519 import verify as verify_signature
+    from cortex_skills.keys.folder import key_folder
+
+    common: Common = ctx.obj
+    config = common.settings()
+    own = [key.did for key in key_folder(config).list() if key.name == config.proofs.key and key.did]
+
+    def is_signed(did: str, message: bytes, signature: bytes) -> bool:
+        try:
+            return verify_signature(public_of(did), message, signature)
+        except ValueError:
+            return False
+
+    allowed = {*own, *keys}
+    report = verify_journal(_folder(common, folder), is_signed, keys=allowed or None, noted=noted, since=since)
+
+    def show() -> None:
+        if report.fault is not None:
+            where = f" ({report.fault.file}:{report.fault.line})" if report.fault.file else ""
+            common.out.line(f"record {report.fault.seq:,} {report.fault.problem}{where}")
+            if report.faults > 1:
+                common.out.line(f"{report.faults - 1:,} more faults follow")
+            return
+        common.out.line(f"the chain of {report.records:,} records is whole: {report.first:,} to {report.last:,}")
+        if report.waiting:
+            common.out.line(
+                f"{report.waiting:,} bytes are behind the head, of a writer that was stopped; the next keeps"
+            )
+            common.out.line("whole records of them, and removes a torn one")
+        if report.repairs:
+            common.out.line(f"repairs: {report.repairs:,}; `audit search --event audit.repaired` shows them")
+        if report.signed < report.last:
+            common.out.line(f"the last {report.last - max(report.signed, report.first - 1):,} are not signed yet")
+        common.out.line(f"hash {report.hash}")
+
+    common.out.answer({"whole": report.fault is None, **report.to_json()}, show)
+    if not allowed and report.keys:
+        common.out.note(f"there is no key here to compare with: it is signed by {', '.join(report.keys)}")
+    if report.fault is not None:
+        ctx.exit(1)
+
+
+@click.command(cls=Command)
+@_FOLDER
+@_SINCE
+@_UNTIL
+@click.option("--output", type=GivenPath(dir_okay=False, path_type=Path), metavar="FILE", help="A file [stdout].")
+@click.pass_obj
+def export(
+    common: Common, folder: Path | None, since: datetime | None, until: datetime | None, output: Path | None
+) -> None:
+    """Write the records of a time as JSON lines, the oldest first, as they are in the journal."""
+    from cortex_skills.doors.cli.output import write_whole
+
+    left_out: list[str] = []
+    lines = _lines(_folder(common, folder), since, until, left_out)
+    if output is not None:
+        write_whole(output, "".join(lines))
+    else:
+        for line in lines:
+            click.echo(line, nl=False)
+    if left_out:
+        common.out.note(f"{len(left_out):,} lines are no records, and were left out, from {left_out[0]} on")
+
+
+def _lines(folder: Path, since: datetime | None, until: datetime | None, left_out: list[str]) -> Iterator[str]:
+    """The lines of a time; the places of those that are no records are added to `left_out`."""
+    from cortex_skills.audit.journal_files import day_files, lines_in
+    from cortex_skills.audit.lines import read_line
+
+    for path in day_files(folder):
+        for number, line in enumerate(lines_in(path), 1):
+            record = read_line(line)
+            document = record.document() if record is not None else None
+            try:
+                time_of = datetime.fromisoformat((document or {})["timestamp"])
+                if (since is None or time_of >= since) and (until is None or time_of <= until):
+                    yield line.decode("ascii")
+            except (ValueError, TypeError, KeyError):
+                left_out.append(f"{path.name}:{number}")
+
+
+audit = Group(
+    "audit",
+    help="Read, verify and export the journal of what agents did.",
+    sections={"Commands": [tail, search, verify, export]},
+)

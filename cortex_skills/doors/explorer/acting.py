@@ -1,0 +1,144 @@
+"""Actions on pages: who may, with which form, and with the token shown again.
+
+Rules kept here:
+- an action is a form of a page of this server, with the token of the session, the action and the address of the page;
+- it needs the permission of the action and, if it changes anything, a session whose token, or a new code of the same
+  token, was shown again in the last ten minutes; otherwise nothing is done, and the form is shown again with what was
+  typed and a field for the token;
+- what is done is an operation of the REST API or a tool, with its checks, and leaves an audit record with the name of
+  the token as the agent.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import partial
+from urllib.parse import quote
+
+from starlette.responses import RedirectResponse, Response
+from starlette.types import Receive, Scope
+
+from cortex_skills.doors.explorer.answers import html, surroundings
+from cortex_skills.doors.explorer.callers import (
+    Visitor,
+    address_of,
+    check_attempts,
+    check_origin,
+    now,
+    read_form,
+    state_of,
+    visitor_of,
+)
+from cortex_skills.doors.explorer.display import shown_text
+from cortex_skills.doors.explorer.field_text import from_field
+from cortex_skills.doors.explorer.page import Action, ExplorerPage, Faulty, PageCall
+from cortex_skills.doors.explorer.sessions import BrowserSession
+from cortex_skills.doors.http.http_errors import HttpError, as_http
+from cortex_skills.doors.http.middleware.request_log import REQUEST_ID
+from cortex_skills.doors.http.service import Service
+from cortex_skills.doors.rest.schemas import parse_query
+
+_OWN_FIELDS = frozenset({"form", "token"})
+_OLD = "The form is old, or of another session. Nothing was done."
+_WRONG = "This is not the token of the session. Nothing was done."
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmView:
+    """The form of an action again.
+
+    Attributes:
+        label: the word on its button.
+        path: the address of the page.
+        shown_path: the address, as text.
+        fields: what was typed, and how it is shown.
+        form: the token of the form.
+        needs_token: whether the token of the session has to be shown again.
+        fault: why nothing was done; empty if only the token is missing.
+    """
+
+    label: str
+    path: str
+    shown_path: str
+    fields: tuple[tuple[str, str, str], ...]
+    form: str
+    needs_token: bool
+    fault: str
+
+
+async def act(page: ExplorerPage, scope: Scope, receive: Receive) -> Response:
+    """Do what a form asks for.
+
+    Raises:
+        HttpError: `origin_not_allowed`, `permission_denied`, `unauthorized`, `rate_limited`, `invalid_arguments`, or an
+            error of the action.
+    """
+    check_origin(scope)
+    visitor = visitor_of(scope)
+    session = visitor.session
+    fields = await (read_form(scope, receive) if session is None else read_form(scope, receive, page.longest_form))
+    if session is None:
+        hint = "sign in with a token; a program uses the REST API"
+        raise HttpError("permission_denied", "an action needs a session", hint=hint)
+    name = fields.get("action", "")
+    action = page.actions.get(name)
+    if action is None:
+        raise HttpError("invalid_arguments", "this page has no such action", hint=", ".join(page.actions))
+    visitor.principal.require(page.permission)
+    visitor.principal.require(action.permission)
+    path: str = scope["path"]
+    if not session.is_form_token(fields.get("form", ""), action.form or name, path):
+        return await _again(scope, visitor, session, action, fields, _OLD, 403)
+    given = fields.get("token", "")
+    if given:
+        check_attempts(scope)
+        if scope["app"].state.service.access.grant_of(given) != session.grant:
+            state_of(scope).failures.add(address_of(scope), now())
+            return await _again(scope, visitor, session, action, fields, _WRONG, 401)
+        session = state_of(scope).sessions.confirm(session, now())
+    if action.changes and not session.may_act(now()):
+        return await _again(scope, visitor, session, action, fields, "", 401)
+    typed = {key: value for key, value in fields.items() if key not in _OWN_FIELDS}
+    return await _run(page, scope, visitor, action, typed)
+
+
+async def _run(page: ExplorerPage, scope: Scope, visitor: Visitor, action: Action, fields: dict[str, str]) -> Response:
+    service: Service = scope["app"].state.service
+    query = parse_query(page.query, scope["query_string"], from_field)
+    began, outcome, status = time.monotonic(), "ok", 200
+    try:
+        with service.calls.token() as cancel:
+            call = PageCall(service, visitor.principal, query, scope["path_params"], cancel=cancel)
+            done = await service.pools[page.pool].run(partial(action.run, call, fields))
+    except Faulty as fault:
+        known = as_http(fault.error, scope[REQUEST_ID])
+        done, outcome, status = fault.view, known.code, known.status
+    except Exception as error:
+        outcome = as_http(error, scope[REQUEST_ID]).code
+        raise
+    finally:
+        milliseconds = (time.monotonic() - began) * 1000
+        tool, agent = f"explorer_{fields['action']}", visitor.principal.name
+        service.plugin.record(tool, outcome=outcome, agent=agent, milliseconds=milliseconds)
+    if isinstance(done, str):
+        return RedirectResponse(done, 303)
+    return await html(scope, page.template, done, surroundings(scope, visitor, page.name), status)
+
+
+async def _again(
+    scope: Scope,
+    visitor: Visitor,
+    session: BrowserSession,
+    action: Action,
+    fields: dict[str, str],
+    fault: str,
+    status: int,
+) -> Response:
+    typed = [(key, value) for key, value in fields.items() if key not in _OWN_FIELDS]
+    kept = tuple((key, value, f"{shown_text(key).plain}: {shown_text(value).plain}") for key, value in typed)
+    form = session.form_token(action.form or fields["action"], scope["path"])
+    path = quote(scope["path"])
+    shown = shown_text(scope["path"]).plain
+    view = ConfirmView(action.label, path, shown, kept, form, not session.may_act(now()), fault)
+    return await html(scope, "confirm.html", view, surroundings(scope, visitor), status)

@@ -1,0 +1,134 @@
+"""Answers of the explorer: a rendered page, and an error for a browser or a program.
+
+Rules kept here:
+- a link that was followed from elsewhere gets a page without data first (`following.py`);
+- pages are rendered in a worker: templates are read when the first page is asked for;
+- a browser gets an error as a page, a program as the JSON of the REST API; without a session a page leads to the login;
+- while the store does not answer, its page says since when.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+from urllib.parse import quote
+
+from starlette.datastructures import Headers
+from starlette.responses import RedirectResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from cortex_skills.doors.explorer.addresses import ROOT, namespace_root
+from cortex_skills.doors.explorer.callers import Visitor, clock_time, cookies, state_of, visitor_of
+from cortex_skills.doors.explorer.error_pages import error_view
+from cortex_skills.doors.explorer.following import LOGIN, goes_on, here, marked
+from cortex_skills.doors.explorer.page import Redirected
+from cortex_skills.doors.explorer.page import pages as all_pages
+from cortex_skills.doors.explorer.rendering import Surroundings, navigation_of, render
+from cortex_skills.doors.http.bodies import to_json
+from cortex_skills.doors.http.http_errors import HttpError, as_http
+from cortex_skills.doors.http.middleware.request_log import REQUEST_ID
+from cortex_skills.doors.http.service import Service
+from cortex_skills.doors.sparql.negotiation import chosen
+
+HTML = "text/html"
+_AWAY = frozenset({"graph_unavailable", "store_locked"})
+_READ = ("GET", "HEAD")
+_VARY = "Accept, Cookie"
+
+
+class ExplorerEndpoint:
+    """An address of the explorer, as an ASGI application.
+
+    Args:
+        run: answers a request that comes from a page of this server, or was typed.
+    """
+
+    def __init__(self, run: Callable[[Scope, Receive], Awaitable[Response]]) -> None:
+        self._run = run
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request (ASGI)."""
+        try:
+            if goes_on(scope):
+                response = await html(scope, "followed.html", marked(here(scope)), surroundings(scope, None))
+            else:
+                response = await self._run(scope, receive)
+        except Redirected as found:
+            response = RedirectResponse(found.address, 303)
+        except Exception as error:
+            response = await _error_answer(scope, error)
+        response.headers["vary"] = _VARY
+        await response(scope, receive, send)
+
+
+async def html(scope: Scope, template: str, view: object, around: Surroundings, status: int = 200) -> Response:
+    """A page, rendered in a worker."""
+    service: Service = scope["app"].state.service
+    body = await service.pools["quick"].run(partial(render, template, around, view))
+    return Response(body, status, media_type=HTML)
+
+
+async def _error_answer(scope: Scope, error: Exception) -> Response:
+    """The answer to a request that failed."""
+    known = as_http(error, scope[REQUEST_ID])
+    if not prefers_pages(scope):
+        return Response(to_json(known.body(scope[REQUEST_ID])), known.status, known.headers, "application/json")
+    if known.code == "unauthorized" and scope["method"] in _READ:
+        return RedirectResponse(f"{LOGIN}?next={quote(marked(here(scope)), safe='')}", 303)
+    view = error_view(known, scope[REQUEST_ID], _since(scope, known))
+    try:
+        visitor = visitor_of(scope)
+    except HttpError:
+        visitor = None
+    response = await html(scope, "error.html", view, surroundings(scope, visitor), known.status)
+    response.headers.update(known.headers)
+    return response
+
+
+def prefers_pages(scope: Scope) -> bool:
+    """Whether a client prefers an error as a page."""
+    accept = ",".join(Headers(scope=scope).getlist("accept")) or None
+    found = chosen(accept, {"application/json": False, HTML: True})
+    return found is not None and found[1]
+
+
+def _since(scope: Scope, error: HttpError) -> str:
+    """Since when the store has not answered."""
+    if error.code not in _AWAY:
+        return ""
+    state = state_of(scope)
+    state.since = state.since or f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return state.since
+
+
+def surroundings(scope: Scope, visitor: Visitor | None, page: str = "", namespace: str | None = None) -> Surroundings:
+    """What is shown around a view; without a visitor neither navigation nor data."""
+    theme = theme_of(dict(cookies(scope)).get("cortex_theme"))
+    address = here(scope) if scope["method"] in _READ else ROOT
+    if visitor is None:
+        return Surroundings(page, address, scope["path"], theme=theme)
+    principal, session = visitor.principal, visitor.session
+    if namespace is None or not principal.may_use(namespace):
+        namespace = principal.usual if principal.may_use(principal.usual) else None
+    has_find = any(each.name == "find" for each in all_pages())
+    return Surroundings(
+        page,
+        address,
+        scope["path"],
+        namespace,
+        navigation_of(all_pages(), page, namespace, principal.permissions),
+        None if namespace is None or not has_find else f"{namespace_root(namespace)}/find",
+        principal.name,
+        ", ".join(sorted(principal.permissions)),
+        None if session is None else clock_time(session.ends),
+        theme,
+        None if session is None else session.form_token,
+        f"{scope['scheme']}://{Headers(scope=scope).get('host', '')}",
+    )
+
+
+def theme_of(given: Any) -> str | None:
+    """`light` or `dark`; None for anything else."""
+    return given if given in ("light", "dark") else None

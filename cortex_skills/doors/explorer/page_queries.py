@@ -1,0 +1,141 @@
+"""The parameters of the explorer's pages.
+
+Rules kept here:
+- a parameter that a page does not name is an error, as in the REST API; every value is bounded.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from cortex_skills.doors.rest.model_types import FROM_QUERY, ApiModel, Cursor
+
+# Longer names have no page: a page repeats the parameters of its address in its links.
+Text = Annotated[str, Field(max_length=1_024)]
+Word = Annotated[str, Field(max_length=300)]
+# As long as an address may be.
+Query = Annotated[str, Field(max_length=24_000)]
+Limit = Annotated[int, FROM_QUERY, Field(ge=1, le=1_000)]
+
+
+class AsOfQuery(ApiModel, total=False):
+    """Of a page that can be read as of a moment."""
+
+    asOf: Annotated[str, Field(max_length=64)]
+
+
+class ResourceQuery(AsOfQuery, total=False):
+    """Of the page of a resource."""
+
+    name: Text
+    csv: Literal["sheet"]
+
+
+class UsedQuery(ResourceQuery, total=False):
+    """Of the list of those who point to a resource."""
+
+    predicate: Text
+    limit: Limit
+    cursor: Cursor
+
+
+class FindPageQuery(AsOfQuery, total=False):
+    """Of a search."""
+
+    q: Text
+
+
+class TriplesQuery(AsOfQuery, total=False):
+    """Of a list of triples."""
+
+    subject: Text
+    predicate: Text
+    object: Text
+    skill: Word
+    agent: Word
+    since: Annotated[str, Field(max_length=64)]
+    recorded: Literal["yes"]
+    evidence: Word
+    limit: Limit
+    cursor: Cursor
+    csv: Literal["sheet"]
+
+
+class ProofListQuery(AsOfQuery, total=False):
+    """Of a list of proofs."""
+
+    kind: Word
+    verdict: Literal["verified", "refuted", "not_evaluated"]
+    limit: Limit
+    cursor: Cursor
+
+
+class AuditPageQuery(ApiModel, total=False):
+    """Of the audit."""
+
+    outcome: Word
+    skill: Word
+    agent: Word
+    tool: Word
+    about: Word
+    cleaned: Literal["yes"]
+    removed: Literal["yes"]
+    id: Word
+    limit: Limit
+    cursor: Cursor
+
+
+class ApprovalListQuery(ApiModel, total=False):
+    """Of the requests for approval."""
+
+    state: Literal["all"]
+
+
+class ArtifactQuery(ApiModel, total=False):
+    """Of the page of an installed artifact."""
+
+    version: Annotated[str, Field(min_length=1, max_length=256)]
+    check: Literal["yes"]
+
+
+class SkillQuery(ApiModel, total=False):
+    """Of the page of a skill."""
+
+    file: Word
+
+
+class SparqlQuery(AsOfQuery, total=False):
+    """Of the page of a query."""
+
+    query: Query
+    view: Literal["table", "map", "chart", "raw"]
+    limit: Limit
+
+
+class MapQuery(AsOfQuery, total=False):
+    """Of a map: of a resource, or of the triples of a query."""
+
+    name: Text
+    steps: Annotated[int, FROM_QUERY, Field(ge=1, le=3)]
+    query: Query
+
+
+class RegistryQuery(ApiModel, total=False):
+    """Of the registry."""
+
+    namespace: Word
+    group: Literal["all", "people", "learned", "released", "deprecated"]
+    state: Literal["candidate", "verified", "released", "degraded", "deprecated", "archived"]
+    order: Literal["name", "success", "utility", "used", "trust"]
+    q: Annotated[str, Field(max_length=1_000)]
+    start: Annotated[int, FROM_QUERY, Field(ge=0, le=10_000_000)]
+    check: Literal["yes"]
+    view: Literal["list", "cards"]
+
+
+class RegisteredSkillQuery(ApiModel, total=False):
+    """Of the page of a registered skill."""
+
+    namespace: Word
+    of: Word
+    beside: Word

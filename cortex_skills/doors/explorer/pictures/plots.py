@@ -1,0 +1,128 @@
+"""Plots of numbers, times and counts.
+
+Rules kept here:
+- at most `MAX_BARS` bars or points, whatever the data: more are joined;
+- the summary states the numbers that a reader takes from the picture; labels are numbers, times and clipped texts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cortex_skills.doors.explorer.pictures.svg import Svg
+
+MAX_BARS = 120
+_WIDTH = 640.0
+_HEIGHT = 110.0
+_BASE = 92.0
+_LABEL = 24
+_BINS = 24
+_ROW = 24.0
+_INTERVAL, _INTERVAL_HEIGHT, _POINT = 120.0, 14.0, 4.5
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar: how many in all, and how many of them are marked (refused calls)."""
+
+    total: int
+    marked: int = 0
+
+
+def stacked_bars(bars: Sequence[Bar], labels: tuple[str, str, str], summary: str, *, width: float = _WIDTH) -> Svg:
+    """Bars side by side, the marked part on top.
+
+    Args:
+        bars: in the order of time.
+        labels: under the first, the middle and the last bar.
+        summary: what they show.
+        width: of the picture.
+    """
+    bars = _joined(bars)
+    picture = Svg(width, _HEIGHT, summary, "plot")
+    highest = max([bar.total for bar in bars] or [0]) or 1
+    step = width / max(1, len(bars))
+    _axis(picture, labels, width)
+    for place, bar in enumerate(bars):
+        whole, marked = (_BASE - 6) * bar.total / highest, (_BASE - 6) * bar.marked / highest
+        x, wide, top = place * step, step * 0.8, _BASE - whole
+        if bar.total > bar.marked:
+            picture.add("rect", class_="b0", x=x, y=top + marked, width=wide, height=whole - marked)
+        if bar.marked:
+            picture.add("rect", class_="b1", x=x, y=top, width=wide, height=marked)
+    return picture
+
+
+def histogram(values: Sequence[float]) -> Svg | None:
+    """How often numbers occur, in bins of equal width; None without two different finite numbers."""
+    values = sorted(value for value in values if math.isfinite(value))
+    if not values or values[0] == values[-1] or not math.isfinite(values[-1] - values[0]):
+        return None
+    low, high = values[0], values[-1]
+    counts = [0] * min(_BINS, max(2, len(values)))
+    for value in values:
+        counts[min(len(counts) - 1, int((value - low) / (high - low) * len(counts)))] += 1
+    labels = (f"{low:.6g}", f"{(low + high) / 2:.6g}", f"{high:.6g}")
+    median = values[len(values) // 2]
+    summary = f"{len(values):,} numbers from {low:.6g} to {high:.6g}, half of them below {median:.6g}"
+    return stacked_bars([Bar(count) for count in counts], labels, summary)
+
+
+def line(points: Sequence[tuple[float, float]], labels: tuple[str, str, str], summary: str) -> Svg | None:
+    """A line through points, ordered by their first number; None without two points."""
+    points = sorted(point for point in points if all(map(math.isfinite, point)))
+    if len(points) < 2 or points[0][0] == points[-1][0]:
+        return None
+    points = points[:: math.ceil(len(points) / MAX_BARS)]
+    (left, right), ys = (points[0][0], points[-1][0]), [y for _, y in points]
+    low, high = min(ys), max(ys)
+    tall = (high - low) or 1
+    if not math.isfinite(tall) or not math.isfinite(right - left) or right == left:
+        return None
+    picture = Svg(_WIDTH, _HEIGHT, summary, "plot")
+    _axis(picture, labels)
+    places = (((x - left) / (right - left) * _WIDTH, _BASE - 4 - (y - low) / tall * (_BASE - 12)) for x, y in points)
+    picture.add("polyline", class_="line", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in places))
+    return picture
+
+
+def named_bars(rows: Sequence[tuple[str, float]], summary: str) -> Svg:
+    """Bars below each other, each with its name and its number; negative numbers have no bar."""
+    rows = [(name, value) for name, value in rows[:MAX_BARS] if math.isfinite(value)]
+    picture = Svg(_WIDTH, max(1, len(rows)) * _ROW, summary, "plot")
+    most = max([value for _, value in rows] or [0]) or 1
+    for place, (name, value) in enumerate(rows):
+        y = place * _ROW
+        picture.add("text", None, _clipped(name), x=200, y=y + 16, text_anchor="end")
+        picture.add("rect", class_="b0", x=208, y=y + 5, width=max(0.0, value / most) * 330, height=14)
+        picture.add("text", None, f"{value:,.6g}", x=_WIDTH, y=y + 16, text_anchor="end")
+    return picture
+
+
+def interval(low: float, high: float, value: float, summary: str) -> Svg:
+    """A share as a point within its interval, on a line from 0 to 1."""
+    picture = Svg(_INTERVAL, _INTERVAL_HEIGHT, summary, "interval")
+    middle, width = _INTERVAL_HEIGHT / 2, _INTERVAL - 2 * _POINT
+    left, right, x = (_POINT + share * width for share in (low, high, value))
+    picture.add("line", class_="grid", x1=_POINT, y1=middle, x2=_POINT + width, y2=middle)
+    picture.add("rect", class_="range", x=left, y=middle - 3, width=max(1.0, right - left), height=6, rx=3)
+    picture.add("circle", class_="b0", cx=x, cy=middle, r=_POINT)
+    return picture
+
+
+def _axis(picture: Svg, labels: tuple[str, str, str], width: float = _WIDTH) -> None:
+    picture.add("line", class_="grid", x1=0, y1=_BASE + 0.5, x2=width, y2=_BASE + 0.5)
+    for x, anchor, label in zip((0.0, width / 2, width), (None, "middle", "end"), labels, strict=True):
+        picture.add("text", None, _clipped(label), x=x, y=_HEIGHT - 3, text_anchor=anchor)
+
+
+def _joined(bars: Sequence[Bar]) -> list[Bar]:
+    size = math.ceil(len(bars) / MAX_BARS) or 1
+    parts = [bars[start : start + size] for start in range(0, len(bars), size)]
+    return [Bar(sum(bar.total for bar in part), sum(bar.marked for bar in part)) for part in parts]
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _LABEL else f"{text[: _LABEL - 1]}…"

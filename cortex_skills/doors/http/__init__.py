@@ -1,0 +1,1 @@
+"""What the interfaces over HTTP share: callers, bodies, errors, worker pools, middleware."""

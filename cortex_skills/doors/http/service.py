@@ -1,0 +1,206 @@
+"""`Service`: what all requests share: the plugin, the access control, the worker pools, and a graph for each namespace.
+
+Rules kept here:
+- nothing here is HTTP;
+- a graph is that of one namespace; the base IRI, the vocabularies and the store are the plugin's;
+- memories that an earlier version wrote to the graph of a namespace are moved before the graph is used.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cortex_graph import WELL_KNOWN_VOCABULARIES, NamespacedGraph
+from cortex_graph.memory_graphs import move_memories
+from cortex_skills.cancellation import CancelGroup
+from cortex_skills.doors.http.auth import AccessControl
+from cortex_skills.doors.http.bodies import Bodies
+from cortex_skills.doors.http.sandboxes import Sandboxes
+from cortex_skills.doors.http.store_health import StoreHealth
+from cortex_skills.doors.http.verification_counts import VerificationCounts
+from cortex_skills.doors.http.worker_pools import WorkerPool
+from cortex_skills.features.memory import Memories
+from cortex_skills.plugin import Plugin
+
+if TYPE_CHECKING:
+    from cortex_skills.audit.audit_log import AuditLog
+    from cortex_skills.config.settings import Config
+    from cortex_skills.features.proofs.logic.prover import Prover
+    from cortex_skills.features.registry.registry import SkillRegistry
+    from cortex_skills.features.registry.skill_finder import SkillFinder
+    from cortex_skills.operations.operation import OperationHost
+
+_MAX_GRAPHS = 256
+_MAX_MEMORIES = 16  # each keeps the indexes of some agents, or of the skills of a namespace
+# Threads, and calls that may wait for one.
+_POOLS = {"quick": (16, 256), "slow": (4, 64), "sparql": (8, 256), "mcp": (16, 256), "health": (4, 256)}
+
+
+class Service:
+    """The state of a server.
+
+    Args:
+        plugin: the plugin that is served.
+        access: decides who may do what.
+        bodies: reads bodies.
+    """
+
+    def __init__(self, plugin: Plugin, access: AccessControl, bodies: Bodies) -> None:
+        self.plugin = plugin
+        self.access = access
+        self.bodies = bodies
+        self.started = time.monotonic()
+        self.calls = CancelGroup()
+        self.pools = {name: WorkerPool(name, *size, deep=name == "mcp") for name, size in _POOLS.items()}
+        self.store_health = StoreHealth()
+        self.sandboxes = Sandboxes()
+        self.verification_counts = VerificationCounts()
+        self._graphs: OrderedDict[str, NamespacedGraph] = OrderedDict()
+        self._settled: set[str] = set()
+        self._memories: dict[str, Memories] = {}
+        self._finders: dict[str, SkillFinder] = {}
+        self._registries: dict[str, SkillRegistry] = {}
+        self._provers: dict[str, Prover] = {}
+        self._making = threading.Lock()
+
+    def graph(self, namespace: str) -> NamespacedGraph:
+        """The graph of a namespace; the caller has checked that it may be used."""
+        own = self.plugin.graph
+        if namespace == own.namespace:
+            self.plugin.memories.settle()
+            return own
+        graph = self._graph(namespace, own)
+        if namespace not in self._settled:
+            move_memories(graph.store, graph.names.graph)
+            self._settled.add(namespace)
+        return graph
+
+    def _graph(self, namespace: str, own: NamespacedGraph) -> NamespacedGraph:
+        with self._making:
+            graph = self._graphs.get(namespace)
+            if graph is None:
+                vocabularies = {prefix: WELL_KNOWN_VOCABULARIES[prefix] for prefix in self.plugin.config.vocabularies}
+                graph = NamespacedGraph(
+                    own.store,
+                    namespace,
+                    base=own.names.base,
+                    vocabularies=vocabularies,
+                    understood=WELL_KNOWN_VOCABULARIES,
+                )
+                self._graphs[namespace] = graph
+                if len(self._graphs) > _MAX_GRAPHS:
+                    self._settled.discard(self._graphs.popitem(last=False)[0])
+            else:
+                self._graphs.move_to_end(namespace)
+            return graph
+
+    def memories(self, namespace: str) -> Memories:
+        """The memories of the agents of a namespace; the caller has checked that it may be used."""
+        graph = self.graph(namespace)
+        if namespace == self.plugin.graph.namespace:
+            return self.plugin.memories
+        with self._making:
+            memories = self._memories.pop(namespace, None) or Memories(graph, embedder=self.plugin.embedder)
+            self._memories[namespace] = memories  # the latest is the last
+            if len(self._memories) > _MAX_MEMORIES:
+                del self._memories[next(iter(self._memories))]
+            return memories
+
+    def registry(self, namespace: str) -> SkillRegistry:
+        """The registered skills of a namespace; the caller has checked that it may be used."""
+        if namespace == self.plugin.graph.namespace:
+            return self.plugin.registry
+        from cortex_skills.features.registry.opening import open_registry
+
+        graph = self._graph(namespace, self.plugin.graph)
+        with self._making:
+            registry = self._registries.pop(namespace, None) or open_registry(self.plugin.config, graph)
+            self._registries[namespace] = registry  # the latest is the last
+            if len(self._registries) > _MAX_GRAPHS:
+                del self._registries[next(iter(self._registries))]
+            return registry
+
+    def skill_finder(self, namespace: str) -> SkillFinder:
+        """Finds the registered skills of a namespace; the caller has checked that it may be used."""
+        if namespace == self.plugin.graph.namespace:
+            return self.plugin.skill_finder
+        from cortex_skills.features.registry.skill_finder import SkillFinder
+
+        registry = self.registry(namespace)
+        with self._making:
+            finder = self._finders.pop(namespace, None) or SkillFinder(registry, self.plugin.embedder)
+            self._finders[namespace] = finder  # the latest is the last
+            if len(self._finders) > _MAX_MEMORIES:
+                del self._finders[next(iter(self._finders))]
+            return finder
+
+    def operation_host(self, namespace: str) -> OperationHost:
+        """What operations use of a namespace; the caller has checked that it may be used."""
+        return NamespaceHost(self, namespace)
+
+    def prover(self, graph: NamespacedGraph) -> Prover:
+        """The rules of the namespace of a graph; the file of its shapes is read once.
+
+        Raises:
+            CortexError: `config_invalid`: a file that the configuration names holds no shapes.
+        """
+        from cortex_skills.features.proofs.logic.prover import Prover
+
+        plugin, namespace = self.plugin, graph.namespace
+        if namespace == plugin.graph.namespace:
+            return plugin.prover()
+        if namespace not in plugin.config.proofs.shapes:
+            return Prover(plugin.config, graph)
+        with self._making:
+            return self._provers.setdefault(namespace, Prover(plugin.config, graph))
+
+    def under_way(self) -> int:
+        """How many calls run or wait."""
+        return sum(pool.taken for pool in self.pools.values())
+
+    def cancel_calls(self) -> None:
+        """Cancel queries and calls of tools, those under way and those to come; writes that have begun complete."""
+        self.calls.cancel("because the server is shutting down")
+
+    def close(self) -> None:
+        """Accept no more work; the plugin stays open."""
+        self.store_health.close()
+        for pool in self.pools.values():
+            pool.close()
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceHost:
+    """What operations use of one namespace of a server."""
+
+    service: Service
+    namespace: str
+
+    @property
+    def config(self) -> Config:
+        """The settings."""
+        return self.service.plugin.config
+
+    @property
+    def audit(self) -> AuditLog:
+        """That of the plugin."""
+        return self.service.plugin.audit
+
+    @property
+    def memories(self) -> Memories:
+        """Those of the agents of the namespace."""
+        return self.service.memories(self.namespace)
+
+    @property
+    def registry(self) -> SkillRegistry:
+        """The registered skills of the namespace."""
+        return self.service.registry(self.namespace)
+
+    @property
+    def skill_finder(self) -> SkillFinder:
+        """Finds them."""
+        return self.service.skill_finder(self.namespace)

@@ -1,0 +1,109 @@
+"""The models of the audit log and of events: what the clients of Cortex read, and the members of an audit record."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
+from typing_extensions import TypedDict
+
+from cortex_skills.doors.rest.model_types import FROM_QUERY, ApiModel, CallId, Count, NamespaceQuery, QueryBoolean, Time
+
+_Text = Annotated[str, Field(min_length=1, max_length=256)]
+
+
+_Moment = Annotated[Time, AfterValidator(datetime.fromisoformat)]
+_Times = TypedDict(
+    "_Times",
+    {
+        "from": Annotated[_Moment, Field(description="The earliest start.")],
+        "to": Annotated[_Moment, Field(description="The latest start.")],
+    },
+    total=False,
+)
+
+
+class AuditQuery(NamespaceQuery, _Times, total=False):
+    """Which calls."""
+
+    user_id: Annotated[_Text, Field(description="The agent.")]
+    action: Annotated[_Text, Field(description="The tool.")]
+    skill: Annotated[_Text, Field(description="The acting skill.")]
+    outcome: Annotated[_Text, Field(description="`ok`, `refused` for everything else, or one code.")]
+    cleaned: Annotated[QueryBoolean, Field(description="Whether something was removed from the enrichment.")]
+    about: Annotated[_Text, Field(description="An id or a digest that the data or the inputs name.")]
+    limit: Annotated[int, Field(ge=1, le=1_000, description="100 by default."), FROM_QUERY]
+    cursor: Annotated[CallId, Field(description="The id of the last call of the page before.")]
+
+
+class RemovedValue(ApiModel):
+    """What was removed from an enrichment; its text is not kept."""
+
+    reason: str
+    path: Annotated[str, Field(description="A JSON Pointer (RFC 6901).")]
+    count: Count
+
+
+class AuditedCall(ApiModel):
+    """One call of a tool or an action, or an event that is no call."""
+
+    id: CallId
+    timestamp: Annotated[str, Field(description="The start (RFC 3339).")]
+    user_id: Annotated[str, Field(description="The agent.")]
+    namespace: str
+    action: Annotated[str, Field(description="The tool.")]
+    resource: Annotated[str, Field(description="The acting skill; empty if there was none.")]
+    details: Annotated[str, Field(description="The same as `outcome`.")]
+    skill: str | None
+    outcome: Annotated[str, Field(description="`ok`, or the code of the error.")]
+    milliseconds: Annotated[float, Field(ge=0)]
+    stripped: Annotated[Count, Field(description="How many values were removed from the enrichment.")]
+    removed: Annotated[list[RemovedValue], Field(description="The first 20 of them.")]
+    level: Literal["info", "warning", "error"]
+    category: Annotated[str, Field(description="`tool`, the category of an action, or the first part of the event.")]
+    event: Annotated[str, Field(description="`tool.call`, `action.call`, or what happened.")]
+    actor: Annotated[str | None, Field(description="Who did it, if not the agent.")]
+    inputs: Annotated[Any, Field(description="Redacted and bounded; null where no journal is kept.")]
+    outputs: Annotated[Any, Field(description="The same of the result.")]
+    data: Annotated[Any, Field(description="The same of an event that is no call.")]
+    approval_required: bool
+    approved_by: str | None
+    trust_level: str | None
+
+
+class AuditStats(ApiModel):
+    """Numbers of the calls that are kept."""
+
+    total_entries: Count
+    actions_by_type: Annotated[dict[str, Count], Field(description="By tool.")]
+    entries_by_user: Annotated[dict[str, Count], Field(description="By agent.")]
+    entries_by_namespace: dict[str, Count]
+    calls_by_outcome: dict[str, Count]
+
+
+class EventsQuery(NamespaceQuery, _Times, total=False):
+    """Which events."""
+
+    agent: Annotated[_Text, Field(description="The agent.")]
+    type: Annotated[_Text, Field(description="There is one type: `tool_call`.")]
+    limit: Annotated[int, Field(ge=1, le=1_000, description="100 by default."), FROM_QUERY]
+
+
+class CallEvent(ApiModel):
+    """One call of a tool as an event; its members have the names of all clients."""
+
+    id: CallId
+    type: Literal["tool_call"]
+    event_type: Literal["tool_call"]
+    agentId: str
+    agent_id: str
+    timestamp: Annotated[str, Field(description="The start (RFC 3339).")]
+    durationMs: Annotated[float, Field(ge=0)]
+    duration_ms: Annotated[float, Field(ge=0)]
+    fields: Annotated[dict[str, str], Field(description="`tool`, `skill` and `outcome`.")]
+
+
+class EventList(ApiModel):
+    """Events, the newest first."""
+
+    events: list[CallEvent]
+    total: Annotated[Count, Field(description="How many are listed.")]

@@ -1,0 +1,200 @@
+"""What an operation of the REST API is: declared once, for the routes, the checks and the OpenAPI document.
+
+Rules kept here:
+- an operation is a function of a checked call; it blocks, runs in a worker pool, and knows no HTTP but a status;
+- its graph, or registry, is that of one namespace, which the caller may use; or the memories of one agent in it, for
+  a caller with the permission `memories`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from cortex_graph.agent_graph import AgentGraph
+from cortex_graph.as_of import as_of
+from cortex_graph.exceptions import invalid
+from cortex_skills.doors.http.auth import Principal
+from cortex_skills.doors.http.sandboxes import Sandboxes
+from cortex_skills.operations.caller import Caller, holder_permissions
+from cortex_skills.operations.operation import G, Operation, R
+from cortex_skills.operations.run import run
+
+if TYPE_CHECKING:
+    from cortex_graph import NamespacedGraph
+    from cortex_skills.cancellation import CancelGroup
+    from cortex_skills.doors.http.store_health import StoreHealth
+    from cortex_skills.doors.http.verification_counts import VerificationCounts
+    from cortex_skills.features.memory import Memories
+    from cortex_skills.features.proofs.logic.prover import Prover
+    from cortex_skills.features.registry.registry import SkillRegistry
+    from cortex_skills.features.registry.skill_finder import SkillFinder
+    from cortex_skills.operations.operation import OperationHost
+    from cortex_skills.plugin import Plugin
+
+
+class OperationService(Protocol):
+    """What operations use of the server; `service.Service` implements it."""
+
+    plugin: Plugin
+    sandboxes: Sandboxes
+    store_health: StoreHealth
+    verification_counts: VerificationCounts
+    started: float
+    calls: CancelGroup
+
+    def graph(self, namespace: str) -> NamespacedGraph:
+        """The graph of a namespace."""
+
+    def memories(self, namespace: str) -> Memories:
+        """The memories of the agents of a namespace."""
+
+    def registry(self, namespace: str) -> SkillRegistry:
+        """The registered skills of a namespace."""
+
+    def skill_finder(self, namespace: str) -> SkillFinder:
+        """Finds the registered skills of a namespace."""
+
+    def operation_host(self, namespace: str) -> OperationHost:
+        """What operations use of a namespace."""
+
+    def prover(self, graph: NamespacedGraph) -> Prover:
+        """The rules of the namespace of a graph."""
+
+    def under_way(self) -> int:
+        """How many calls run or wait."""
+
+
+@dataclass(frozen=True)
+class ApiCall:
+    """A checked call of an operation.
+
+    Attributes:
+        service: the server.
+        principal: the caller; None for an operation without a permission.
+        query: the parameters of the query string.
+        body: the document that was sent; None for an operation without one.
+        path: the parameters of the path.
+        door: whether it is a request of a program, or an action on a page.
+    """
+
+    service: OperationService
+    principal: Principal | None
+    query: dict[str, Any] = field(default_factory=dict)
+    body: Any = None
+    path: Mapping[str, str] = field(default_factory=dict)
+    door: Literal["rest", "page"] = "rest"
+
+    @property
+    def caller(self) -> Principal:
+        """The caller of an operation that needs a permission."""
+        if self.principal is None:
+            raise RuntimeError("an operation without a permission has no caller")
+        return self.principal
+
+    def operate(self, operation: Operation[G, R], **given: Any) -> R:
+        """Run an operation in the namespace of the call.
+
+        Raises:
+            HttpError: the caller may not use the namespace.
+            CortexError: that of the operation.
+        """
+        holder = self.caller
+        namespace = holder.namespace(self.query.get("namespace"))
+        permissions = holder_permissions(holder.permissions)
+        asking = Caller(holder.name, holder.holder, self.door, permissions, namespace=namespace)
+        return run(operation, asking, given, self.service.operation_host(namespace))
+
+    @property
+    def graph(self) -> NamespacedGraph:
+        """The graph of the namespace of the call, or the memories in it of the agent that the call names.
+
+        As of a moment, if the call names one (`asOf`).
+
+        Raises:
+            HttpError: the caller may not use it.
+        """
+        graph = self.service.graph(self.caller.namespace(self.query.get("namespace")))
+        agent, moment, undated = (self.query.get(key) for key in ("memoriesOf", "asOf", "undated"))
+        if moment is not None and agent is None:
+            return as_of(graph, moment, undated or "include")
+        if moment is not None or undated is not None:
+            raise invalid("asOf" if moment else "undated", "is for the graph of a namespace as of a moment")
+        if agent is None:
+            return graph
+        self.caller.require("memories")
+        return AgentGraph(graph, agent)
+
+
+@dataclass(frozen=True, slots=True)
+class ApiAnswer:
+    """The status of an answer, and its document if there is one."""
+
+    status: int
+    document: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApiOperation:
+    """One operation.
+
+    Attributes:
+        method: the HTTP method.
+        path: with its parameters in braces.
+        name: the `operationId`.
+        summary: one line.
+        description: more lines.
+        run: the function.
+        answers: the model of the answer by status; None for an answer without a document.
+        permission: the permission that the caller needs; None if none is needed.
+        query: the model of the query string.
+        body: the model of the body.
+        needs_body: whether a request without a body is refused.
+        errors: the codes of its errors, beside those that every operation has.
+        pool: the worker pool; `slow` for what may take long.
+    """
+
+    method: Literal["GET", "POST", "DELETE"]
+    path: str
+    name: str
+    summary: str
+    description: str
+    run: Callable[[ApiCall], ApiAnswer]
+    answers: Mapping[int, Any]
+    permission: str | None = "read"
+    query: Any = None
+    body: Any = None
+    needs_body: bool = True
+    errors: tuple[str, ...] = ()
+    pool: Literal["quick", "slow", "health"] = "quick"
+
+
+Run = Callable[[ApiCall], ApiAnswer]
+
+
+class Operations(list[ApiOperation]):
+    """The operations of a module."""
+
+    def add(
+        self, method: Literal["GET", "POST", "DELETE"], path: str, answers: Mapping[int, Any], **settings: Any
+    ) -> Callable[[Run], Run]:
+        """Declare a function as an operation; its name and its docstring name and describe the operation.
+
+        Args:
+            method: the HTTP method.
+            path: with its parameters in braces.
+            answers: the model of the answer by status; None for an answer without a document.
+            settings: the other attributes of `ApiOperation`.
+        """
+
+        def declare(run: Run) -> Run:
+            summary, _, more = inspect.cleandoc(run.__doc__ or "").partition("\n\n")
+            name = re.sub("_(.)", lambda found: found[1].upper(), run.__name__)
+            given = {"description": " ".join(more.split()), **settings}
+            self.append(ApiOperation(method, path, name, summary, run=run, answers=answers, **given))
+            return run
+
+        return declare

@@ -1,0 +1,97 @@
+"""`Feature`: what one capability adds to the plugin, and the list of those that are installed.
+
+A distribution adds a feature with an entry point of the group `cortex_skills.features`:
+
+    [project.entry-points."cortex_skills.features"]
+    invoices = "my_package.feature:FEATURE"
+
+Rules kept here:
+- the core and the interfaces import no feature: they ask for what features add, which is imported at its first use;
+- a feature that cannot be imported or is no `Feature` is skipped with a warning, and never prevents a start;
+- what a feature adds passes the same gate as everything else.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import Any, Literal
+
+from cortex_skills.safe_io.added_entries import added_entries
+
+log = logging.getLogger(__name__)
+
+GROUP = "cortex_skills.features"
+Modules = Literal["operations", "tools", "rest", "pages"]
+Functions = Literal["attach", "tasks", "routes", "checks"]
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One capability. Modules are named, and imported when they are needed.
+
+    Attributes:
+        name: of the feature.
+        rank: features are listed by it, and so are their tools and commands.
+        operations: modules that declare operations with `@operation`.
+        tools: modules whose `TOOLS` are tools for agents.
+        rest: modules whose `OPERATIONS` are operations of the REST API.
+        pages: modules whose `PAGE` is a page of the explorer.
+        commands: by the title of the section of the help, the commands by name, as `module:name`.
+        attach: functions of a `Gate`, as `module:name`, that connect the feature when a plugin opens.
+        tasks: asynchronous functions of a `Service` and an event, as `module:name`, which run while a server does.
+        routes: functions of a `Config`, as `module:name`, that return further routes of the HTTP server.
+        checks: functions of the common options of the command line, as `module:name`, that `doctor` runs.
+    """
+
+    name: str
+    rank: int = 100
+    operations: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    rest: tuple[str, ...] = ()
+    pages: tuple[str, ...] = ()
+    commands: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    attach: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    routes: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+
+
+@cache
+def features() -> tuple[Feature, ...]:
+    """The installed features by rank."""
+    found: dict[str, Feature] = {}
+    for entry in added_entries(GROUP, "features"):
+        try:
+            feature = entry.load()
+            if not isinstance(feature, Feature):
+                raise TypeError(f"it is a {type(feature).__name__}, not a Feature")
+        except (Exception, SystemExit) as error:
+            log.warning("the feature %s is skipped: %s: %s", entry.value, type(error).__name__, error)
+            continue
+        if found.setdefault(feature.name, feature) is not feature:
+            log.warning("the feature %s is skipped: another one has the name %s", entry.value, feature.name)
+    return tuple(sorted(found.values(), key=lambda feature: (feature.rank, feature.name)))
+
+
+def added(kind: Modules, attribute: str) -> Iterator[Any]:
+    """The attribute of each module that the features name for a purpose, in the order of the features."""
+    for feature in features():
+        for module in getattr(feature, kind):
+            yield getattr(import_module(module), attribute)
+
+
+def functions(kind: Functions) -> Iterator[Any]:
+    """The functions that the features name for a purpose, in the order of the features."""
+    for feature in features():
+        for name in getattr(feature, kind):
+            yield named(name)
+
+
+def named(name: str) -> Any:
+    """The object that `module:name` names."""
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)

@@ -1,0 +1,1 @@
+"""The features: one folder for each capability, found by its entry point."""

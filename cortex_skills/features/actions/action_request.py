@@ -1,0 +1,42 @@
+"""An action that was asked for, as a person is shown it before it runs.
+
+Rules kept here:
+- everything that decides what would happen is in it: the inputs as they will run, the version of the manifest, and
+  what the action would change;
+- whoever keeps requests keeps them whole; the gate checks everything again when one is approved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cortex_skills.policy.trust_levels import Risk
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRequest:
+    """An action that waits for a person.
+
+    Attributes:
+        action: the id of the action.
+        manifest_version: the version of its manifest.
+        inputs: as they will run; JSON-ready.
+        agent: on whose behalf.
+        namespace: of the graph.
+        skill: the acting skill.
+        risk: of the action.
+        reason: why it waits.
+        preview: what it would change, such as the difference between two texts; empty when there is none.
+    """
+
+    action: str
+    manifest_version: str
+    inputs: Mapping[str, Any] = field(hash=False)
+    agent: str
+    namespace: str
+    skill: str
+    risk: Risk
+    reason: str
+    preview: str = ""

@@ -1,0 +1,17 @@
+"""The feature `actions`. What agents do outside the graph, and who approves it."""
+
+from cortex_skills.feature import Feature
+
+FEATURE = Feature(
+    name="actions",
+    rank=50,
+    tools=("cortex_skills.features.actions.tools",),
+    rest=("cortex_skills.features.actions.rest.trust_level", "cortex_skills.features.actions.rest.approvals"),
+    pages=("cortex_skills.features.actions.pages.approval_list", "cortex_skills.features.actions.pages.approval_page"),
+    commands={
+        "Let agents act": {
+            "trust-level": "cortex_skills.features.actions.cli.trust_level:trust_level",
+            "approvals": "cortex_skills.features.actions.cli.approvals:approvals",
+        },
+    },
+)

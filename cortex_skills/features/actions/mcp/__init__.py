@@ -1,0 +1,1 @@
+"""MCP of the feature `actions`."""

@@ -1,0 +1,122 @@
+"""Requests for approval as resources, `cortex://approvals/ID`, and notifications when they end.
+
+Rules kept here:
+- an agent reads and subscribes to its own requests; another agent's is answered like one that does not exist;
+- a subscriber is notified once, when the request is rejected, has expired, or its action has ended, by whichever
+  process: over the handshake protocols, or on the streams of `subscriptions/listen` (2026-07-28).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.subscriptions import InMemorySubscriptionBus, ResourceUpdated
+
+from cortex_skills.doors.mcp.resources import ResourceNotFoundError
+from cortex_skills.errors import CortexError
+from cortex_skills.features.actions.approvals.record import ApprovalRecord
+from cortex_skills.features.actions.tools.approval_status import status_of
+
+if TYPE_CHECKING:
+    from mcp.server.connection import Connection
+
+    from cortex_skills.plugin import Plugin
+
+PREFIX = "cortex://approvals/"
+_MOST = 100  # subscriptions of a connection
+_SEND_S = 5.0
+
+
+class ApprovalUpdates:
+    """The requests of a plugin as resources.
+
+    Args:
+        plugin: the plugin.
+        bus: reaches the streams of `subscriptions/listen`.
+    """
+
+    def __init__(self, plugin: Plugin, bus: InMemorySubscriptionBus) -> None:
+        self._plugin = plugin
+        self._bus = bus
+        self._subscribers: dict[Connection, set[str]] = {}
+
+    def read(self, uri: str, agent: str) -> types.TextResourceContents:
+        """A request, as the agent that made it sees it.
+
+        Raises:
+            ResourceNotFoundError: it has none with that id.
+        """
+        record = self._own(uri, agent)
+        status = status_of(record, self._plugin.approvals.state_of(record))
+        return types.TextResourceContents(uri=uri, mime_type="application/json", text=json.dumps(status))
+
+    def watch_own(self, uri: str, agent: str) -> None:
+        """Notice the end of a request of an agent, also of one that another process has kept; reads from the store.
+
+        Raises:
+            ResourceNotFoundError: the agent has none with that id.
+        """
+        self._plugin.approvals.watch(self._own(uri, agent).id)
+
+    def subscribe(self, ctx: ServerRequestContext[Any, Any], uri: str) -> None:
+        """Notify a connection when a request ends that `watch_own` has checked.
+
+        Raises:
+            ResourceNotFoundError: it subscribes to too many.
+        """
+        connection = ctx.session._connection  # the SDK has no public name for it
+        if connection not in self._subscribers:
+            self._subscribers[connection] = set()
+            connection.exit_stack.callback(self._subscribers.pop, connection, None)
+        if len(self._subscribers[connection]) >= _MOST:
+            raise ResourceNotFoundError("too many subscriptions")
+        self._subscribers[connection].add(uri)
+
+    def unsubscribe(self, ctx: ServerRequestContext[Any, Any], uri: str) -> None:
+        """Notify a connection no more."""
+        self._subscribers.get(ctx.session._connection, set()).discard(uri)
+
+    async def watch(self) -> None:
+        """Notify until cancelled."""
+        loop, sending = asyncio.get_running_loop(), set[asyncio.Task[None]]()
+
+        def send(record: ApprovalRecord) -> None:
+            task = loop.create_task(self._notify(f"{PREFIX}{record.id}"))
+            sending.add(task)
+            task.add_done_callback(sending.discard)
+
+        def ended(record: ApprovalRecord) -> None:
+            try:
+                loop.call_soon_threadsafe(send, record)
+            except RuntimeError:  # the loop is closed
+                return
+
+        take_back = self._plugin.on("approval_resolved", ended)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            take_back()
+
+    async def _notify(self, uri: str) -> None:
+        await self._bus.publish(ResourceUpdated(uri=uri))
+        for connection, uris in tuple(self._subscribers.items()):
+            if uri in uris:
+                uris.discard(uri)
+                try:
+                    async with asyncio.timeout(_SEND_S):
+                        await connection.notify("notifications/resources/updated", {"uri": uri})
+                except TimeoutError:  # a client that does not read
+                    continue
+
+    def _own(self, uri: str, agent: str) -> ApprovalRecord:
+        try:
+            record = self._plugin.approvals.show(uri.removeprefix(PREFIX))
+        except CortexError:
+            record = None
+        if record is None or record.request.agent != agent:
+            raise ResourceNotFoundError("there is no such request for approval")
+        return record

@@ -1,0 +1,128 @@
+"""`/explore/approvals`: the actions that wait for a person, and those that were decided.
+
+Rules kept here:
+- a caller needs the permission `approve`, and sees the requests of the namespace whose skills this server runs;
+- a request that was changed in the store is named, and has no page.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cortex_skills.doors.explorer import addresses
+from cortex_skills.doors.explorer.addresses import ROOT
+from cortex_skills.doors.explorer.display import OF_NAME, ShownText, shown_text
+from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall
+from cortex_skills.doors.explorer.page_queries import ApprovalListQuery
+from cortex_skills.doors.http.bodies import to_json
+from cortex_skills.doors.http.http_errors import HttpError
+from cortex_skills.features.actions.approvals.desk import Approvals
+from cortex_skills.features.actions.approvals.record import ApprovalRecord
+from cortex_skills.features.actions.rest.approvals import list_approvals
+from cortex_skills.features.explorer.reading import TakeAway, TextLink
+
+PATH = f"{ROOT}/approvals"
+KINDS = {
+    "pending": "warn",
+    "approved": "none",
+    "running": "none",
+    "rejected": "bad",
+    "expired": "none",
+    "done": "ok",
+    "failed": "bad",
+    "interrupted": "warn",
+}
+RISKS = {"low": "none", "medium": "warn", "high": "bad"}
+_LIMIT = 100
+_TABS: tuple[tuple[str, dict[str, str]], ...] = (("Waiting", {}), ("All", {"state": "all"}))
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRow:
+    """A request: its page, action, agent, why it waits, its risk and state with their signs, and its times."""
+
+    href: str
+    action: ShownText
+    agent: ShownText
+    reason: ShownText
+    risk: tuple[str, str]
+    state: tuple[str, str]
+    created: str
+    expires: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalListView:
+    """The requests."""
+
+    tabs: tuple[TextLink, ...]
+    rows: tuple[ApprovalRow, ...]
+    changed: tuple[str, ...]
+    away: TakeAway
+
+
+def view(call: PageCall) -> ApprovalListView:
+    """The requests that wait, or all.
+
+    Raises:
+        HttpError: `permission_denied`.
+    """
+    approvals, wanted = approvals_of(call), call.query.get("state")
+    found = approvals.list(None if wanted == "all" else "pending", limit=_LIMIT)
+    here = addresses.address(PATH, state=wanted)
+    return ApprovalListView(
+        tuple(TextLink(name, addresses.address(PATH, **given), given.get("state") == wanted) for name, given in _TABS),
+        tuple(row(approvals, record) for record in found.records),
+        found.changed,
+        TakeAway((TextLink("JSON", addresses.address(PATH, state=wanted, format="json")),), "application/json", here),
+    )
+
+
+def approvals_of(call: PageCall) -> Approvals:
+    """The requests of this server.
+
+    Raises:
+        HttpError: `permission_denied`: the caller may not use their namespace.
+    """
+    plugin = call.service.plugin
+    if not call.principal.may_use(plugin.graph.namespace):
+        hint = "ask for a token that opens the namespace in which the skills act"
+        raise HttpError("permission_denied", "your token does not open the namespace of these requests", hint=hint)
+    return plugin.approvals
+
+
+def row(approvals: Approvals, record: ApprovalRecord) -> ApprovalRow:
+    """A request as a row."""
+    request, state = record.request, approvals.state_of(record)
+    return ApprovalRow(
+        f"{PATH}/{record.id}",
+        shown_text(request.action, OF_NAME),
+        shown_text(request.agent, OF_NAME),
+        shown_text(request.reason),
+        (RISKS[request.risk], f"{request.risk} risk"),
+        (KINDS[state], state),
+        f"{record.created:%Y-%m-%d %H:%M} UTC",
+        f"{record.expires:%Y-%m-%d %H:%M} UTC",
+    )
+
+
+def _document(call: PageCall) -> bytes:
+    namespace = approvals_of(call) and call.service.plugin.graph.namespace
+    wanted = {} if call.query.get("state") == "all" else {"state": "pending"}
+    return to_json(list_approvals(call.api(namespace=namespace, **wanted)).document)
+
+
+PAGE = ExplorerPage(
+    PATH,
+    "approvals",
+    "approvals.html",
+    view,
+    query=ApprovalListQuery,
+    permission="approve",
+    is_public=False,
+    forms={"json": Form("application/json", _document)},
+    label="Approvals",
+    section="Trust",
+    keys="g p",
+    place=120,
+)

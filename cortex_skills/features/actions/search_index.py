@@ -1,0 +1,84 @@
+"""`search_index`: the memories of the calling agent that fit a query.
+
+Rules kept here:
+- only the calling agent's own memories are found, those with the greatest similarity first;
+- it needs the permission `memory:recall`, as the tool that recalls memories does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cortex_graph.datetimes import date_time
+from cortex_skills.features.actions.action import ActionCall, AgentAction
+from cortex_skills.features.actions.manifest import ActionManifest
+from cortex_skills.features.memory.model import MemoryQuery
+from cortex_skills.features.memory.requests import MAX_LIMIT, MAX_QUERY
+
+_RESULT = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string"},
+        "content": {"type": "string"},
+        "similarity": {"type": "number"},
+        "timestamp": {"type": "string"},
+    },
+    "required": ["id", "content", "similarity", "timestamp"],
+    "additionalProperties": False,
+}
+
+MANIFEST = ActionManifest.of(
+    {
+        "id": "search_index",
+        "name": "Search memories",
+        "description": "Find memories of this agent that fit a query, by words and meaning, the most similar first.",
+        "category": "memory",
+        "inputs": {
+            "query": {
+                "type": "string",
+                "required": True,
+                "description": "What the memories are about.",
+                "schema": {"minLength": 1, "maxLength": MAX_QUERY},
+            },
+            "limit": {
+                "type": "integer",
+                "description": "How many at most.",
+                "schema": {"minimum": 1, "maximum": MAX_LIMIT, "default": 10},
+            },
+            "minSimilarity": {
+                "type": "number",
+                "description": "Leaves out less similar ones: 0 to 1.",
+                "schema": {"minimum": 0, "maximum": 1, "default": 0.5},
+            },
+        },
+        "outputs": {
+            "results": {"type": "array", "required": True, "schema": {"items": _RESULT}},
+            "count": {"type": "integer", "required": True},
+        },
+        "risk": "low",
+        "cost": "free",
+        "minTrustLevel": "observe",
+    }
+)
+
+
+def _run(call: ActionCall) -> dict[str, Any]:
+    given = call.inputs
+    asked = MemoryQuery(given["query"].strip(), given["limit"], 0.0)
+    recalled = call.memories.recall(asked, agent=call.agent, timeout_s=call.left_s)
+    similar = [(memory, scored.relevance) for memory, scored in recalled.found]
+    similar = [pair for pair in similar if pair[1] >= given["minSimilarity"]]
+    similar.sort(key=lambda pair: (-pair[1], -pair[0].time.timestamp(), pair[0].id))
+    results = [
+        {
+            "id": memory.id,
+            "content": memory.text,
+            "similarity": round(similarity, 4),
+            "timestamp": date_time(memory.time),
+        }
+        for memory, similarity in similar
+    ]
+    return {"results": results, "count": len(results)}
+
+
+SEARCH_INDEX = AgentAction(MANIFEST, _run, read_only=True, permissions=("memory:recall",))

@@ -1,0 +1,293 @@
+"""The gate's steps for an action, after the permission and before the audit record.
+
+Rules kept here:
+- trust level, inputs, targets (paths, commands, hosts), the host's hooks, rate, cost, approval, the journal, the
+  action, its outputs, the cleaning of what a model reads: in this order, and none is skipped;
+- an approved request passes every step again with the rules of today; only a person's decision is not asked twice. It
+  runs as it was shown: another version of the action, or another preview, is refused;
+- the rate of an action is counted for all agents of the plugin together, because a caller may choose its agent's name.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Any
+
+from cortex_graph import GraphError
+from cortex_skills.audit import call_records as audit
+from cortex_skills.audit.audit_log import AuditLog
+from cortex_skills.audit.bounded import Fact, Facts
+from cortex_skills.audit.call_records import ACTION_CALL
+from cortex_skills.errors import CortexError, as_ours
+from cortex_skills.features.actions.action import ActionCall, AgentAction
+from cortex_skills.features.actions.action_request import ActionRequest
+from cortex_skills.features.actions.approvals.desk import Approvals
+from cortex_skills.features.actions.approvals.record import ApprovalRecord
+from cortex_skills.features.actions.checks import (
+    changed_since,
+    check_as_approved,
+    check_commands,
+    check_places,
+    checked_outputs,
+    exact_inputs,
+    failed_action,
+    too_low,
+)
+from cortex_skills.features.actions.manifest import ActionManifest
+from cortex_skills.features.actions.output_text import text_for_model
+from cortex_skills.features.actions.own_files import with_read_only
+from cortex_skills.features.actions.tools.approval_status import answer_of
+from cortex_skills.features.artifacts.tools.artifact_action import ArtifactAction
+from cortex_skills.gate.hooks import Hooks, ToolCall
+from cortex_skills.policy.budgets import RateWindow, Slot
+from cortex_skills.policy.permissions import check_call, check_permissions
+from cortex_skills.policy.session_limits import SessionLimits
+from cortex_skills.policy.trust_levels import NeedsApproval, Refused, decide
+from cortex_skills.safe_io.schemas import shown
+from cortex_skills.tools import Call, Outcome, Tool, tool_named
+
+log = logging.getLogger(__name__)
+
+MAX_PROPOSED = 5
+COSTS = {"free": 0, "cheap": 1, "expensive": 10}
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """A request that a person approved, who it was, and what the audit states about it."""
+
+    request: ActionRequest
+    by: str
+    about: Facts = field(default_factory=dict, hash=False)
+
+
+def facts_of(record: ApprovalRecord) -> dict[str, Fact]:
+    """What the audit states about a call whose request is kept."""
+    return {"approval": record.id, "digest": record.digest}
+
+
+def facts_about(action: AgentAction) -> dict[str, Fact]:
+    """What the audit states about a call of an action: the version and the bytes of an artifact whose tool it is."""
+    if not isinstance(action, ArtifactAction) or action.installed is None:
+        return {}
+    return {"version": action.installed.key.version, "payloadSha256": action.installed.key.payload_sha256}
+
+
+@dataclass(slots=True)
+class ActionFacts:
+    """What the audit record of a call says about its action; filled while the call passes the steps.
+
+    Attributes:
+        category, trust_level, approval_required, approved_by: as in the record.
+        about: the facts of its data.
+    """
+
+    category: str
+    trust_level: str | None = None
+    approval_required: bool = False
+    approved_by: str | None = None
+    about: dict[str, Fact] = field(default_factory=dict)
+
+    def for_audit(self, audit: AuditLog) -> dict[str, Any]:
+        """The attributes of the audit record."""
+        data = audit.kept_facts(self.about)
+        return {"event": ACTION_CALL, "actor": self.approved_by, "data": data, **self.named()}
+
+    def named(self) -> dict[str, Any]:
+        """The attributes that any record of the action has; in a fraction of the time of `asdict`."""
+        return {
+            "category": self.category,
+            "trust_level": self.trust_level,
+            "approval_required": self.approval_required,
+            "approved_by": self.approved_by,
+        }
+
+
+class ActionSteps:
+    """Runs the actions of one plugin. Safe to use from several threads.
+
+    Args:
+        hooks: of the host application.
+        desk: keeps requests until a person decides; None refuses what needs an approval.
+    """
+
+    def __init__(self, hooks: Hooks, desk: Approvals | None = None) -> None:
+        self.desk = desk
+        self._hooks = hooks
+        self._rates: dict[str, RateWindow] = {}
+        self._making = Lock()
+
+    def run(
+        self,
+        tool: Tool,
+        action: AgentAction,
+        call: Call,
+        limits: SessionLimits | None,
+        facts: ActionFacts,
+        approved: Approved | None = None,
+        *,
+        proposed: bool = False,
+    ) -> Outcome:
+        """Run an action, or keep a request for it.
+
+        Args:
+            tool: the action as a tool.
+            action: the action.
+            call: whose arguments are not checked yet, and whose skill may use the tool.
+            limits: of the session of the call.
+            facts: filled for the audit.
+            approved: the request that a person approved; None for a call of an agent.
+            proposed: whether the code of the skill proposed it: then it waits for a person in any case.
+
+        Raises:
+            CortexError: the refusal of a step.
+        """
+        manifest, settings = action.manifest, call.host.actions.settings
+        facts.trust_level = level = call.host.trust.level()
+        decision = decide(level, manifest, allow_reads=settings.allow_reads_without_approval)
+        if isinstance(decision, Refused):
+            raise too_low(manifest, decision)
+        if proposed:
+            decision = NeedsApproval(f"the skill {call.skill.name} proposes it")
+        if not action.read_only:
+            settings = with_read_only(settings, (skill.folder for skill in call.active.values()))
+        inputs = exact_inputs(tool.check_arguments(call.arguments), manifest)
+        if approved is not None:
+            check_as_approved(approved.request, manifest, inputs, call)
+            facts.approval_required, facts.approved_by = True, approved.by
+            facts.about |= approved.about
+        acting = ActionCall(
+            manifest,
+            inputs,
+            call.agent,
+            call.host.graph.namespace,
+            settings,
+            call.host.memories,
+            time.monotonic() + manifest.limits.timeout_ms / 1000,
+            call.cancel,
+            call.session,
+        )
+        check_commands(manifest, inputs)
+        check_places(manifest, inputs, settings)
+        action.check(acting)
+        preview = action.preview(acting)
+        if approved is not None and approved.request.preview != preview:
+            raise changed_since(manifest, "what it would change is not what was shown")
+        name = call.skill.name
+        if self._hooks.has("before_tool_call"):
+            session = call.host.session.session
+            self._hooks.before_tool_call(ToolCall(tool.name, dict(inputs), name, call.agent, session))
+        if limits is not None:
+            limits.rate.acquire(name)
+        self._rate(manifest).acquire(manifest.id)
+        with _slot(manifest, call, name) as slot:
+            if approved is None and isinstance(decision, NeedsApproval):
+                facts.approval_required = True
+                slot.refund()
+                return self._ask(manifest, acting, name, decision.reason, preview, facts, waits=not proposed)
+            acting.check_time()
+            call.host.memories.settle()
+            recorded = {"skill": name, "inputs": inputs, "facts": facts.about, **facts.named()}
+            call.host.audit.check_writable(manifest.id, agent=call.agent, **recorded)
+            outputs = checked_outputs(manifest, _run(action, acting))
+        outcome = text_for_model(manifest, outputs, call.host.cleaning, acting.deadline)
+        low = slot.low()
+        return outcome.with_budget(low) if low else outcome
+
+    def propose(self, given: Sequence[Any], call: Call, limits: SessionLimits | None) -> list[dict[str, Any]]:
+        """Keep the actions that the code of a skill proposes; none runs.
+
+        Args:
+            given: what the skill wrote: objects with `action` and `inputs`.
+            call: of the tool in which it did.
+            limits: of the session of the call.
+
+        Returns:
+            For each of the first `MAX_PROPOSED` its name, and the id of its request or the code of its refusal.
+        """
+        return [self._proposed(each, call, limits) for each in given[:MAX_PROPOSED]]
+
+    def _proposed(self, given: Any, call: Call, limits: SessionLimits | None) -> dict[str, Any]:
+        name = given.get("action") if isinstance(given, dict) else None
+        shown_as = audit.word(name)
+        facts = ActionFacts("action")
+        try:
+            check_permissions(("actions:request",), call.skill.manifest, "actionRequests")
+            if not isinstance(given, dict) or set(given) != {"action", "inputs"}:
+                raise CortexError("invalid_arguments", "an action request has `action` and `inputs`, and nothing else")
+            tool = tool_named(name, call.host.actions)
+            if tool is None or tool.action is None:
+                raise CortexError("tool_not_found", f"there is no action {shown(name)}")
+            facts = ActionFacts(tool.action.manifest.category, about=facts_about(tool.action))
+            check_call(tool.name, tool.permissions, call.skill.manifest, [one.manifest for one in call.active.values()])
+            asked = replace(call, arguments=given["inputs"])
+            outcome = self.run(tool, tool.action, asked, limits, facts, proposed=True)
+            code, found = "ok", {name: outcome.details[name] for name in ("status", "approval")}
+        except Exception as error:
+            refused = as_ours(shown_as, error)
+            code, found = refused.code, {"status": "refused", "code": refused.code}
+        skill = call.skill.name
+        recorded = {"skill": skill, "outcome": code, "facts": facts.about, **facts.named()}
+        call.host.audit.event("action.proposed", agent=call.agent, **recorded)
+        return {"action": shown_as, **found}
+
+    def _ask(
+        self,
+        manifest: ActionManifest,
+        call: ActionCall,
+        skill: str,
+        reason: str,
+        preview: str,
+        facts: ActionFacts,
+        *,
+        waits: bool,
+    ) -> Outcome:
+        """Keep a request, and say that it waits."""
+        if self.desk is None:
+            raise CortexError(
+                "approval_required",
+                f"{manifest.id} did not run: {reason}",
+                hint="this host keeps no requests for approval; its owner may raise the trust level",
+                details={"action": manifest.id, "risk": manifest.risk, "reason": reason},
+            )
+        request = ActionRequest(
+            manifest.id,
+            manifest.version,
+            call.inputs,
+            call.agent,
+            call.namespace,
+            skill,
+            manifest.risk,
+            reason,
+            preview,
+        )
+        kept = self.desk.request(request, call.cancel, waits=waits)
+        facts.about |= facts_of(kept)
+        return answer_of(kept, self.desk.state_of(kept))
+
+    def _rate(self, manifest: ActionManifest) -> RateWindow:
+        with self._making:
+            window = self._rates.get(manifest.id)
+            if window is None:
+                window = self._rates[manifest.id] = RateWindow(manifest.limits.per_minute)
+            return window
+
+
+def _slot(manifest: ActionManifest, call: Call, name: str) -> Slot:
+    if call.budgets is None:
+        return Slot.free()
+    return call.budgets.cost(name, COSTS[manifest.cost], call.host.config.actions.cost_budget)
+
+
+def _run(action: AgentAction, call: ActionCall) -> Mapping[str, Any]:
+    try:
+        return action.run(call)
+    except (CortexError, GraphError):
+        raise
+    except Exception:
+        log.exception("the action %s failed", action.manifest.id)
+        raise failed_action(action.manifest, "it failed while it ran", "the host's log has the reason") from None

@@ -1,0 +1,5 @@
+"""The tools of the feature `actions`."""
+
+from cortex_skills.features.actions.tools.approval_status import APPROVAL_STATUS
+
+TOOLS = (APPROVAL_STATUS,)

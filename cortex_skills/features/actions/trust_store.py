@@ -1,0 +1,95 @@
+"""The trust level of a namespace, in the store, shared by all processes that use it.
+
+Rules kept here:
+- only the owner sets it: the command line and a client with the permission `approve` call `set`; no tool, action or
+  skill does, and the graph of the level is one that no client of the namespace reads or writes;
+- until it is set it is the level of the configuration;
+- each change is in the audit, with the level before and after, and who made it;
+- a stored value that is not one known level is `observe`, the lowest, and reading it says so in the log.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pyoxigraph import Literal, NamedNode, Quad
+
+from cortex_graph.names import Names
+from cortex_graph.store import GraphStore, Pattern
+from cortex_graph.vocabulary import CORTEX
+from cortex_skills.errors import CortexError
+from cortex_skills.policy.trust_levels import LEVELS, LOWEST, TrustLevel, trust_level
+from cortex_skills.safe_io.schemas import did_you_mean, shown
+
+log = logging.getLogger(__name__)
+
+TRUST_LEVEL = NamedNode(f"{CORTEX}trustLevel")
+
+
+@dataclass(frozen=True, slots=True)
+class TrustChange:
+    """A change of the level: from and to."""
+
+    before: TrustLevel
+    after: TrustLevel
+
+
+class TrustStore:
+    """The trust level of one namespace. Safe to use from several threads.
+
+    Args:
+        store: the store.
+        names: of the namespace.
+        configured: the level until one is set.
+        changed: records a change, and who made it.
+    """
+
+    def __init__(
+        self, store: GraphStore, names: Names, configured: object, changed: Callable[[TrustChange, str], object]
+    ) -> None:
+        self._changed = changed
+        self._store = store
+        self._node = self._graph = names.trust_graph
+        self.configured = trust_level(configured)
+
+    def level(self) -> TrustLevel:
+        """The level now.
+
+        Raises:
+            GraphError: the store cannot be read.
+        """
+        found = self._stored()
+        if not found:
+            return self.configured
+        value = found[0].object
+        if len(found) == 1 and isinstance(value, Literal) and value.value in LEVELS:
+            return trust_level(value.value)
+        log.warning("the stored trust level is not one known level: it is taken for %s", LOWEST)
+        return LOWEST
+
+    def set(self, level: object, *, actor: str) -> TrustChange:
+        """Set the level, for all processes.
+
+        Args:
+            level: one of `LEVELS`.
+            actor: who sets it, for the audit.
+
+        Raises:
+            CortexError: `invalid_arguments`: there is no such level.
+            GraphError: the store cannot be written.
+        """
+        if not isinstance(level, str) or level not in LEVELS:
+            hint = (did_you_mean(level, LEVELS) if isinstance(level, str) else "") or f"one of {', '.join(LEVELS)}"
+            raise CortexError("invalid_arguments", f"there is no trust level {shown(level)}", hint=hint)
+        before = self.level()
+        new = Quad(self._node, TRUST_LEVEL, Literal(level), self._graph)
+        old = [quad for quad in self._stored() if quad != new]
+        self._store.apply([new], old)
+        change = TrustChange(before, trust_level(level))
+        self._changed(change, actor)
+        return change
+
+    def _stored(self) -> Sequence[Quad]:
+        return list(self._store.match(Pattern(self._graph, self._node, TRUST_LEVEL), 10).quads)

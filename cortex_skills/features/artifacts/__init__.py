@@ -1,0 +1,1 @@
+"""Signed artifacts: package, index, install, run."""

@@ -1,0 +1,31 @@
+"""The feature `artifacts`. Signed artifacts: package, index, install, run."""
+
+from cortex_skills.feature import Feature
+
+FEATURE = Feature(
+    name="artifacts",
+    rank=60,
+    rest=("cortex_skills.features.artifacts.rest.installed_operations",),
+    pages=(
+        "cortex_skills.features.artifacts.pages.artifact_list",
+        "cortex_skills.features.artifacts.pages.artifact_page",
+    ),
+    commands={
+        "Share skills": {
+            "package": "cortex_skills.features.artifacts.cli.package:package",
+            "card": "cortex_skills.features.artifacts.cli.card:card",
+        },
+        "Install artifacts": {
+            "install": "cortex_skills.features.artifacts.cli.install:install",
+            "installed": "cortex_skills.features.artifacts.cli.installed:installed",
+            "audit-artifact": "cortex_skills.features.artifacts.cli.installed:audit_artifact",
+            "quarantine": "cortex_skills.features.artifacts.cli.installed:quarantine",
+            "enable": "cortex_skills.features.artifacts.cli.installed:enable",
+        },
+        "Keep skills": {
+            "index": "cortex_skills.features.artifacts.cli.index:index",
+        },
+    },
+    tasks=("cortex_skills.features.artifacts.periodic_audit:audit_artifacts",),
+    routes=("cortex_skills.features.artifacts.index_files:index_routes",),
+)

@@ -1,0 +1,378 @@
+"""`InstalledArtifacts`: what is installed in one namespace: listed, opened to be run, quarantined, enabled, removed.
+
+    opened = host.installed.open("acme.echo")        # verified bytes: what is returned is what runs
+    host.installed.check_active(opened.installed.key)       # before each call
+
+Rules kept here:
+- only an `active` version is opened; every step of the verification passes again, on the bytes that are returned;
+- a quarantined version is enabled only with an override and a reason;
+- each change is an event of the audit, with from and to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+
+from cortex_graph.names import Names
+from cortex_graph.store import GraphStore
+from cortex_skills.audit.audit_log import AuditLog
+from cortex_skills.audit.bounded import Facts
+from cortex_skills.config.settings import Config
+from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.artifact_trust import artifact_trust
+from cortex_skills.features.artifacts.installed.artifact_files import (
+    SKILL,
+    ArtifactFiles,
+    artifacts_folder,
+    skill_folder_of,
+)
+from cortex_skills.features.artifacts.installed.artifact_grants import effective
+from cortex_skills.features.artifacts.installed.installed_artifact import (
+    MAX_REASON,
+    ArtifactKey,
+    ArtifactVersions,
+    InstalledArtifact,
+    Status,
+)
+from cortex_skills.features.artifacts.installed.installed_index import InstalledIndex
+from cortex_skills.features.artifacts.package import HOST_VERSIONS, ArtifactManifest, ExpectedArtifact, verify_artifact
+from cortex_skills.features.artifacts.package.artifact_manifest import ArtifactCapabilities
+from cortex_skills.features.artifacts.package.artifact_verification import TrustCheck
+from cortex_skills.safe_io.schemas import shown
+from cortex_skills.signatures.trust_file import TrustFile, trust_of
+
+_KEPT = 64  # verified artifacts
+_MAX_KEPT = 4 << 20  # bytes of one that is kept
+_EVENTS: Mapping[Status, str] = {
+    "active": "artifact.enabled",
+    "quarantined": "artifact.quarantined",
+    "disabled": "artifact.disabled",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenArtifact:
+    """A verified artifact that may run.
+
+    Attributes:
+        installed: which version.
+        manifest: its manifest.
+        entries: its entries by path: the bytes that were verified.
+        capabilities: what it may do: the manifest's and the user's, whichever is less.
+        skill_folder: where its TypeScript skill is extracted; its files are to be compared with `entries`.
+    """
+
+    installed: InstalledArtifact
+    manifest: ArtifactManifest
+    entries: Mapping[str, bytes]
+    capabilities: ArtifactCapabilities
+    skill_folder: Path
+
+
+class InstalledArtifacts:
+    """What is installed in one namespace. Safe to use from several threads and processes.
+
+    Args:
+        config: the settings.
+        store: of the index.
+        names: of the namespace.
+        audit: where changes are recorded.
+
+    Attributes:
+        index: of what is installed.
+        files: of what is installed.
+    """
+
+    def __init__(self, config: Config, store: GraphStore, names: Names, audit: AuditLog) -> None:
+        self.config = config
+        self.index = InstalledIndex(store, names)
+        self.files = ArtifactFiles(artifacts_folder(config), names.namespace)
+        self.audit = audit
+        self._verified: dict[str, tuple[object, OpenArtifact]] = {}
+
+    @cached_property
+    def _trust_file(self) -> TrustFile:
+        return trust_of(self.config)
+
+    def revision(self) -> str:
+        """A text that differs after each change, in any process.
+
+        Raises:
+            GraphError: the store cannot be read.
+        """
+        return self.index.revision()
+
+    def list(self) -> tuple[InstalledArtifact, ...]:
+        """Every installed version, sorted by id and by the time of its installation.
+
+        Raises:
+            GraphError: the store cannot be read.
+        """
+        return tuple(each for artifact in self.index.everything().artifacts for each in artifact.versions)
+
+    def find(self, skill_id: str, version: str | None = None) -> InstalledArtifact:
+        """An installed version; the current one, if none is named.
+
+        Raises:
+            CortexError: `artifact_not_found`, `artifact_invalid`.
+            GraphError: the store cannot be read.
+        """
+        return _found(self.index.versions(skill_id), version)
+
+    def folder_of_skill(self, skill_id: str, version: str | None = None) -> Path:
+        """The folder with the skill of an artifact, to be loaded as a folder of skills, which verifies it.
+
+        Raises:
+            CortexError: `artifact_not_found`; `artifact_invalid`: it has no skill.
+            GraphError: the store cannot be read.
+        """
+        folder = self.files.place(self.find(skill_id, version).key) / SKILL
+        if not folder.is_dir():
+            hint = "call its tools: they need no loading"
+            raise CortexError("artifact_invalid", f"{skill_id} has tools in WebAssembly, and no skill", hint=hint)
+        return folder
+
+    def check_active(self, key: ArtifactKey) -> InstalledArtifact:
+        """The installed version with this hash, if it may run now; to be called before each call.
+
+        Raises:
+            CortexError: `artifact_not_found`, `artifact_quarantined`, `artifact_disabled`, `artifact_invalid`.
+            GraphError: the store cannot be read.
+        """
+        found = self.find(key.skill_id, key.version)
+        if found.key != key:
+            raise CortexError(
+                "artifact_not_found",
+                f"{key} was installed again with other contents",
+                hint="call it again: what is installed now runs then",
+            )
+        _check_runs(found)
+        return found
+
+    def open(self, skill_id: str, version: str | None = None) -> OpenArtifact:
+        """Read and verify a version that may run.
+
+        Raises:
+            CortexError: `artifact_not_found`, `artifact_quarantined`, `artifact_disabled`, `artifact_unavailable`,
+                `artifact_invalid` and the other errors of a verification.
+            GraphError: the store cannot be read.
+        """
+        found = self.find(skill_id, version)
+        self.check_runs(found)
+        return self.verified(found)
+
+    @staticmethod
+    def check_runs(installed: InstalledArtifact) -> None:
+        """Refuse a version that may not run.
+
+        Raises:
+            CortexError: `artifact_quarantined`, `artifact_disabled`.
+        """
+        _check_runs(installed)
+
+    def verified(self, found: InstalledArtifact) -> OpenArtifact:
+        """Read and verify a version as the index has it, whatever its status is.
+
+        Bytes with the hash of the index that were verified before are verified again only if the trust store changed.
+
+        Raises:
+            CortexError: `artifact_unavailable`, `artifact_invalid` and the other errors of a verification.
+        """
+        data = self.files.read(found.key)
+        if sha256(data).hexdigest() != found.file_sha256:
+            raise CortexError(
+                "artifact_invalid",
+                f"the installed file of {found.key} was changed",
+                hint="find out who changed it, remove the artifact, and install it again",
+            )
+        stamp = self._trust_file.stamp()
+        before = self._verified.get(found.file_sha256)
+        if before is not None and before[0] == stamp and before[1].installed == found:
+            return before[1]
+        opened = self._verify(found, data)
+        if len(data) <= _MAX_KEPT:
+            if len(self._verified) >= _KEPT:
+                self._verified = {}
+            self._verified[found.file_sha256] = (stamp, opened)
+        return opened
+
+    def _verify(self, found: InstalledArtifact, data: bytes) -> OpenArtifact:
+        key = found.key
+        report = verify_artifact(
+            data,
+            HOST_VERSIONS,
+            self.trust_check(found),
+            ExpectedArtifact(key.skill_id, key.version, key.payload_sha256),
+        )
+        if report.error is not None:
+            raise report.error
+        manifest = report.manifest
+        assert manifest is not None  # noqa: S101 - a valid artifact has one
+        return OpenArtifact(
+            found,
+            manifest,
+            report.entries,
+            effective(manifest, found.grants),
+            self.files.place(key) / skill_folder_of(report.entries),
+        )
+
+    def trust_check(self, found: InstalledArtifact) -> TrustCheck:
+        """The check of the publisher of a version that was accepted before: its key must be trusted still."""
+        is_untrusted = found.trust == "untrusted"
+        return artifact_trust(self.config, allow_untrusted=is_untrusted, allow_downgrade=True, now=self.index.now())
+
+    def quarantine(self, skill_id: str, version: str, *, actor: str, reason: str) -> InstalledArtifact:
+        """Stop a version, until a person enables it with an override.
+
+        Args:
+            skill_id: of the artifact.
+            version: which version.
+            actor: who does it.
+            reason: why; needed.
+
+        Raises:
+            CortexError: `artifact_not_found`, `artifact_invalid`; `invalid_arguments`: without a reason.
+            GraphError: the store cannot be written.
+        """
+        _check_reason(reason, "a version is quarantined with a reason")
+        return self._set(skill_id, version, "quarantined", actor, reason)
+
+    def disable(self, skill_id: str, version: str, *, actor: str, reason: str = "") -> InstalledArtifact:
+        """Stop a version until it is enabled; one that is quarantined stays quarantined."""
+        return self._set(skill_id, version, "disabled", actor, reason)
+
+    def enable(
+        self, skill_id: str, version: str, *, actor: str, override: bool = False, reason: str = ""
+    ) -> InstalledArtifact:
+        """Let a version run.
+
+        Args:
+            skill_id: of the artifact.
+            version: which version.
+            actor: who does it.
+            override: needed for a quarantined one, with a reason.
+            reason: why.
+
+        Raises:
+            CortexError: `artifact_not_found`, `artifact_invalid`; `state_conflict`: it is quarantined, and the
+                override or the reason is missing.
+            GraphError: the store cannot be written.
+        """
+        return self._set(skill_id, version, "active", actor, reason, override=override)
+
+    def remove(self, skill_id: str, version: str | None = None, *, actor: str) -> tuple[InstalledArtifact, ...]:
+        """Remove a version, or all; a call that runs ends as it would have.
+
+        Args:
+            skill_id: of the artifact.
+            version: which version; None for all.
+            actor: who does it.
+
+        Returns:
+            What was removed.
+
+        Raises:
+            CortexError: `artifact_not_found`, `artifact_invalid`; `artifact_unavailable`: the files could not be
+                removed, and the index does not name them any more.
+            GraphError: the store cannot be written.
+        """
+        removed: tuple[InstalledArtifact, ...] = ()
+
+        def change(before: ArtifactVersions) -> ArtifactVersions:
+            nonlocal removed
+            removed = tuple(each for each in before.versions if version in (None, each.key.version))
+            if not removed:
+                raise not_found(skill_id, version)
+            kept = tuple(replace(each, current=False) for each in removed if each.status != "active")
+            keys = {each.key for each in kept}
+            return replace(
+                before,
+                versions=tuple(each for each in before.versions if each not in removed),
+                removed=(*(each for each in before.removed if each.key not in keys), *kept),
+            )
+
+        with self.files.locked():
+            self.index.change(skill_id, change, {"what": "removed", "version": version, "by": actor})
+            for each in removed:
+                record(self.audit, "artifact.removed", each, actor, {"from": each.status, "to": None})
+            for each in removed:
+                self.files.remove(each.key)
+        return removed
+
+    def _set(
+        self, skill_id: str, version: str, status: Status, actor: str, reason: str, *, override: bool = False
+    ) -> InstalledArtifact:
+        if len(reason) > MAX_REASON:
+            raise CortexError("invalid_arguments", f"a reason has at most {MAX_REASON} characters")
+        before: InstalledArtifact | None = None
+
+        def change(versions: ArtifactVersions) -> ArtifactVersions:
+            nonlocal before
+            before = _found(versions, version)
+            if before.status == "quarantined" and status == "active" and not (override and reason.strip()):
+                raise CortexError(
+                    "state_conflict",
+                    f"{before.key} is quarantined: {shown(before.reason)}",
+                    hint="to enable it nevertheless give an override and a reason",
+                )
+            if before.status == status or (before.status, status) == ("quarantined", "disabled"):
+                return versions
+            accepted = before.accepted if status != "active" else tuple(sorted({*before.accepted, *before.findings}))
+            after = replace(before, status=status, reason=reason, accepted=accepted)
+            return replace(versions, versions=tuple(after if each is before else each for each in versions.versions))
+
+        about: dict[str, object] = {"what": status, "version": version, "by": actor, "reason": reason}
+        found = _found(self.index.change(skill_id, change, about), version)
+        if before is not None and before != found:
+            facts: Facts = {"from": before.status, "to": found.status, "override": override}
+            record(self.audit, _EVENTS[status], found, actor, facts, reason=reason)
+        return found
+
+
+def record(audit: AuditLog, event: str, about: InstalledArtifact, actor: str, facts: Facts, **given: str) -> None:
+    """Record what was done with a version: the facts, and what was given, such as the reason."""
+    which = {
+        "skillId": about.key.skill_id,
+        "version": about.key.version,
+        "payloadSha256": about.key.payload_sha256,
+        "publisher": about.publisher,
+    }
+    audit.event(event, actor=actor, skill=about.key.skill_id, facts={**which, **facts}, data=given)
+
+
+def not_found(skill_id: str, version: str | None = None) -> CortexError:
+    """The error for an artifact that is not installed."""
+    what = f"{shown(skill_id)} {shown(version)}" if version else shown(skill_id)
+    return CortexError(
+        "artifact_not_found", f"{what} is not installed", hint="cortex-skills installed list shows what is installed"
+    )
+
+
+def _found(versions: ArtifactVersions, version: str | None) -> InstalledArtifact:
+    found = versions.find(version)
+    if found is None:
+        raise not_found(versions.skill_id, version)
+    return found
+
+
+def _check_runs(installed: InstalledArtifact) -> None:
+    if installed.status == "active":
+        return
+    reason = f": {shown(installed.reason)}" if installed.reason else ""
+    command = f"cortex-skills enable {installed.key.skill_id} --version {installed.key.version}"
+    if installed.status == "disabled":
+        raise CortexError("artifact_disabled", f"{installed.key} is disabled{reason}", hint=f"to enable it: {command}")
+    raise CortexError(
+        "artifact_quarantined",
+        f"{installed.key} is quarantined{reason}",
+        hint=f"a person looks at it; then: {command} --override --reason TEXT",
+    )
+
+
+def _check_reason(reason: str, needed: str) -> None:
+    if not reason.strip():
+        raise CortexError("invalid_arguments", needed, hint="give a reason")

@@ -1,0 +1,220 @@
+"""The security audit of what is installed: on request, and every few hours by a server.
+
+    audit_installed(installed, "acme.echo", "1.2.0", actor="ada")      # one version
+    audit_all(installed, actor="serve")
+
+Rules kept here:
+- an audit reads the installed files again; a version with a finding that no person accepted is quarantined, and exactly
+  that one: its id, version and hash;
+- nothing is enabled again by an audit, and an audit that finds what the last one found writes nothing;
+- a version that cannot be examined because of this machine keeps its status, and is reported.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+from cortex_skills.config.settings import Config
+from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.installed.artifact_grants import grant_differences
+from cortex_skills.features.artifacts.installed.installation import InstallOptions
+from cortex_skills.features.artifacts.installed.installed_artifact import ArtifactVersions, InstalledArtifact, judged
+from cortex_skills.features.artifacts.installed.installed_artifacts import InstalledArtifacts, record
+from cortex_skills.features.artifacts.installed.security_audit import AuditCheck, SecurityAudit, audit_artifact
+from cortex_skills.features.artifacts.installed.vulnerability_feed import feed_of
+from cortex_skills.features.artifacts.package import (
+    HOST_VERSIONS,
+    ExpectedArtifact,
+    VerificationReport,
+    verify_artifact,
+)
+
+log = logging.getLogger(__name__)
+
+_MISSING = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedArtifact:
+    """A version after its audit, and the audit."""
+
+    installed: InstalledArtifact
+    audit: SecurityAudit
+
+
+def audit_installed(
+    installed: InstalledArtifacts, skill_id: str, version: str | None = None, *, actor: str
+) -> AuditedArtifact:
+    """Audit an installed version, and quarantine it if a check fails.
+
+    Args:
+        installed: what is installed.
+        skill_id: of the artifact.
+        version: which version; the current one when None.
+        actor: who audits.
+
+    Raises:
+        CortexError: `artifact_not_found`, `artifact_invalid`; `config_invalid`: the trust store or the vulnerability
+            feed cannot be used; `artifact_unavailable`: a file cannot be read.
+        GraphError: the store cannot be used.
+    """
+    found = installed.find(skill_id, version)
+    audit = _audit(installed, found)
+    before: InstalledArtifact | None = None
+
+    def change(versions: ArtifactVersions) -> ArtifactVersions:
+        nonlocal before
+        before = next((each for each in versions.versions if each.key == found.key), None)
+        if before is None or before.findings == audit.findings:
+            return versions
+        after = judged(replace(before, findings=audit.findings))
+        return replace(versions, versions=tuple(after if each is before else each for each in versions.versions))
+
+    about: dict[str, object] = {"what": "audited", "version": found.key.version, "by": actor}
+    versions = installed.index.change(skill_id, change, about)
+    after = next((each for each in versions.versions if each.key == found.key), found)
+    if before is not None and before.status != after.status:
+        facts = {"from": before.status, "to": after.status, "findings": list(after.findings)}
+        record(installed.audit, "artifact.quarantined", after, actor, facts, reason=after.reason)
+    return AuditedArtifact(after, audit)
+
+
+def audit_all(
+    installed: InstalledArtifacts, *, actor: str, is_stopped: Callable[[], bool] = lambda: False
+) -> list[AuditedArtifact]:
+    """Audit every installed version; problems of this machine are logged.
+
+    Args:
+        installed: what is installed.
+        actor: who audits.
+        is_stopped: whether to stop before the next version.
+
+    Raises:
+        GraphError: the store cannot be used.
+    """
+    audited = []
+    for each in installed.list():
+        if is_stopped():
+            break
+        try:
+            audited.append(audit_installed(installed, each.key.skill_id, each.key.version, actor=actor))
+        except CortexError as error:
+            if error.code != "artifact_not_found":  # removed meanwhile
+                log.warning("%s was not audited: %s", each.key, error.message)
+    return audited
+
+
+def audit_if_due(
+    installed: InstalledArtifacts, every: timedelta, *, actor: str, is_stopped: Callable[[], bool] = lambda: False
+) -> list[AuditedArtifact] | None:
+    """Audit everything that is installed, if that is due and no other process does; None if it is not.
+
+    Args:
+        installed: what is installed.
+        every: how often.
+        actor: who audits.
+        is_stopped: whether to stop before the next version; then another process takes over later.
+
+    Raises:
+        GraphError: the store cannot be used.
+    """
+    taken = installed.index.take_audit(every)
+    if taken is None:
+        return None
+    audited = audit_all(installed, actor=actor, is_stopped=is_stopped)
+    if not is_stopped():
+        installed.index.end_audit(taken)
+    return audited
+
+
+def audit_file(config: Config, data: bytes, options: InstallOptions) -> SecurityAudit:
+    """Audit an artifact that is not installed.
+
+    Args:
+        config: the settings.
+        data: the bytes of the file.
+        options: how its publisher is trusted.
+
+    Raises:
+        CortexError: `config_invalid`: the trust store or the vulnerability feed cannot be used.
+    """
+    report = verify_artifact(data, HOST_VERSIONS, options.trust_check(config, datetime.now(UTC)))
+    if report.error is not None and report.error.code == "config_invalid":
+        raise report.error
+    return audit_artifact(report, feed_of(config), model_keys=config.verification.model_keys)
+
+
+def describe(installed: InstalledArtifacts, found: InstalledArtifact) -> dict[str, Any]:
+    """A version as a JSON object with its manifest, and how its grants differ from its requests.
+
+    Raises:
+        CortexError: `config_invalid`; `artifact_unavailable`: its file cannot be read.
+    """
+    audit = _audit(installed, found)
+    manifest = audit.report.manifest
+    differences = grant_differences(found.requests.grants(), found.grants.grants(), audit.used)
+    return {
+        **found.to_json(),
+        "name": manifest.name if manifest else None,
+        "tools": [{"id": tool.id, "description": tool.description} for tool in manifest.tools] if manifest else [],
+        "differences": [each.to_json() for each in differences],
+        "problems": [f"{each.id}: {each.message}" for each in audit.checks if each.status == "failed"],
+    }
+
+
+def check_files(installed: InstalledArtifacts) -> list[str]:
+    """How the files and the index of what is installed differ, one sentence each; empty if they agree.
+
+    Raises:
+        CortexError: `artifact_unavailable`.
+        GraphError: the store cannot be read.
+    """
+    listed = installed.index.everything()
+    problems = [f"what is stored about {skill_id} was changed in the store" for skill_id in listed.damaged]
+    places = set()
+    for artifact in listed.artifacts:
+        for each in artifact.versions:
+            place = installed.files.place(each.key)
+            places.add(place)
+            try:
+                data = installed.files.read(each.key)
+            except CortexError as error:
+                problems.append(f"{each.key}: {error.message}")
+                continue
+            if sha256(data).hexdigest() != each.file_sha256:
+                problems.append(f"{each.key}: the installed file was changed")
+            elif (problem := installed.files.problem(each.key, data)) is not None:
+                problems.append(f"{each.key}: {problem}")
+    unknown = [place for place in installed.files.listed() if place not in places]
+    return problems + [f"{place} belongs to nothing that is installed" for place in unknown]
+
+
+def _audit(installed: InstalledArtifacts, found: InstalledArtifact) -> SecurityAudit:
+    feed = feed_of(installed.config)
+    try:
+        data = installed.files.read(found.key)
+    except CortexError as error:
+        cause = error.__cause__
+        if isinstance(cause, OSError) and cause.errno not in _MISSING:
+            raise
+        return _only(AuditCheck("filesystem_safety", "failed", error.message))
+    if sha256(data).hexdigest() != found.file_sha256:
+        return _only(AuditCheck("filesystem_safety", "failed", "the installed file was changed"))
+    key = found.key
+    expected = ExpectedArtifact(key.skill_id, key.version, key.payload_sha256)
+    report = verify_artifact(data, HOST_VERSIONS, installed.trust_check(found), expected)
+    if report.error is not None and report.error.code == "config_invalid":
+        raise report.error
+    problem = installed.files.problem(key, data) if report.is_valid else None
+    return audit_artifact(report, feed, problem, installed.config.verification.model_keys)
+
+
+def _only(check: AuditCheck) -> SecurityAudit:
+    """The audit of files that cannot be examined."""
+    return SecurityAudit(VerificationReport((), "", None, None, (), None, {}), (check,))

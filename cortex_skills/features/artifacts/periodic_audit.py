@@ -1,0 +1,51 @@
+"""The security audit of what is installed, every few hours for as long as a server runs.
+
+Rules kept here:
+- of the servers on one store one audits at a time, and only if it is due; the first look is soon after the start;
+- an audit runs in a thread of the slow pool, and stops before its next artifact when the server ends;
+- a store that cannot be used is logged, and the server goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from datetime import timedelta
+from functools import partial
+
+from cortex_graph import GraphError
+from cortex_graph.claims import has_claims
+from cortex_skills.doors.http.http_errors import HttpError
+from cortex_skills.doors.http.service import Service
+from cortex_skills.errors import CortexError
+
+log = logging.getLogger(__name__)
+
+ACTOR = "serve"
+FIRST_S = 10.0
+POLL_S = 300.0
+
+
+async def audit_artifacts(service: Service, ending: threading.Event) -> None:
+    """Audit what is installed in the namespace of the plugin, whenever it is due, until the task is cancelled.
+
+    Args:
+        service: the server.
+        ending: set when the server ends.
+    """
+    from cortex_skills.features.artifacts.installed.installed_audit import audit_if_due
+
+    hours = service.plugin.config.artifacts.audit_hours
+    if not hours or not has_claims(service.plugin.graph.store):
+        return
+    await asyncio.sleep(FIRST_S)
+    while True:
+        run = partial(
+            audit_if_due, service.plugin.installed, timedelta(hours=hours), actor=ACTOR, is_stopped=ending.is_set
+        )
+        try:
+            await service.pools["slow"].run(run)
+        except (GraphError, CortexError, HttpError) as error:
+            log.warning("installed artifacts were not audited: %s", error)
+        await asyncio.sleep(POLL_S)

@@ -1,0 +1,63 @@
+"""The project of a tool in C, as text by relative path: `cortex-skills package init NAME --wasm`.
+
+Rules kept here:
+- it is the example `hello` of `sdk/c`, which is part of the wheel, with other names;
+- it is compiled with one command, without a change; `cortex-skills package build` makes the component.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+_PACKED = "sdk_files"  # in a wheel, see pyproject.toml
+_EXAMPLE = "acme.hello"
+_HEADERS = ("palyra.h", "palyra_json.h")
+_OUTPUT = ("-I.", "tool.c", "-o", "modules/tool.wasm")
+
+
+def wasm_project(name: str, publisher: str) -> dict[str, str]:
+    """The files of a new project.
+
+    Args:
+        name: of the skill, without its publisher: a-z, 0-9, _ and -.
+        publisher: who will sign it.
+    """
+    packed: Traversable = files("cortex_skills") / _PACKED / "c"
+    sdk = packed if packed.is_dir() else Path(__file__).parents[2] / "sdk" / "c"
+    example = sdk / "hello"
+    skill_id = f"{publisher}.{name}"
+    manifest = example.joinpath("skill.toml").read_text(encoding="utf-8")
+    manifest = manifest.replace('publisher = "acme"', f'publisher = "{publisher}"').replace(_EXAMPLE, skill_id)
+    return {
+        "skill.toml": manifest.replace('"Hello"', f'"{name}"'),
+        "tool.c": example.joinpath("tool.c").read_text(encoding="utf-8"),
+        **{header: sdk.joinpath(header).read_text(encoding="utf-8") for header in _HEADERS},
+        "compile.txt": sdk.joinpath("compile.txt").read_text(encoding="utf-8") + "".join(f"{e}\n" for e in _OUTPUT),
+        "README.md": _README.format(id=skill_id, file=f"{name}.palyra-skill"),
+    }
+
+
+_README = """\
+# {id}
+
+A tool in C. `tool.c` is its source, `skill.toml` its manifest, `palyra.h` declares what the host offers.
+
+```sh
+python -m pip install ziglang==0.17.1   # a C compiler for WebAssembly
+mkdir -p modules
+python -m ziglang cc @compile.txt
+cortex-skills package build . -o {file}
+```
+
+`tool.c` is compiled to a core module; `package build` makes a component of it and signs the artifact. To try it:
+
+```sh
+cortex-skills install {file} --allow-tofu --grant write=greeted   # trusts the key that signed it, your own
+cortex-skills call {id}.greet '{{"name": "Ada"}}'   # waits for a person: the answer has the id of the request
+cortex-skills approvals list
+```
+
+`cortex-skills approvals approve ID` runs the request with that id.
+"""

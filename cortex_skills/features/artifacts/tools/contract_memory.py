@@ -1,0 +1,65 @@
+"""Memories of an installed artifact that fulfils `memory_provider`, beside those of the graph.
+
+Rules kept here:
+- the graph stays the record: a memory is stored there first, and then passed to the artifact;
+- what the artifact recalls is ranked with the memories of the graph, by relevance and importance;
+- a recall or a memory that the artifact fails is an error: an agent must not believe that there is nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from hashlib import sha256
+
+from cortex_skills.features.artifacts.tools.contract_calls import ContractCalls
+from cortex_skills.features.memory import Memory, MemoryQuery, NewMemory, Scored
+
+_KIND = "memory_provider"
+_ID_DIGITS = 32
+_IMPORTANCE = 0.5
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class ContractMemory:
+    """The memory provider of one plugin: the first active artifact with the contract, as it is at each call."""
+
+    def __init__(self, calls: ContractCalls, clock: Callable[[], datetime] = _now) -> None:
+        self._calls = calls
+        self._clock = clock
+
+    def remember(self, new: NewMemory, *, agent: str) -> None:
+        """Pass a memory that was stored.
+
+        Raises:
+            CortexError: the artifact did not take it; calling again passes it again.
+        """
+        payload = {"text": new.text, "importance": new.importance, "tags": list(new.tags)}
+        self._calls.ask_first(_KIND, {"operation": "remember", "agent": agent, **payload}, agent)
+
+    def recall(self, query: MemoryQuery, *, agent: str) -> list[tuple[Memory, Scored]]:
+        """What the artifact recalls; empty without one.
+
+        Raises:
+            CortexError: the artifact did not answer.
+        """
+        payload = {"query": query.query, "limit": query.limit, "minImportance": query.min_importance}
+        answered = self._calls.ask_first(_KIND, {"operation": "recall", "agent": agent, **payload}, agent)
+        if answered is None:
+            return []
+        tool, answer = answered
+        found = []
+        for each in answer.get("memories", ()):
+            text, importance = each["text"].strip(), float(each.get("importance", _IMPORTANCE))
+            if not text or importance < query.min_importance:
+                continue
+            identifier = sha256(f"{tool} {each.get('id', text)}".encode()).hexdigest()[:_ID_DIGITS]
+            skill = tool.rpartition(".")[0]
+            memory = Memory(
+                identifier, text, importance, tuple(sorted(each.get("tags", ()))), self._clock(), agent, skill
+            )
+            found.append((memory, Scored(float(each.get("relevance", 1.0)), importance, 1.0)))
+        return found[: query.limit]

@@ -1,0 +1,29 @@
+"""The feature `explorer`. The pages of the graph."""
+
+from cortex_skills.feature import Feature
+
+FEATURE = Feature(
+    name="explorer",
+    rank=70,
+    pages=(
+        "cortex_skills.features.explorer.pages.home",
+        "cortex_skills.features.explorer.pages.overview",
+        "cortex_skills.features.explorer.pages.triple_list",
+        "cortex_skills.features.explorer.pages.resource",
+        "cortex_skills.features.explorer.pages.used",
+        "cortex_skills.features.explorer.pages.find_page",
+        "cortex_skills.features.explorer.pages.map_page",
+        "cortex_skills.features.explorer.pages.sparql_page",
+        "cortex_skills.features.explorer.pages.assertion",
+        "cortex_skills.features.explorer.pages.proof_list",
+        "cortex_skills.features.explorer.pages.proof_page",
+        "cortex_skills.features.explorer.pages.audit_page",
+        "cortex_skills.features.explorer.pages.skill_list",
+        "cortex_skills.features.explorer.pages.skill_page",
+    ),
+    commands={
+        "Keep the graph": {
+            "explore": "cortex_skills.features.explorer.explore_command:explore",
+        },
+    },
+)

@@ -1,0 +1,1 @@
+"""Pages of the feature `explorer`: one module for each, with a `PAGE`."""

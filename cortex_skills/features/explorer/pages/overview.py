@@ -1,0 +1,268 @@
+"""`/explore/{namespace}`: the overview of a namespace.
+
+Rules kept here:
+- nothing is counted when the page is asked for: the numbers are those that the graph keeps (`cortex_graph.counts`),
+  with the moment at which they were made;
+- calls are shown to callers who may read the audit, and only for the namespace that the skills act in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, serialize
+
+from cortex_graph.assertions import AssertionFilter, list_assertions
+from cortex_graph.counting import NamespaceCounts
+from cortex_graph.datetimes import date_time
+from cortex_graph.exceptions import QueryTimeout, invalid
+from cortex_graph.names import WELL_KNOWN_VOCABULARIES
+from cortex_skills.doors.explorer import addresses
+from cortex_skills.doors.explorer.addresses import ROOT
+from cortex_skills.doors.explorer.display import ShownTerm
+from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall
+from cortex_skills.doors.explorer.page_queries import AsOfQuery
+from cortex_skills.doors.explorer.pictures.svg import Svg
+from cortex_skills.doors.http.bodies import to_json
+from cortex_skills.features.explorer.call_plot import HOUR, calls_by_minute
+from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway
+from cortex_skills.features.explorer.triple_rows import TripleRow, assertion_rows
+from cortex_skills.features.graph.rest.overview import get_assertions, get_counts
+from cortex_skills.features.graph.rest.stats import get_stats
+from cortex_skills.features.proofs.verdict import Verdict
+
+_LATEST = 8
+_BARS = 8
+_VOID = "http://rdfs.org/ns/void#"
+_INTEGER = NamedNode(f"{WELL_KNOWN_VOCABULARIES['xsd']}integer")
+_FIRST_COUNT_S = 1.0  # how long the page waits for it
+_PAST_WORDS = (
+    "Triples of unknown time, such as imported ones, are included. Predicates and asserters are counted for now only."
+)
+_EVERYTHING = "SELECT ?s ?p ?o { ?s ?p ?o } LIMIT 100"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A figure with its name and a remark."""
+
+    label: str
+    count: int
+    remark: str
+    href: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CountedTerm:
+    """A bar: a name, how often it occurs, and the width in per cent."""
+
+    name: ShownTerm
+    count: int
+    width: int
+    href: str | None
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """Something that needs a look: a mark, its words, what it is about, and a link."""
+
+    kind: str
+    words: str
+    about: str
+    label: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The overview.
+
+    Attributes:
+        facts: the five figures.
+        counted: when they were counted, and how.
+        is_counted: whether the first count has ended.
+        latest: the latest assertions.
+        all_href: the list of all of them.
+        predicates, asserters: the most frequent ones.
+        calls: the calls of the last hour; None for a caller who may not read the audit.
+        call_words: the same in words.
+        attention: what needs a look.
+    """
+
+    namespace: str
+    facts: tuple[Fact, ...]
+    counted: str
+    is_counted: bool
+    latest: tuple[TripleRow, ...]
+    all_href: str
+    predicates: tuple[CountedTerm, ...]
+    asserters: tuple[CountedTerm, ...]
+    calls: Svg | None
+    call_words: str
+    attention: tuple[Attention, ...]
+    as_of: AsOfField
+    away: TakeAway
+
+
+def view(call: PageCall) -> Overview:
+    """The overview of a namespace."""
+    reading = Reading.of(call, "")
+    graph, to = reading.graph, reading.addresses
+    today = call.graph
+    counts = today.counts.latest(_FIRST_COUNT_S)
+    latest = list_assertions(graph, AssertionFilter(), limit=_LATEST).assertions
+    calls, words = _calls(call)
+    kept = counts if not to.as_of else NamespaceCounts()  # what is kept is of now
+    predicates = [(each.predicate, each.triples) for each in kept.predicates[:_BARS]]
+    asserters = [(each.node, each.assertions) for each in kept.asserters[:_BARS]]
+    return Overview(
+        graph.namespace,
+        _facts(counts, reading) if not to.as_of else _past_facts(reading),
+        _counted(counts) if not to.as_of else _PAST_WORDS,
+        counts.counted_at is not None,
+        assertion_rows(reading, latest),
+        to.triples(recorded="yes"),
+        _bars(reading, predicates, lambda name: to.triples(predicate=name), ""),
+        _bars(reading, asserters, lambda name: to.triples(**_filter(graph.names.prefix, name)), "alt"),
+        calls,
+        words,
+        tuple(_attention(call, reading)),
+        reading.as_of_field(),
+        reading.take_away(FORMS, _EVERYTHING),
+    )
+
+
+def _facts(counts: NamespaceCounts, reading: Reading) -> tuple[Fact, ...]:
+    exact, to = "exact" if counts.is_exact else "at least", reading.addresses
+    if counts.counted_at is None:
+        return (Fact("Triples", counts.triples, "at least", to.triples()),)
+    return (
+        Fact("Triples", counts.triples, exact, to.triples()),
+        Fact("Resources", counts.resources, "" if counts.is_exact else "at least"),
+        Fact("Asserted with a record", counts.assertions, f"{counts.undated:,} without", to.triples(recorded="yes")),
+        Fact("Withdrawn", counts.withdrawn, "on record"),
+        Fact("Proofs", counts.proofs, "stored", to.page("proofs")),
+    )
+
+
+def _past_facts(reading: Reading) -> tuple[Fact, ...]:
+    """The figures of the moment, which are counted for the page within the time limit of a query."""
+    try:
+        counted = get_stats(reading.call.api(asOf=reading.addresses.as_of)).document["graph"]
+    except QueryTimeout:
+        return ()
+    exact, to = "exact" if counted["exact"] else "at least", reading.addresses
+    undated = f"{counted['undated']:,} of unknown time" if "undated" in counted else ""
+    return (
+        Fact("Triples", counted["triple_count"], undated or exact, to.triples()),
+        Fact("Resources", counted["subject_count"], exact),
+        Fact("Predicates", counted["predicate_count"], exact),
+    )
+
+
+def _counted(counts: NamespaceCounts) -> str:
+    if counts.counted_at is None:
+        return "The first count of this graph is under way: load the page again for the other numbers."
+    when = counts.counted_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+    return f"Counted {when} UTC{'' if counts.is_current else '; the graph may have been written to since'}."
+
+
+def _bars(reading: Reading, counted: list[tuple[NamedNode, int]], href: Any, kind: str) -> tuple[CountedTerm, ...]:
+    most = max([count for _, count in counted] or [1]) or 1
+    rows = []
+    for node, count in counted:
+        shown = reading.display.iri(node.value)
+        rows.append(CountedTerm(shown, count, max(1, round(100 * count / most)), href(shown.name), kind))
+    return tuple(rows)
+
+
+def _filter(prefix: str, name: str) -> dict[str, str]:
+    """The filter of a list for an asserter: `NS:agent:ID` or `NS:skill:SLUG@VERSION`."""
+    for kind in ("agent", "skill"):
+        start = f"{prefix}{kind}:"
+        if name.startswith(start):
+            return {kind: name[len(start) :]}
+    return {"subject": name}
+
+
+def _calls(call: PageCall) -> tuple[Svg | None, str]:
+    plugin = call.service.plugin
+    if "audit" not in call.principal.permissions or call.graph.namespace != plugin.graph.namespace:
+        return None, ""
+    return calls_by_minute(plugin.audit.calls, datetime.now(UTC), HOUR, width=340)
+
+
+def _attention(call: PageCall, reading: Reading) -> Iterator[Attention]:
+    verdicts = call.service.verification_counts.of(reading.graph.namespace)
+    if refuted := verdicts[Verdict.REFUTED]:
+        href = reading.addresses.page("proofs", verdict="refuted")
+        yield Attention("bad", f"{refuted:,} refuted", "verifications since this server started:", "proofs", href)
+    if unchecked := verdicts[Verdict.NOT_EVALUATED]:
+        href = reading.addresses.page("proofs", verdict="not_evaluated")
+        about = "verifications that were not possible here:"
+        yield Attention("none", f"{unchecked:,} not checked", about, "proofs", href)
+    plugin = call.service.plugin
+    if reading.graph.namespace != plugin.graph.namespace:
+        return
+    for skill in plugin.skills.values():
+        runtime = skill.runtime
+        if runtime is not None and (runtime.fault or runtime.degraded):
+            kind, words = ("bad", "stopped") if runtime.fault else ("warn", "degraded")
+            yield Attention(kind, words, "the skill", skill.name, addresses.skill(skill.name))
+    for rejected in plugin.rejected:
+        words = "reload refused" if rejected.answering else "not loaded"
+        yield Attention("warn", words, "the skill", rejected.name, addresses.skill(rejected.name))
+
+
+def _document(call: PageCall) -> bytes:
+    given = {"asOf": call.query["asOf"]} if call.query.get("asOf") else {}
+    counts = get_stats(call.api(**given)).document["graph"] if given else get_counts(call.api()).document
+    latest = get_assertions(call.api(limit=_LATEST, **given)).document
+    return to_json({**counts, "latest": latest["assertions"]})
+
+
+def _void(call: PageCall) -> bytes:
+    """The numbers of now in VoID (W3C Interest Group Note, 2011)."""
+    if call.query.get("asOf"):
+        raise invalid("asOf", "is not for VoID, which has the numbers that are kept", hint="use format=json")
+    graph = call.graph
+    counts, node, quads = graph.counts.latest(), graph.names.graph, []
+
+    def state(subject: NamedNode, term: str, value: NamedNode | int) -> None:
+        stated = Literal(str(value), datatype=_INTEGER) if isinstance(value, int) else value
+        quads.append(Quad(subject, NamedNode(_VOID + term), stated, node))
+
+    quads.append(Quad(node, NamedNode(f"{WELL_KNOWN_VOCABULARIES['rdf']}type"), NamedNode(f"{_VOID}Dataset"), node))
+    for term, number in (("triples", counts.triples), ("distinctSubjects", counts.resources)):
+        state(node, term, number)
+    for place, each in enumerate(counts.predicates):
+        part = NamedNode(f"{node.value}/void/{place}")
+        state(node, "propertyPartition", part)
+        state(part, "property", each.predicate)
+        state(part, "triples", each.triples)
+    if counts.counted_at is not None:
+        time = Literal(date_time(counts.counted_at), datatype=NamedNode(f"{WELL_KNOWN_VOCABULARIES['xsd']}dateTime"))
+        quads.append(Quad(node, NamedNode(f"{WELL_KNOWN_VOCABULARIES['dcterms']}modified"), time, node))
+    return serialize([quad.triple for quad in quads], format=RdfFormat.TURTLE, prefixes={"void": _VOID}) or b""
+
+
+FORMS = {
+    "json": Form("application/json", _document),
+    "void": Form("text/turtle", _void, "ttl"),
+}
+PAGE = ExplorerPage(
+    f"{ROOT}/{{namespace}}",
+    "overview",
+    "overview.html",
+    view,
+    query=AsOfQuery,
+    forms=FORMS,
+    label="Overview",
+    section="See",
+    keys="g o",
+    place=20,
+)

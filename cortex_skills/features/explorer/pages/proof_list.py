@@ -1,0 +1,165 @@
+"""`/explore/{namespace}/proofs`: the proofs of a namespace.
+
+Rules kept here:
+- a proof is verified only if the list is filtered by verdict, and within the time limit of the proofs of a request;
+  otherwise it is shown as not checked;
+- as of a moment the list has the proofs that were made by then and are still stored;
+- a page ends early when it has read enough; its cursor goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from cortex_graph.argument_checks import check_moment
+from cortex_graph.proofs import StoredProof
+from cortex_graph.store import triple_of
+from cortex_skills.doors.explorer.addresses import ROOT
+from cortex_skills.doors.explorer.display import ShownText, shown_text
+from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall
+from cortex_skills.doors.explorer.page_queries import ProofListQuery
+from cortex_skills.doors.http.bodies import to_json
+from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway, TextLink
+from cortex_skills.features.explorer.triple_rows import TripleRow, moment, triple_rows
+from cortex_skills.features.proofs.kinds import proof_kinds, type_of
+from cortex_skills.features.proofs.rest.proof_checks import asked_of, checked
+from cortex_skills.features.proofs.rest.proofs import described
+from cortex_skills.features.proofs.verdict import Verdict
+
+_LIMIT = 50
+_MOST_READ = 500
+_VERDICTS = (
+    ("Not filtered", None),
+    ("Verified", "verified"),
+    ("Refuted", "refuted"),
+    ("Not checkable", "not_evaluated"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ProofRow:
+    """A proof in a list.
+
+    Attributes:
+        title: the beginning of its id.
+        href: its page.
+        kind: its type.
+        when: when it was made.
+        verdict: `not_evaluated` when it was not checked for this page.
+        proves: the first triple that it proves; None if that is not in the graph.
+        others: how many triples more.
+    """
+
+    title: str
+    href: str
+    kind: ShownText
+    when: str | None
+    verdict: str
+    proves: TripleRow | None
+    others: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProofList:
+    """The proofs of a namespace; `is_checked` is whether they were verified for this page."""
+
+    rows: tuple[ProofRow, ...]
+    kinds: tuple[TextLink, ...]
+    verdicts: tuple[TextLink, ...]
+    is_checked: bool
+    as_of: AsOfField
+    first: str | None
+    next: str | None
+    away: TakeAway
+
+
+def view(call: PageCall) -> ProofList:
+    """List the proofs."""
+    reading, query = Reading.of(call, "proofs", past=False), call.query
+    found, cursor = _page(call, reading)
+    kinds = [("All", None), *((name, name) for name in proof_kinds())]
+    return ProofList(
+        tuple(_row(reading, proof, verdict) for proof, verdict in found),
+        tuple(_links(reading, "kind", kinds)),
+        tuple(_links(reading, "verdict", list(_VERDICTS))),
+        "verdict" in query,
+        reading.as_of_field(),
+        reading.address(cursor=None) if query.get("cursor") else None,
+        reading.address(cursor=cursor) if cursor else None,
+        reading.take_away(FORMS),
+    )
+
+
+def _page(call: PageCall, reading: Reading) -> tuple[list[tuple[StoredProof, Verdict]], str | None]:
+    query, asked = call.query, replace(asked_of(call.api()), cancel=call.cancel)
+    limit, kind, wanted = query.get("limit", _LIMIT), query.get("kind"), query.get("verdict")
+    cursor, read = query.get("cursor"), 0
+    until = check_moment(query["asOf"], "asOf") if query.get("asOf") else None
+    found: list[tuple[StoredProof, Verdict]] = []
+    while True:
+        most = 1 if wanted else min(limit - len(found), _LIMIT)
+        proofs, cursor = reading.graph.proofs.page(most, cursor)
+        read += most
+        for proof in proofs:
+            if kind not in (None, "", proof.kind) or (until is not None and not is_before(proof.time, until)):
+                continue
+            verdict = checked(proof, call.api(), asked).verdict if wanted else Verdict.NOT_EVALUATED
+            if not wanted or verdict == wanted:
+                found.append((proof, verdict))
+        if cursor is None or len(found) >= limit or read >= _MOST_READ or (wanted and not asked.limit_ms):
+            return found, cursor
+
+
+def is_before(time: str, until: datetime) -> bool:
+    """Whether the time of a proof, an `xsd:dateTime`, is not after a moment."""
+    try:
+        made = datetime.fromisoformat(time)
+    except ValueError:
+        return False
+    return made.tzinfo is not None and made <= until
+
+
+def _links(reading: Reading, name: str, values: list[tuple[str, str | None]]) -> Iterator[TextLink]:
+    current = reading.call.query.get(name)
+    for label, value in values:
+        yield TextLink(label, reading.address(**{name: value, "cursor": None}), value == current)
+
+
+def _row(reading: Reading, proof: StoredProof, verdict: Verdict) -> ProofRow:
+    quad = reading.graph.index.find(proof.proves[0])
+    rows = () if quad is None else triple_rows(reading, [(proof.proves[0], triple_of(quad))])
+    return ProofRow(
+        f"{proof.id[:12]}…",
+        reading.addresses.proof(proof.id),
+        shown_text(type_of(proof.kind, proof.content), 40),
+        moment(proof.time),
+        verdict.value,
+        rows[0] if rows else None,
+        len(proof.proves) - 1,
+    )
+
+
+def _document(call: PageCall) -> bytes:
+    reading = Reading.of(call, "proofs", past=False)
+    found, cursor = _page(call, reading)
+    rows: list[dict[str, Any]] = [described(proof, reading.graph, verdict) for proof, verdict in found]
+    return to_json({"count": len(rows), "proofs": rows, "nextCursor": cursor})
+
+
+FORMS = {"json": Form("application/json", _document)}
+PAGE = ExplorerPage(
+    f"{ROOT}/{{namespace}}/proofs",
+    "proofs",
+    "proofs.html",
+    view,
+    query=ProofListQuery,
+    forms=FORMS,
+    pool="slow",
+    label="Proofs",
+    section="Trust",
+    keys="g p",
+    place=100,
+)

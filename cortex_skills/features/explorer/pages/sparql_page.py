@@ -1,0 +1,392 @@
+"""`/explore/NS/sparql`: a query of the reader, and its answer as a table, a map, a chart or as it comes.
+
+Rules kept here:
+- a query that came with a followed link is shown, and not run: `Run` is a button;
+- the answer is that of `/sparql` for this namespace, with its limits; what a page shows of it is bounded, and a part is
+  called a part;
+- a text that cannot be parsed is a page with the place, the line and the hint, and keeps the text;
+- `format=names` has what the editor completes, `format=check` what it underlines; neither runs the query.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pyoxigraph import Literal, QueryResultsFormat, RdfFormat
+
+from cortex_graph.exceptions import GraphError, InvalidArguments
+from cortex_skills.doors.explorer.addresses import ROOT, namespace_root
+from cortex_skills.doors.explorer.display import ShownTerm, ShownText, shown_text
+from cortex_skills.doors.explorer.field_text import to_field
+from cortex_skills.doors.explorer.page import ExplorerPage, Faulty, Form, PageCall
+from cortex_skills.doors.explorer.page_queries import SparqlQuery
+from cortex_skills.doors.explorer.pictures.map import MapData, picture
+from cortex_skills.doors.explorer.pictures.plots import MAX_BARS, named_bars
+from cortex_skills.doors.explorer.pictures.svg import Svg
+from cortex_skills.doors.http.bodies import to_json
+from cortex_skills.doors.http.http_errors import HttpError
+from cortex_skills.errors import from_floor
+from cortex_skills.features.explorer.pages.map_page import map_of
+from cortex_skills.features.explorer.query_answers import (
+    Answer,
+    Solutions,
+    Triples,
+    answer_to,
+    problem,
+    problem_of,
+    streamed,
+)
+from cortex_skills.features.explorer.reading import Reading, TextLink
+
+_PATH = "sparql"
+_ROWS, _MOST_ROWS = 100, 1000
+_MAPPED = 2000  # triples of a map
+_RAW = 40_000  # characters
+_LINE = 400
+_NAMES = 500
+_VIEWS = ("table", "map", "chart", "raw")
+_OF_ROWS = {"csv": "CSV", "tsv": "TSV", "json": "JSON", "xml": "XML"}
+_OF_TRIPLES = {"turtle": "Turtle", "json-ld": "JSON-LD", "rdf-xml": "RDF/XML", "n-triples": "N-Triples"}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownProblem:
+    """What is wrong with the text: the place, and the line up to there and after it."""
+
+    line: int
+    column: int
+    message: ShownText
+    hint: ShownText
+    before: ShownText
+    after: ShownText
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerView:
+    """An answer.
+
+    Attributes:
+        view: which of the views it is.
+        tabs: the views.
+        words: how much it is.
+        stopped: why it is not all; empty if it is.
+        columns, rows: of the table.
+        more: the address of a longer table; None if this is the longest, or all.
+        picture: of the chart or the map.
+        map_data: the address of the map's data.
+        raw: the text.
+        forms: the whole answer in other formats.
+        warnings: what of it may be wrong.
+    """
+
+    view: str
+    tabs: tuple[TextLink, ...]
+    words: str
+    stopped: str = ""
+    columns: tuple[ShownText, ...] = ()
+    rows: tuple[tuple[ShownTerm | None, ...], ...] = ()
+    more: str | None = None
+    picture: Svg | None = None
+    map_data: str | None = None
+    raw: ShownText | None = None
+    forms: tuple[TextLink, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SparqlView:
+    """The page.
+
+    Attributes:
+        here: the address of the page without parameters.
+        namespace: for the queries that a browser keeps.
+        query: the text.
+        is_followed: whether the text came with a followed link.
+        as_of: the moment that is asked for; empty for now.
+        undated: how many statements have no known time, in words; empty for now.
+        examples: queries over the predicates of the namespace.
+        problem: what is wrong with the text.
+        failed: why there is no answer; empty if there is one.
+        answer: the answer.
+    """
+
+    here: str
+    namespace: str
+    query: str
+    is_followed: bool = False
+    as_of: str = ""
+    undated: str = ""
+    examples: tuple[TextLink, ...] = ()
+    problem: ShownProblem | None = None
+    failed: str = ""
+    answer: AnswerView | None = field(default=None)
+
+
+def view(call: PageCall) -> SparqlView:
+    """Show a query, and run it.
+
+    Raises:
+        HttpError: `not_found`: the namespace is not open to the caller.
+        Faulty: the query has no answer.
+    """
+    reading = Reading.of(call, _PATH)
+    text = call.query.get("query", "")
+    asked: dict[str, Any] = {
+        "here": f"{namespace_root(reading.graph.namespace)}/{_PATH}",
+        "namespace": reading.graph.namespace,
+        "query": to_field(text),
+        "as_of": reading.as_of_field().value,
+        "undated": _undated(reading),
+        "examples": _examples(reading),
+    }
+    if not text.strip():
+        return SparqlView(**asked)
+    if not call.may_run:
+        return SparqlView(**asked, is_followed=True)
+    try:
+        shown = call.query.get("view", "table")
+        most = {"map": _MAPPED, "chart": MAX_BARS}.get(shown, _limit(call))
+        found = answer_to(call, reading.graph, text, most)
+        warnings = () if isinstance(found, bool) else found.warnings
+        return SparqlView(**asked, answer=replace(_shown(reading, found, shown), warnings=warnings))
+    except InvalidArguments as error:
+        refused = SparqlView(**asked, problem=_shown_problem(text, error))
+        raise Faulty(refused, from_floor(error) or _unknown()) from None
+    except GraphError as error:
+        failed = f"{error.message}: {error.hint}" if error.hint else error.message
+        raise Faulty(SparqlView(**asked, failed=failed), from_floor(error) or _unknown()) from None
+    except HttpError as error:
+        raise Faulty(SparqlView(**asked, failed=f"{error.message}: {error.hint}"), error) from None
+
+
+def _undated(reading: Reading) -> str:
+    """How many statements are included without a known time, as they were last counted: they are in every moment."""
+    if reading.addresses.as_of is None:
+        return ""
+    counts = reading.call.graph.counts.latest(wait_s=0.0)
+    if counts.counted_at is None or not counts.is_exact:
+        return "Statements without a known time, such as imported ones, are included."
+    return f"{counts.undated:,} statements without a known time, such as imported ones, are included."
+
+
+def _unknown() -> HttpError:
+    return HttpError("internal_error", "the query failed")
+
+
+def _limit(call: PageCall) -> int:
+    return int(call.query.get("limit", _ROWS))
+
+
+def _shown(reading: Reading, found: Answer, shown: str) -> AnswerView:
+    tabs = tuple(
+        TextLink(name.capitalize(), reading.address(view=name, limit=None), is_current=name == shown) for name in _VIEWS
+    )
+    if isinstance(found, bool):
+        return AnswerView(shown, tabs, "Yes: there is such a solution" if found else "No: there is no such solution")
+    stopped = "" if found.stopped is None else f"{found.stopped.message}: {found.stopped.hint}"
+    labels = _OF_TRIPLES if isinstance(found, Triples) else _OF_ROWS
+    forms = tuple(
+        TextLink(label, reading.address(format=name, view=None, limit=None)) for name, label in labels.items()
+    )
+    if shown == "map":
+        data = map_of(reading.display, _as_triples(found), "The answer as a map")
+        if data is None:
+            words = "A map needs triples: CONSTRUCT, or columns ?s ?p ?o"
+            return AnswerView(shown, tabs, words, stopped, forms=forms)
+        words, at = _words_of_map(data, found), _map_address(reading)
+        return AnswerView(shown, tabs, words, stopped, picture=picture(data), map_data=at, forms=forms)
+    if shown == "chart":
+        chart, words = _chart(reading, found)
+        return AnswerView(shown, tabs, words, stopped, picture=chart, forms=forms)
+    words = _words(found)
+    if shown == "raw":
+        return AnswerView(shown, tabs, words, stopped, raw=shown_text(_raw(found), _RAW, lines=_MOST_ROWS), forms=forms)
+    is_longer = found.has_more and not stopped and _limit(reading.call) < _MOST_ROWS
+    more = reading.address(limit=_MOST_ROWS) if is_longer else None
+    columns, rows = _table(reading, found)
+    return AnswerView(shown, tabs, words, stopped, columns, rows, more, forms=forms)
+
+
+def _table(
+    reading: Reading, found: Solutions | Triples
+) -> tuple[tuple[ShownText, ...], tuple[tuple[ShownTerm | None, ...], ...]]:
+    if isinstance(found, Triples):
+        names: tuple[str, ...] = ("subject", "predicate", "object")
+        rows: list[tuple[object, ...]] = [(each.subject, each.predicate, each.object) for each in found.triples]
+    else:
+        names, rows = found.variables, list(found.rows)
+    shown = tuple(tuple(None if term is None else reading.display.term(term) for term in row) for row in rows)
+    return tuple(shown_text(name) for name in names), shown
+
+
+def _words(found: Solutions | Triples) -> str:
+    count, noun = (len(found.triples), "triple") if isinstance(found, Triples) else (len(found.rows), "row")
+    counted = f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"the first {counted}" if found.has_more else f"{counted}, the whole answer"
+
+
+def _words_of_map(data: MapData, found: Solutions | Triples) -> str:
+    words = f"{len(data.nodes):,} nodes, {len(data.links):,} links"
+    return f"{words} of the first {_MAPPED:,} triples" if found.has_more else words
+
+
+def _as_triples(found: Solutions | Triples) -> Iterator[tuple[object, object, object]]:
+    """The triples of an answer: its own, or its columns `s`, `p` and `o`."""
+    if isinstance(found, Triples):
+        yield from ((each.subject, each.predicate, each.object) for each in found.triples)
+        return
+    if not {"s", "p", "o"} <= set(found.variables):
+        return
+    s, p, o = (found.variables.index(name) for name in "spo")
+    yield from ((row[s], row[p], row[o]) for row in found.rows if None not in (row[s], row[p], row[o]))
+
+
+def _map_address(reading: Reading) -> str:
+    return reading.addresses.page("map", query=reading.call.query["query"], format="json")
+
+
+def _chart(reading: Reading, found: Solutions | Triples) -> tuple[Svg | None, str]:
+    """Bars of the first column that has names and the first that has numbers."""
+    hint = "A chart needs rows with a name and a number, such as ?predicate and its COUNT"
+    if isinstance(found, Triples) or not found.rows:
+        return None, hint
+    numbers = [_number(term) for term in found.rows[0]]
+    column = next((place for place, number in enumerate(numbers) if number is not None), None)
+    label = next((place for place, number in enumerate(numbers) if number is None), None)
+    if column is None or label is None:
+        return None, hint
+    rows = [
+        ("" if row[label] is None else reading.display.term(row[label]).plain, number)
+        for row in found.rows
+        if (number := _number(row[column])) is not None
+    ]
+    words = f"{found.variables[column]} by {found.variables[label]}, {len(rows):,} rows"
+    return named_bars(rows, words), f"{words}, the first of them" if found.has_more else words
+
+
+def _number(term: object) -> float | None:
+    try:
+        value = float(term.value) if isinstance(term, Literal) and term.language is None else math.nan
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _raw(found: Solutions | Triples) -> str:
+    if isinstance(found, Triples):
+        return "\n".join(f"{triple} ." for triple in found.triples)
+    lines = ["\t".join(f"?{name}" for name in found.variables)]
+    lines += ["\t".join("" if term is None else str(term) for term in row) for row in found.rows]
+    return "\n".join(lines)
+
+
+def _shown_problem(text: str, error: InvalidArguments) -> ShownProblem:
+    found = problem(error)
+    lines = text.split("\n")
+    line = lines[found.line - 1] if 0 < found.line <= len(lines) else ""
+    at = max(0, found.column - 1)
+    before, after = line[max(0, at - _LINE // 2) : at], line[at : at + _LINE // 2]
+    message, hint = shown_text(found.message, _LINE), shown_text(found.hint, _LINE)
+    return ShownProblem(found.line, found.column, message, hint, shown_text(before, _LINE), shown_text(after, _LINE))
+
+
+def _examples(reading: Reading) -> tuple[TextLink, ...]:
+    """Queries that have an answer here, made of the most frequent predicate."""
+    counts = reading.graph.counts.latest()
+    given = [
+        (
+            "How often each predicate is used",
+            "SELECT ?predicate (COUNT(*) AS ?triples) WHERE { ?s ?predicate ?o }\n"
+            "GROUP BY ?predicate ORDER BY DESC(?triples)",
+        ),
+        ("The first triples", "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o } LIMIT 100"),
+    ]
+    if counts.predicates:
+        iri = counts.predicates[0].predicate.value
+        name = reading.graph.names.name(iri)
+        written = _in_query(name, iri)
+        given += [
+            (
+                f"Everything with {name}",
+                f"SELECT ?subject ?value WHERE {{\n  ?subject {written} ?value .\n}} LIMIT 100",
+            ),
+            (
+                f"The most frequent values of {name}",
+                f"SELECT ?value (COUNT(*) AS ?times) WHERE {{ ?s {written} ?value }}\n"
+                "GROUP BY ?value ORDER BY DESC(?times) LIMIT 20",
+            ),
+        ]
+    return tuple(
+        TextLink(shown_text(label, 80).plain, reading.addresses.page(_PATH, query=text)) for label, text in given
+    )
+
+
+def _in_query(name: str, iri: str) -> str:
+    """A name as a query takes it."""
+    prefix, colon, local = name.partition(":")
+    is_prefixed = colon and not name.startswith("<") and re.fullmatch(r"[\w-]+", f"{prefix}{local}")
+    return name if is_prefixed else f"<{iri}>"
+
+
+def _names(call: PageCall) -> bytes:
+    """The names that an editor completes: the namespace's most frequent predicates, and the prefixes."""
+    graph = call.graph
+    counts = graph.counts.latest()
+    names: list[dict[str, object]] = []
+    for each in counts.predicates[:_NAMES]:
+        iri = each.predicate.value
+        names.append({"label": _in_query(graph.names.name(iri), iri), "kind": "predicate", "count": each.triples})
+    prefixes = [graph.namespace, *graph.names.vocabularies]
+    return to_json({"names": [*names, *({"label": f"{prefix}:", "kind": "namespace"} for prefix in prefixes)]})
+
+
+def _check(call: PageCall) -> bytes:
+    """What is wrong with a text, without running it."""
+    text = call.query.get("query", "")
+    found = problem_of(call.graph, text) if text.strip() else None
+    problems = (
+        []
+        if found is None
+        else [{"line": found.line, "column": found.column, "message": found.message, "hint": found.hint}]
+    )
+    return to_json({"problems": problems})
+
+
+def _in(form: QueryResultsFormat | RdfFormat, file_type: str) -> Form:
+    def write(call: PageCall) -> Iterator[bytes]:
+        if not call.may_run:
+            hint = "open the page, look at the query, and run it there"
+            raise HttpError("permission_denied", "a query that comes with a link is not run", hint=hint)
+        return streamed(call, Reading.of(call, _PATH).graph, call.query.get("query", ""), form)
+
+    return Form(form.media_type, write, file_type)
+
+
+PAGE = ExplorerPage(
+    f"{ROOT}/{{namespace}}/{_PATH}",
+    "sparql",
+    "sparql.html",
+    view,
+    query=SparqlQuery,
+    pool="sparql",
+    forms={
+        "json": _in(QueryResultsFormat.JSON, "srj"),
+        "csv": _in(QueryResultsFormat.CSV, "csv"),
+        "tsv": _in(QueryResultsFormat.TSV, "tsv"),
+        "xml": _in(QueryResultsFormat.XML, "srx"),
+        "turtle": _in(RdfFormat.TURTLE, "ttl"),
+        "json-ld": _in(RdfFormat.JSON_LD, "jsonld"),
+        "rdf-xml": _in(RdfFormat.RDF_XML, "rdf"),
+        "n-triples": _in(RdfFormat.N_TRIPLES, "nt"),
+        "names": Form("application/vnd.cortex.names+json", _names),
+        "check": Form("application/vnd.cortex.check+json", _check),
+    },
+    label="SPARQL",
+    section="See",
+    keys="g q",
+    place=80,
+)

@@ -1,0 +1,55 @@
+"""The embedder that the settings name.
+
+Rules kept here:
+- the packages of an embedder are imported when it is chosen, and a missing one is an error that names it;
+- without one there is no embedder, and finding uses words alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+
+from cortex_skills.config.settings import FinderSettings
+from cortex_skills.errors import CortexError
+from cortex_skills.features.finder.embedders import Embedder
+
+_MODULES = {"local": ("numpy", "safetensors", "tokenizers", "wordllama"), "http": ("numpy",)}
+
+
+def open_embedder(settings: FinderSettings) -> Embedder | None:
+    """The embedder of the settings; None for words alone.
+
+    Raises:
+        CortexError: `config_invalid`: a package is missing, or the endpoint is.
+    """
+    kind = settings.embedder
+    if kind == "none":
+        return None
+    missing = [module for module in _MODULES[kind] if find_spec(module) is None]
+    if missing:
+        raise CortexError(
+            "config_invalid",
+            f"finder.embedder is {kind}, and {', '.join(missing)} is not installed",
+            hint="pip install 'cortex-skills[embeddings]'",
+        )
+    return _OPENERS[kind](settings)
+
+
+def _open_local(_: FinderSettings) -> Embedder:
+    from cortex_skills.features.finder.static_vectors import StaticVectors
+
+    return StaticVectors()
+
+
+def _open_http(settings: FinderSettings) -> Embedder:
+    from cortex_skills.features.finder.embeddings_endpoint import EmbeddingsEndpoint
+    from cortex_skills.features.finder.vector_cache import CachedEmbedder, cache_file
+
+    if not settings.endpoint or not settings.model:
+        hint = "such as http://127.0.0.1:11434/v1 and a model that it serves"
+        raise CortexError("config_invalid", "finder.embedder is http, and needs finder.endpoint and model", hint=hint)
+    return CachedEmbedder(EmbeddingsEndpoint.of(settings), cache_file())
+
+
+_OPENERS: dict[str, Callable[[FinderSettings], Embedder]] = {"local": _open_local, "http": _open_http}

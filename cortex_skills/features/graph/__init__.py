@@ -1,0 +1,1 @@
+"""What agents, programs and people do with the graph."""

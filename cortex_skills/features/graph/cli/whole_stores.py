@@ -1,0 +1,129 @@
+"""`graph check`, `graph backup`, `graph restore` and `graph copy`: whole stores, with all their namespaces."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cortex_skills.doors.cli.commands import Command
+from cortex_skills.doors.cli.options import Common, holds_store, missing_store
+from cortex_skills.doors.cli.output import Output, are, counted
+from cortex_skills.doors.cli.path_types import GivenPath, PathOrName
+
+if TYPE_CHECKING:
+    from cortex_graph.transfer import Backup, CopyResult
+
+
+@click.command("check", cls=Command)
+@click.pass_obj
+def check(common: Common) -> None:
+    """Read all files of the store, and compare its indexes.
+
+    Also checks that no acknowledged write is missing. Other processes may use the store meanwhile.
+    """
+    from cortex_graph.transfer import check as check_store
+
+    settings = common.settings()
+    store, folder = settings.store, settings.store_folder
+    if folder is not None and not _may_hold_store(folder):
+        raise missing_store(folder)
+    with common.out.progress(f"checking {store}") as progress:
+        found = check_store(store, progress)
+    text = (
+        f"{counted(found.triples, 'triple')} of {counted(len(found.graphs), 'graph')} {are(found.triples)} intact in "
+        f"{store}, and no acknowledged write is missing"
+    )
+    missing = sum(found.missing_times.values())
+    if missing:
+        text += f". {missing:,} entries of the index of times were missing: it is written again with the next listing"
+    document = {"store": str(store), "graphs": found.graphs, "writes": found.changes, "missingTimes": missing}
+    common.out.answer(document, lambda: common.out.line(text))
+
+
+@click.command("backup", cls=Command)
+@click.argument("folder", metavar="FOLDER", type=GivenPath(path_type=Path))
+@click.pass_obj
+def backup(common: Common, folder: Path) -> None:
+    """Back up the whole store to a new FOLDER.
+
+    The backup holds all namespaces and their provenance at one moment; other processes may write meanwhile. The folder
+    is created when the backup is complete and its files were checked, as by `graph check`.
+    """
+    from cortex_graph.transfer import back_up
+
+    with common.plugin(reads=True) as plugin, common.out.progress(f"backing up to {folder}") as progress:
+        made = back_up(plugin.graph.store, folder, progress=progress)
+    text = f"{counted(made.triples, 'triple')} of {counted(len(made.graphs), 'graph')} {are(made.triples)} in {folder}"
+    common.out.answer(_document(made), lambda: common.out.line(text))
+
+
+@click.command("restore", cls=Command)
+@click.argument("folder", metavar="FOLDER", type=GivenPath(exists=True, file_okay=False, path_type=Path))
+@click.option("--replace", is_flag=True, help="Replace the content of the store.")
+@click.pass_obj
+def restore(common: Common, folder: Path, replace: bool) -> None:
+    """Restore a backup from FOLDER into the store.
+
+    The backup is verified first. A store that is not empty is unchanged unless --replace is given; a store in a folder
+    must not be in use.
+    """
+    from cortex_graph.transfer import restore as restore_backup
+
+    store = common.settings().store
+    with common.out.progress(f"restoring {folder}") as progress:
+        done = restore_backup(folder, store, replace=replace, progress=progress)
+    text = f"{counted(done.triples, 'triple')} of {counted(len(done.graphs), 'graph')} {are(done.triples)} in {store}"
+    common.out.answer(_document(done) | {"store": str(store)}, lambda: common.out.line(text))
+
+
+def _document(made: Backup) -> dict[str, Any]:
+    graphs = {iri: {"triples": digest.count, "sha256": digest.sha256} for iri, digest in made.graphs.items()}
+    return {"folder": str(made.folder), "kind": made.kind, "time": made.time.isoformat(), "graphs": graphs}
+
+
+@click.command("copy", cls=Command)
+@click.option("--from", "source", metavar="STORE", type=PathOrName(), required=True, help="The source store.")
+@click.option("--to", "target", metavar="STORE", type=PathOrName(), required=True, help="The target store.")
+@click.pass_obj
+def copy(common: Common, source: str, target: str) -> None:
+    """Copy namespaces, with their provenance, from one store to another of any kind.
+
+    Copies all namespaces, or the one of --namespace. The content of the target is kept. The copy is verified by counts
+    and canonical hashes; run it again to resume an interrupted copy, or to copy new triples.
+    """
+    from cortex_graph import open_store
+    from cortex_graph.stores.location import folder_of
+    from cortex_graph.transfer import copy_store
+
+    folder = folder_of(source)
+    if source == target or (folder is not None and folder_of(target) and folder == folder_of(target)):
+        raise click.UsageError("--from and --to name the same store")
+    if folder is not None and not _may_hold_store(folder):
+        raise missing_store(folder)
+    only = None if common.namespace is None else [common.namespace]
+    with (
+        closing(open_store(source)) as old,
+        closing(open_store(target)) as new,
+        common.out.progress(f"copying to {target}") as progress,
+    ):
+        done = copy_store(old, new, only, base=common.settings().base_iri, progress=progress)
+    common.out.answer({"copied": [asdict(graph) for graph in done]}, lambda: _show(common.out, done))
+    if not done:
+        common.out.note(f"{source} holds no namespace")
+
+
+def _may_hold_store(folder: Path) -> bool:
+    """Whether a folder holds a store, or what is left of a damaged one."""
+    return holds_store(folder) or any(folder.glob("*.sst"))
+
+
+def _show(out: Output, done: list[CopyResult]) -> None:
+    for graph in done:
+        beside = (
+            f", and {counted(graph.extra, 'other')} in the target" if graph.extra else ", with the same canonical hash"
+        )
+        out.line(f"{graph.graph}: {counted(graph.triples, 'triple')}{beside}")

@@ -1,0 +1,102 @@
+"""`/api/v1/query`: patterns, and the names of subjects and predicates.
+
+Rules kept here:
+- names are sorted and distinct; finding them scans the graph, so it has a time limit;
+- a query reads one graph: that of the namespace.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pyoxigraph import NamedNode, QueryResultsFormat
+
+from cortex_graph import NamespacedGraph
+from cortex_graph.store import Dataset
+from cortex_skills.cancellation import CancelGroup
+from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
+from cortex_skills.features.graph.rest import triple_models as models
+from cortex_skills.features.graph.rest.triples import page
+
+QUERY_S = 10.0
+_DEFAULT_LIMIT = 100
+
+OPERATIONS = Operations()
+
+
+@OPERATIONS.add("POST", "/api/v1/query", {200: models.MatchPage}, query=models.CountQuery, body=models.TriplePattern)
+def query_pattern(call: ApiCall) -> ApiAnswer:
+    """Find the triples that match a pattern."""
+    found = page(call.graph, call.body | call.query, _DEFAULT_LIMIT)
+    found.pop("offset")
+    pattern = {part: call.body.get(part) for part in ("subject", "predicate", "object")}
+    return ApiAnswer(200, {"matches": found.pop("rows"), **found, "pattern": pattern})
+
+
+@OPERATIONS.add(
+    "GET",
+    "/api/v1/query/subjects",
+    {200: models.SubjectNames},
+    query=models.SubjectsQuery,
+    errors=("query_timeout",),
+    pool="slow",
+)
+def list_subjects(call: ApiCall) -> ApiAnswer:
+    """List the subjects, or those of a predicate."""
+    graph, name = call.graph, call.query.get("predicate")
+    predicate = "?p" if name is None else str(graph.names.node(name, "predicate"))
+    return ApiAnswer(200, _names(call, f"?name {predicate} ?o", "subjects"))
+
+
+@OPERATIONS.add(
+    "GET",
+    "/api/v1/query/predicates",
+    {200: models.PredicateNames},
+    query=models.PredicatesQuery,
+    errors=("query_timeout",),
+    pool="slow",
+)
+def list_predicates(call: ApiCall) -> ApiAnswer:
+    """List the predicates, or those of a subject."""
+    graph, name = call.graph, call.query.get("subject")
+    subject = "?s" if name is None else str(graph.names.node(name, "subject"))
+    return ApiAnswer(200, _names(call, f"{subject} ?name ?o", "predicates"))
+
+
+def _names(call: ApiCall, where: str, key: str) -> dict[str, Any]:
+    graph, calls, limit = call.graph, call.service.calls, call.query.get("limit") or _DEFAULT_LIMIT
+    distinct = f"{{ SELECT DISTINCT ?name {{ {where} }} }}"  # in a query of its own: only distinct names are sorted
+    rows = select(graph, f"SELECT ?name {{ {distinct} }} ORDER BY STR(?name) LIMIT {limit}", calls)
+    names = [graph.names.name(row["name"]["value"]) for row in rows if row["name"]["type"] == "uri"]
+    total = len(rows)
+    if total >= limit:
+        total = count(graph, f"SELECT (COUNT(DISTINCT ?name) AS ?n) {{ {where} }}", calls)
+    return {key: names, "total": total}
+
+
+def count(graph: NamespacedGraph, query: str, calls: CancelGroup | None = None) -> int:
+    """The number that a query of this server binds to `?n`."""
+    (row,) = select(graph, query, calls)
+    return int(row["n"]["value"])
+
+
+def select(graph: NamespacedGraph, query: str, calls: CancelGroup | None = None) -> list[dict[str, Any]]:
+    """The rows of a query of this server over the graph of a namespace (SPARQL 1.1 Query Results JSON §3.2).
+
+    Args:
+        graph: the graph.
+        query: the text.
+        calls: cancels the query with others; None for one that the shutdown itself needs.
+
+    Raises:
+        QueryTimeout: it took longer than `QUERY_S`.
+        CortexError: `cancelled`.
+    """
+    seen: tuple[NamedNode, ...] = (graph.names.graph,)
+    with (calls or CancelGroup()).token() as cancel:
+        answer = graph.store.query(
+            query, Dataset(seen), results=QueryResultsFormat.JSON, timeout_s=QUERY_S, cancel=cancel
+        )
+        rows: list[dict[str, Any]] = json.loads(b"".join(answer.chunks))["results"]["bindings"]
+    return rows

@@ -1,0 +1,237 @@
+"""`/api/v1/proofs/…/verify`, `/validate` and `/assertions/verify-batch`: verify proofs, evaluate rules.
+
+Rules kept here:
+- nothing is written, and no proof is made: validating only evaluates the rules;
+- what was not checked is `not_evaluated`, and neither `valid` nor `verified`;
+- an unknown id in a batch is reported beside the results of the others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cortex_graph import NamespacedGraph
+from cortex_skills.doors.http.http_errors import HttpError
+from cortex_skills.doors.rest.model_types import NamespaceQuery
+from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
+from cortex_skills.errors import CortexError
+from cortex_skills.features.proofs.assertions import check_statements
+from cortex_skills.features.proofs.kinds import CheckContext
+from cortex_skills.features.proofs.rest import proof_models as models
+from cortex_skills.features.proofs.rest.proof_checks import (
+    asked_of,
+    checked,
+    find,
+    now_text,
+    plain_triple,
+    proof_in_path,
+    verification,
+)
+from cortex_skills.features.proofs.verdict import Verdict
+
+if TYPE_CHECKING:
+    from pyoxigraph import Quad
+
+    from cortex_skills.features.proofs.logic.evaluate import Evaluation
+    from cortex_skills.features.proofs.logic.findings import RuleFinding
+    from cortex_skills.features.proofs.logic.rule_set import RuleSet
+
+_CORE = "core"
+_OUT_OF_TIME = "the time limit of a request for its proofs was used up"
+
+OPERATIONS = Operations()
+
+
+@OPERATIONS.add(
+    "GET",
+    "/api/v1/proofs/{id}/verify",
+    {200: models.ProofVerification},
+    query=models.VerifyQuery,
+    errors=("proof_not_found", "graph_busy"),
+    pool="slow",
+)
+def verify_proof(call: ApiCall) -> ApiAnswer:
+    """Verify a proof."""
+    proof = proof_in_path(call)
+    return ApiAnswer(200, verification(proof, checked(proof, call, asked_of(call))))
+
+
+@OPERATIONS.add(
+    "POST",
+    "/api/v1/proofs/verify/batch",
+    {200: models.ProofVerifications},
+    query=NamespaceQuery,
+    body=models.ProofIds,
+    errors=("graph_busy",),
+    pool="slow",
+)
+def verify_proofs(call: ApiCall) -> ApiAnswer:
+    """Verify several proofs.
+
+    They share the time limit of one; a proof that it does not suffice for is `not_evaluated`.
+    """
+    asked = asked_of(call)
+    done = {proof_id: _verified(call, proof_id, asked) for proof_id in dict.fromkeys(call.body["proof_ids"])}
+    rows = [done[proof_id] for proof_id in call.body["proof_ids"]]
+    valid, refuted = (sum(row["verdict"] == verdict for row in rows) for verdict in ("verified", "refuted"))
+    document = {
+        "total": len(rows),
+        "valid_count": valid,
+        "invalid_count": len(rows) - valid,
+        "refuted_count": refuted,
+        "not_evaluated_count": len(rows) - valid - refuted,
+        "verifications": rows,
+        "results": [{"id": row["proof_id"], "verified": row["valid"]} for row in rows],
+    }
+    return ApiAnswer(200, document)
+
+
+def _verified(call: ApiCall, proof_id: str, asked: CheckContext) -> dict[str, Any]:
+    proof = find(call, proof_id)
+    if proof is not None:
+        return verification(proof, checked(proof, call, asked))
+    return {
+        "proof_id": proof_id,
+        "proof_type": None,
+        "valid": False,
+        "verdict": Verdict.NOT_EVALUATED.value,
+        "verified_at": now_text(),
+        "verification_time_us": 0,
+        "details": ["the namespace has no proof with this id"],
+        "checks": [],
+        "code": "proof_not_found",
+    }
+
+
+@OPERATIONS.add(
+    "POST",
+    "/api/v1/validate",
+    {200: models.RuleValidation},
+    query=NamespaceQuery,
+    body=models.ToValidate,
+    errors=("graph_busy",),
+    pool="slow",
+)
+def validate_triples(call: ApiCall) -> ApiAnswer:
+    """Evaluate the rules on statements, which need not be in the graph.
+
+    The core rules, and the shapes of the namespace. Nothing is written: `proof_hash` names a proof that was
+    stored before.
+    """
+    given = call.body.get("triples") or call.body["statements"]
+    graph, asked = call.graph, asked_of(call)
+    quads = [graph.quad_of(plain_triple(each)) for each in given]
+    sets = _rule_sets(call)
+    results, evaluations = [], []
+    for quad in quads:
+        evaluation, why_not = _judged(call, quad, sets, asked)
+        evaluations.append(evaluation)
+        results.append(_result(graph, quad, evaluation, why_not))
+    verdict = Verdict.of_all(Verdict(result["verdict"]) for result in results)
+    document = {
+        "valid": verdict is Verdict.VERIFIED,
+        "verdict": verdict.value,
+        "results": results,
+        "messages": [message for result in results for message in result["messages"]],
+        "proof_hash": _proof_of(graph, quads, evaluations) if verdict is Verdict.VERIFIED else None,
+    }
+    return ApiAnswer(200, document)
+
+
+def _rule_sets(call: ApiCall) -> list[RuleSet]:
+    """The rule sets to evaluate, beside the core rules.
+
+    Raises:
+        HttpError: `invalid_arguments`: there is no rule set of that name.
+    """
+    own = call.service.prover(call.graph).namespace_rules
+    known: dict[str, list[RuleSet]] = {_CORE: []} | ({} if own is None else {own.name: [own]})
+    name = call.body.get("rule_set")
+    if name is None:
+        return [] if own is None else [own]
+    if name not in known:
+        hint = f"known: {', '.join(known)}; leave it out for all"
+        details = {"field": "rule_set"}
+        raise HttpError("invalid_arguments", "there is no rule set of this name", hint=hint, details=details)
+    return known[name]
+
+
+def _judged(call: ApiCall, quad: Quad, sets: list[RuleSet], asked: CheckContext) -> tuple[Evaluation | None, str]:
+    """The judgement of a statement; else why there is none."""
+    from cortex_skills.features.proofs.logic.evaluate import evaluate
+
+    if not call.service.prover(call.graph).is_on:
+        return None, "verification.polValidation is off: no rules are evaluated"
+    if not asked.limit_ms:
+        return None, _OUT_OF_TIME
+    try:
+        return evaluate(quad, call.graph, sets, timeout_s=asked.limit_ms / 1000), ""
+    except CortexError as error:
+        if error.code not in ("proof_timeout", "proof_failed"):
+            raise
+        return None, error.message
+
+
+def _result(graph: NamespacedGraph, quad: Quad, evaluation: Evaluation | None, why_not: str) -> dict[str, Any]:
+    verdict = Verdict.NOT_EVALUATED if evaluation is None else evaluation.verdict
+    if evaluation is None:
+        messages = [{"level": "error", "message": why_not, "rule": None}]
+    else:
+        messages = [
+            {"level": _LEVELS[finding.severity.value], "message": finding.message, "rule": f"{name}#{finding.rule}"}
+            for name, finding in _findings(evaluation)
+        ]
+    triple = graph.as_json(quad)
+    return {"triple": triple, "valid": verdict is Verdict.VERIFIED, "verdict": verdict.value, "messages": messages}
+
+
+def _findings(evaluation: Evaluation) -> list[tuple[str, RuleFinding]]:
+    return [(result.rules.name, finding) for result in evaluation.rule_sets for finding in result.findings]
+
+
+_LEVELS = {"violation": "error", "warning": "warning", "info": "info"}
+
+
+def _proof_of(graph: NamespacedGraph, quads: list[Quad], evaluations: list[Evaluation | None]) -> str | None:
+    """The id of a stored Proof of Logic of the one statement with the same result as now."""
+    from cortex_skills.features.proofs.logic.document import KIND
+    from cortex_skills.features.proofs.logic.verify import still_holds
+
+    evaluation = evaluations[0]
+    if len(quads) != 1 or evaluation is None or not graph.store.contains(quads[0]):
+        return None
+    proofs = graph.current_proofs(graph.index.identify(quads[0]), KIND)
+    return next((proof.id for proof in proofs if still_holds(proof, quads[0], evaluation)), None)
+
+
+@OPERATIONS.add(
+    "POST",
+    "/api/v1/assertions/verify-batch",
+    {200: models.VerifiedAssertions},
+    query=NamespaceQuery,
+    body=models.AssertionsToVerify,
+    errors=("graph_busy",),
+    pool="slow",
+)
+def verify_assertions(call: ApiCall) -> ApiAnswer:
+    """Verify the proofs of assertions."""
+    asked = asked_of(call)
+    return ApiAnswer(200, {"results": [_assertion(call, given, asked) for given in call.body["assertions"]]})
+
+
+def _assertion(call: ApiCall, given: dict[str, Any], asked: CheckContext) -> dict[str, Any]:
+    given_names = {"subject": given["subject"], "predicate": given["predicate"]}
+    if not asked.limit_ms:
+        answer = {"verified": False, "verdict": "not_evaluated", "found": None, "checks": []}
+        return given_names | answer | {"details": [_OUT_OF_TIME]}
+    statements = check_statements(call.graph, given, asked)
+    verdict = statements.verdict
+    parts_of = [*statements.checked, *((triple, [part]) for triple, part in statements.withdrawn)]
+    checks = [{**part.to_json(), "tripleHash": triple["id"]} for triple, parts in parts_of for part in parts]
+    details = [] if statements.checked else ["there is no such statement"]
+    if statements.withdrawn:
+        details.append(f"{len(statements.withdrawn)} were withdrawn: see their presence")
+    if statements.unchecked:
+        details.append(f"{statements.unchecked} more were not checked: give an object")
+    answer = {"verified": verdict is Verdict.VERIFIED, "verdict": verdict.value, "found": bool(statements.checked)}
+    return given_names | answer | {"checks": checks, "details": details}

@@ -1,0 +1,245 @@
+"""The memories of the agents of one namespace.
+
+Rules kept here:
+- a memory belongs to an agent, and only that agent recalls it: agents of one namespace share triples, not memories;
+  skills that act for one agent share its memories. Each agent has a graph for them (`cortex_graph.memory_graphs`);
+- a store on a server may have memories of an earlier version, in the graph of the namespace: they are moved at the
+  first use. Those of a folder are moved when it is opened;
+- remembering a text again changes nothing;
+- a reflection is one deeper than its deepest source, and at most three deep; its sources are memories of the same
+  agent;
+- a recalled reflection is counted, where the store can be written to;
+- a provider of the host, where there is one, gets what is remembered after the graph, and what it recalls is ranked
+  with the memories of the graph;
+- the indexes of the last few agents that recalled are kept.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Protocol
+
+from pyoxigraph import Literal, Quad
+
+from cortex_graph import GraphError, NamespacedGraph, Provenance
+from cortex_graph.agent_graph import AgentGraph
+from cortex_graph.memory_graphs import memory_id, move_memories
+from cortex_graph.store import Pattern
+from cortex_graph.vocabulary import MEMORY_USES
+from cortex_skills.errors import CortexError
+from cortex_skills.features.finder import Embedder
+from cortex_skills.features.memory.agent_memories import INDEX_TIMEOUT_S, AgentMemories
+from cortex_skills.features.memory.memory_triples import MemoryReader, memory_node, triples_of
+from cortex_skills.features.memory.model import Memory, MemoryQuery, NewMemory, Recalled, ReflectedOn, Scored
+from cortex_skills.features.memory.requests import MAX_DEPTH, MAX_SOURCES
+from cortex_skills.safe_io.schemas import shown
+
+log = logging.getLogger(__name__)
+
+_MAX_AGENTS = 4
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class MemoryProvider(Protocol):
+    """Further memories of agents, outside the graph."""
+
+    def remember(self, new: NewMemory, *, agent: str) -> None:
+        """Take a memory that was stored in the graph."""
+
+    def recall(self, query: MemoryQuery, *, agent: str) -> list[tuple[Memory, Scored]]:
+        """What it has for a query."""
+
+
+class Memories:
+    """The memories in a namespace. Safe to use from several threads.
+
+    Args:
+        graph: the graph of the namespace.
+        clock: returns the time, in UTC.
+        embedder: finds memories by their meaning too; None for words alone.
+
+    Attributes:
+        provider: of further memories; None without one.
+    """
+
+    def __init__(
+        self, graph: NamespacedGraph, clock: Callable[[], datetime] = _now, embedder: Embedder | None = None
+    ) -> None:
+        self._graph = graph
+        self._clock = clock
+        self._embedder = embedder
+        self._owned: OrderedDict[str, AgentMemories] = OrderedDict()
+        self._lock = threading.Lock()
+        self._settled = False
+        self.provider: MemoryProvider | None = None
+
+    def settle(self) -> None:
+        """Move the memories of an earlier version out of the graph of the namespace; once in a process.
+
+        Raises:
+            GraphError: the store cannot be read or written.
+        """
+        if not self._settled:
+            move_memories(self._graph.store, self._graph.names.graph)
+            self._settled = True
+
+    def graph_of(self, agent: str) -> AgentGraph:
+        """The memories of an agent as a graph."""
+        self.settle()
+        return AgentGraph(self._graph, agent)
+
+    def remember(
+        self, new: NewMemory, *, agent: str, skill: str | None = None, author: str | None = None
+    ) -> tuple[str, bool]:
+        """Store a memory of an agent; `author` is the agent that writes it, if it is another.
+
+        Returns:
+            The id of the memory, and whether it is new.
+
+        Raises:
+            CortexError: it is stored, and the provider did not take it.
+            GraphError: the write failed.
+        """
+        graph = self.graph_of(agent)
+        known = MemoryReader(graph).of_text(new.text)
+        identifier = known.id if known is not None else self._written(graph, new, skill, author, None)
+        if self.provider is not None:
+            self.provider.remember(new, agent=agent)
+        return identifier, known is None
+
+    def _written(
+        self, graph: AgentGraph, new: NewMemory, skill: str | None, author: str | None, reflected: ReflectedOn | None
+    ) -> str:
+        identifier = memory_id(graph.make_key(), new.text)
+        provenance = None if author is None else Provenance(agent=author)
+        graph.create_triples(triples_of(graph, identifier, new, skill, self._clock(), reflected), provenance)
+        return identifier
+
+    def reflect(
+        self, new: NewMemory, sources: Collection[str], *, agent: str, skill: str | None = None
+    ) -> tuple[Memory, bool]:
+        """Store what an agent concludes from memories of its own.
+
+        Args:
+            new: the conclusion.
+            sources: the ids of the memories that it draws from, 1 to 20.
+            agent: the owner.
+            skill: the slug of the skill that stores it.
+
+        Returns:
+            The reflection, and whether it is new.
+
+        Raises:
+            CortexError: `invalid_arguments`: a source is not a memory of the agent, or the text is remembered as
+                something else; `reflection_depth_exceeded`.
+            GraphError: the write failed.
+        """
+        graph = self.graph_of(agent)
+        reader = MemoryReader(graph)
+        found = {identifier: reader.one(identifier) for identifier in sources}
+        if not 1 <= len(found) <= MAX_SOURCES:
+            raise CortexError("invalid_arguments", f"a reflection has 1 to {MAX_SOURCES} sources")
+        if missing := [identifier for identifier, memory in found.items() if memory is None]:
+            message = f"this agent has no memory {', '.join(map(shown, missing[:5]))}: nothing was remembered"
+            raise CortexError("invalid_arguments", message, hint="skill_memory_context answers the ids of memories")
+        depth = 1 + max(memory.depth for memory in found.values() if memory is not None)
+        if depth > MAX_DEPTH:
+            message = f"a reflection is at most {MAX_DEPTH} deep, and this one would be {depth}: nothing was remembered"
+            raise CortexError(
+                "reflection_depth_exceeded",
+                message,
+                hint="reflect on the memories that its sources draw from",
+                details={"depth": depth, "max": MAX_DEPTH},
+            )
+        reflected = ReflectedOn(depth, tuple(sorted(found)))
+        known = reader.of_text(new.text)
+        if known is not None and (known.depth, known.reflects_on) != (reflected.depth, reflected.sources):
+            of = f"a reflection on {', '.join(known.reflects_on)}" if known.depth else "an observation"
+            raise CortexError(
+                "invalid_arguments", f"this text is remembered already, as {of}", hint="write what you conclude from it"
+            )
+        if known is not None:
+            return known, False
+        identifier = self._written(graph, new, skill, None, reflected)
+        memory = reader.one(identifier)
+        if memory is None:
+            raise CortexError("graph_busy", "the reflection was removed while it was written", hint="try again")
+        return memory, True
+
+    def reflections(self, *, agent: str, namespace: str) -> list[Memory]:
+        """All reflections of an agent in a namespace of the store; the caller has checked that it may be read."""
+        own = self._graph
+        if namespace == own.namespace:
+            return MemoryReader(self.graph_of(agent)).reflections()
+        other = NamespacedGraph(own.store, namespace, base=own.names.base)
+        return MemoryReader(AgentGraph(other, agent)).reflections()
+
+    def used(self, reflections: Iterable[Memory], *, agent: str) -> None:
+        """Count that reflections of an agent were recalled; a store that cannot be written to counts nothing."""
+        graph = self.graph_of(agent)
+        node = graph.names.graph
+        insert: list[Quad] = []
+        remove: list[Quad] = []
+        for memory in reflections:
+            subject = memory_node(graph.names, memory.id)
+            remove += graph.store.quads(Pattern(node, subject, MEMORY_USES))
+            insert.append(Quad(subject, MEMORY_USES, Literal(memory.uses + 1), node))
+        try:
+            if insert:
+                graph.store.apply(insert, remove)
+        except GraphError as error:
+            log.warning("recalled reflections are not counted: %s", error)
+
+    def recall(self, query: MemoryQuery, *, agent: str, timeout_s: float = INDEX_TIMEOUT_S) -> Recalled:
+        """The memories of an agent that match a query, best first.
+
+        Args:
+            query: the query.
+            agent: the owner of the memories.
+            timeout_s: how long to wait for the index, in seconds; the first recall builds it.
+
+        Raises:
+            CortexError: `graph_busy`, while the memories are being indexed; the provider did not answer.
+            GraphError: the read failed.
+        """
+        self.settle()
+        with self._lock:
+            owned = self._owned.get(agent)
+            if owned is None:
+                owned = self._owned[agent] = AgentMemories(AgentGraph(self._graph, agent), self._clock, self._embedder)
+            self._owned.move_to_end(agent)
+            while len(self._owned) > _MAX_AGENTS:
+                self._owned.popitem(last=False)
+        recalled = owned.recall(query, timeout_s)
+        if self.provider is None:
+            return recalled
+        texts = {memory.text for memory, _ in recalled.found}
+        further = [each for each in self.provider.recall(query, agent=agent) if each[0].text not in texts]
+        if not further:
+            return recalled
+        ranked = sorted([*recalled.found, *further], key=lambda each: each[1].score, reverse=True)
+        return replace(recalled, found=tuple(ranked[: query.limit]), considered=recalled.considered + len(further))
+
+    def forget(self, identifier: str, *, agent: str) -> bool:
+        """Delete a memory of an agent; True if it existed."""
+        graph = self.graph_of(agent)
+        if MemoryReader(graph).one(identifier) is None:
+            return False
+        quads = list(graph.store.quads(Pattern(graph.names.graph, memory_node(graph.names, identifier))))
+        index = graph.index
+        entries = [index.entry(index.hash_of(quad), quad) for quad in quads] if index.has_begun() else []
+        graph.store.apply(remove=[*quads, *entries])
+        return True
+
+    def close(self) -> None:
+        """Release the indexes."""
+        with self._lock:
+            self._owned.clear()

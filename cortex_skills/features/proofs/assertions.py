@@ -1,0 +1,240 @@
+"""Checking an assertion: its presence in the graph, its record, and each of its proofs.
+
+Rules kept here:
+- every part is reported with its verdict, and a part that was not checked is `not_evaluated`;
+- a statement that was withdrawn is refuted, with who withdrew it and when; it is reported beside those in the graph;
+- an assertion is verified when it is in the graph, its record does not contradict it, and it has proofs that are all
+  verified. One refuted proof refutes it, and an assertion without proofs is not verified;
+- trusted signers are the keys of this installation and the issuers in the settings (`proofs.trustedIssuers`). A proof
+  by another signer is reported, and does not count for or against the assertion: every client with write access could
+  have made it;
+- a proof counts only if it is about this triple.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from pyoxigraph import Quad
+
+from cortex_graph import NamespacedGraph
+from cortex_graph.proofs import StoredProof
+from cortex_graph.provenance import recorded_triple
+from cortex_graph.short_ids import full_proof_id
+from cortex_graph.store import Pattern
+from cortex_skills.errors import CortexError
+from cortex_skills.features.proofs.kinds import CheckContext, check_proof, kind_named
+from cortex_skills.features.proofs.kinds.base import SIGNER, not_checked
+from cortex_skills.features.proofs.logic.document import KIND
+from cortex_skills.features.proofs.logic.evaluate import CORE
+from cortex_skills.features.proofs.verdict import Check, Verdict
+
+if TYPE_CHECKING:
+    from cortex_skills.config.settings import Config
+
+MAX_PROOFS = 16
+MAX_STATEMENTS = 10
+_ID = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One check of an assertion.
+
+    Attributes:
+        check: the check and its verdict.
+        proof: the id of the proof that was checked; None for a check of the assertion itself.
+        kind: the kind of that proof.
+    """
+
+    check: Check
+    proof: str | None = None
+    kind: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The part in an answer."""
+        of = {} if self.proof is None else {"proofId": self.proof, "kind": self.kind}
+        return {**self.check.to_json(), **of}
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """The checked statements that match a pattern.
+
+    Attributes:
+        checked: each triple in the graph, `{id, subject, predicate, object}`, with its parts.
+        total: how many statements match, as far as they were counted.
+        unchecked: how many of them were not checked.
+        withdrawn: the triples that match and were withdrawn, each with the check of its presence; the latest first.
+    """
+
+    checked: tuple[tuple[dict[str, Any], list[Part]], ...]
+    total: int
+    unchecked: int
+    withdrawn: tuple[tuple[dict[str, Any], Part], ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of all statements in the graph; not `verified` when some were not checked.
+
+        Without any it is that of the withdrawn ones, and `not_evaluated` when there are none of these either.
+        """
+        verdicts = [verdict_of(parts) for _, parts in self.checked or ((row, [part]) for row, part in self.withdrawn)]
+        return Verdict.of_all([*verdicts, *([Verdict.NOT_EVALUATED] if self.unchecked else [])])
+
+
+def check_statements(
+    graph: NamespacedGraph, pattern: Mapping[str, Any], context: CheckContext, proof_id: str | None = None
+) -> Statements:
+    """Check the first `MAX_STATEMENTS` statements that match a pattern.
+
+    Args:
+        graph: the namespace.
+        pattern: `{subject, predicate, object?}`.
+        context: what their proofs are checked against; its graph and triple are set here.
+        proof_id: check only this proof (its id, or the beginning of it), and only the statements that have it.
+
+    Raises:
+        CortexError: `proof_not_found`: none of them has this proof; `cancelled`.
+    """
+    proof_id = None if proof_id is None else full_proof_id(graph, proof_id)
+    page = graph.list_triples({**pattern, "limit": MAX_STATEMENTS})
+    checked, missing = [], None
+    for triple in page["triples"]:
+        quad = graph.quad_of({key: triple[key] for key in ("subject", "predicate", "object")})
+        try:
+            parts = check_assertion(graph, quad, replace(context, graph=graph, triple=quad), proof_id)
+        except CortexError as error:
+            if error.code != "proof_not_found":
+                raise
+            missing = error
+        else:
+            checked.append((triple, parts))
+    withdrawn = _withdrawn(graph, pattern)
+    if proof_id is not None and not checked and not withdrawn:
+        hint = "omit proofId to check all proofs"
+        raise missing or CortexError("proof_not_found", "there is no matching statement with this proof", hint=hint)
+    unchecked = max(0, page["total"] - len(page["triples"]))
+    return Statements(tuple(checked), page["total"], unchecked, withdrawn)
+
+
+def _withdrawn(graph: NamespacedGraph, pattern: Mapping[str, Any]) -> tuple[tuple[dict[str, Any], Part], ...]:
+    """The first statements that match a pattern and are not in the graph any more."""
+    quads = dict.fromkeys(withdrawal.quad for withdrawal in graph.withdrawn(pattern))
+    gone = islice((quad for quad in quads if not graph.store.contains(quad)), MAX_STATEMENTS)
+    return tuple((graph.as_json(quad), Part(_presence(graph, quad))) for quad in gone)
+
+
+def check_assertion(
+    graph: NamespacedGraph, quad: Quad, context: CheckContext, proof_id: str | None = None
+) -> list[Part]:
+    """Check a triple.
+
+    Raises:
+        CortexError: `proof_not_found`: the triple does not have this proof; `cancelled`.
+    """
+    triple_id = graph.index.identify(quad)
+    if proof_id is None:
+        proofs = graph.current_proofs(triple_id)
+    else:
+        wanted = proof_id.removeprefix(f"{graph.names.graph.value}/proof/")
+        found = graph.proofs.get(wanted) if _ID.fullmatch(wanted) else None
+        if found is None or triple_id not in found.proves:
+            hint = "omit proofId to check all proofs"
+            raise CortexError("proof_not_found", "the assertion has no such proof", hint=hint)
+        proofs = [found]
+    return [Part(_presence(graph, quad)), Part(_record(graph, quad, triple_id)), *_proofs(proofs, context)]
+
+
+def trusted_signers(config: Config) -> frozenset[str]:
+    """The `did:key`s of this installation's keys and of the trusted issuers."""
+    from cortex_skills.keys.folder import key_folder
+
+    try:
+        own = {known.did for known in key_folder(config).list() if known.did is not None}
+    except CortexError:  # the folder is not private, so its keys are not trusted
+        own = set()
+    return frozenset({*own, *config.proofs.trusted_issuers})
+
+
+def verdict_of(parts: list[Part]) -> Verdict:
+    """The verdict of all parts. A missing record does not count; a record that contradicts the statement refutes it."""
+    counted = _counted(parts)
+    verdicts = [
+        part.check.verdict
+        for part in counted
+        if part.check.part != "record" or part.proof is not None or part.check.verdict is Verdict.REFUTED
+    ]
+    if len(counted) < len(parts) and not any(part.proof for part in counted):
+        verdicts.append(Verdict.NOT_EVALUATED)
+    return Verdict.of_all(verdicts)
+
+
+def rules_applied(parts: list[Part]) -> list[str]:
+    """The names of the rule sets that the proofs by trusted signers were checked with."""
+    return sorted({name for part in _counted(parts) for name in part.check.rules})
+
+
+def has_core_rules_only(parts: list[Part]) -> bool:
+    """Whether all proofs by trusted signers are of logic, and none of them applied a rule beyond the core rules.
+
+    They establish that the statement is well-formed, and nothing about its meaning.
+    """
+    kinds = {part.kind for part in _counted(parts) if part.proof is not None}
+    return kinds == {KIND} and set(rules_applied(parts)) <= {CORE.name}
+
+
+def _counted(parts: list[Part]) -> list[Part]:
+    """The parts that are not of a proof by an untrusted signer."""
+    untrusted = {
+        part.proof for part in parts if part.check.part == SIGNER and part.check.verdict is not Verdict.VERIFIED
+    }
+    return [part for part in parts if part.proof is None or part.proof not in untrusted]
+
+
+def _presence(graph: NamespacedGraph, quad: Quad) -> Check:
+    establishes, does_not = "the statement is in the graph of this namespace", "who asserts it, or that it is true"
+    why, is_present = "it is not in the graph", graph.store.contains(quad)
+    latest = [] if is_present else graph.withdrawals.of(graph.index.identify(quad))[:1]
+    for withdrawal in latest:
+        why = f"it was withdrawn: {_origin_text(withdrawal.withdrawn)}"
+    return Check.of("presence", is_present, establishes, does_not, why)
+
+
+def _record(graph: NamespacedGraph, quad: Quad, triple_id: str) -> Check:
+    establishes = "the graph records when the statement was asserted, by which agent and with which skill"
+    does_not = "that the record is true: it is not signed"
+    record = list(graph.store.quads(Pattern(graph.names.provenance_graph, graph.names.record(triple_id))))
+    if not record:
+        why = "it has no record: it was imported, or written directly to the store"
+        return Check("record", Verdict.NOT_EVALUATED, establishes, does_not, (why,))
+    if recorded_triple(record, graph.names.graph) != quad:
+        return Check.of("record", False, establishes, does_not, "its record is of another statement")
+    origin = graph.provenance_of(triple_id) or {}
+    return Check("record", Verdict.VERIFIED, establishes, does_not, (_origin_text(origin),))
+
+
+def _origin_text(origin: Mapping[str, str | None]) -> str:
+    """Who did something, and when, in one line."""
+    skill = " ".join(filter(None, (origin.get("skill"), origin.get("skillVersion"))))
+    return f"agent {origin.get('agent') or 'unknown'}, skill {skill or 'unknown'}, at {origin.get('time')}"
+
+
+def _proofs(proofs: list[StoredProof], context: CheckContext) -> Iterator[Part]:
+    if not proofs:
+        yield Part(not_checked("the statement has no proof")[0])
+    trusted = trusted_signers(context.config) if proofs else frozenset()
+    for proof in proofs[:MAX_PROOFS]:
+        if context.cancel is not None:
+            context.cancel.check()
+        kind = kind_named(proof.kind)
+        signer = [] if kind is None else kind.check_signer(proof.content, trusted)
+        checks = [*check_proof(proof.kind, proof.content, context), *signer]
+        yield from (Part(check, proof.id, proof.kind) for check in checks)
+    if len(proofs) > MAX_PROOFS:
+        why = f"only the newest {MAX_PROOFS} proofs were checked: give a proofId to check another"
+        yield Part(not_checked(why)[0])

@@ -1,0 +1,15 @@
+"""The feature `proofs`. Proofs of statements."""
+
+from cortex_skills.feature import Feature
+
+FEATURE = Feature(
+    name="proofs",
+    rank=30,
+    tools=("cortex_skills.features.proofs.tools",),
+    rest=("cortex_skills.features.proofs.rest.proofs",),
+    commands={
+        "Prove statements": {
+            "proof": "cortex_skills.features.proofs.cli.proof:proof",
+        },
+    },
+)

@@ -1,0 +1,237 @@
+"""`/api/v1/proofs`: submit, read, list, count and delete proofs.
+
+Rules kept here:
+- a proof can be read and deleted in its own namespace only; in any other its id is unknown;
+- a submitted proof is verified first: one that is refuted, or is not of the given type, is not stored;
+- reading a proof does not verify it: its status is `not_evaluated`, unless a list filters by `verified`;
+- a page ends early after some mebibytes of proofs, or when the time for verifying is used up; its cursor goes on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+from pyoxigraph import NamedNode
+
+from cortex_graph import GraphError, NamespacedGraph
+from cortex_graph.proofs import StoredProof
+from cortex_skills.doors.rest.model_types import NamespaceQuery
+from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
+from cortex_skills.errors import CortexError
+from cortex_skills.features.graph.rest.triples import is_author
+from cortex_skills.features.proofs.importing import ImportedProof, ProofToImport, import_proof
+from cortex_skills.features.proofs.kinds import CheckContext, kind_named, type_of
+from cortex_skills.features.proofs.rest import proof_models as models
+from cortex_skills.features.proofs.rest.proof_checks import asked_of, checked, now_text, proof_in_path
+from cortex_skills.features.proofs.verdict import Verdict
+
+COUNTED = 10_000
+_DEFAULT_LIMIT = 100
+_PAGE = 50
+_MAX_READ = 1_000
+_MAX_SIZE = 8 << 20
+
+OPERATIONS = Operations()
+
+
+@OPERATIONS.add(
+    "POST",
+    "/api/v1/proofs",
+    {201: models.SubmittedProof, 200: models.SubmittedProof},
+    permission="write",
+    query=NamespaceQuery,
+    body=models.NewProof,
+    errors=("proof_failed", "zk_disabled", "graph_busy"),
+    pool="slow",
+)
+def submit_proof(call: ApiCall) -> ApiAnswer:
+    """Store a proof that was made elsewhere, with the statement that it is about.
+
+    201 if it is new; 200, with `created: false`, if it existed. A refuted proof is not stored.
+    """
+    taken = _taken(call, call.body, asked_of(call))
+    now = now_text()
+    document = {**described(taken.proof, call.graph, taken.verdict, now), "proof_id": taken.proof.id}
+    document |= {"submitted_at": now, "created": taken.is_new, "checks": [check.to_json() for check in taken.checks]}
+    return ApiAnswer(201 if taken.is_new else 200, document)
+
+
+@OPERATIONS.add(
+    "POST",
+    "/api/v1/proofs/batch",
+    {200: models.SubmittedProofs},
+    permission="write",
+    query=NamespaceQuery,
+    body=models.NewProofs,
+    errors=("graph_busy",),
+    pool="slow",
+)
+def submit_proofs(call: ApiCall) -> ApiAnswer:
+    """Store several proofs; each is stored or refused separately."""
+    asked = asked_of(call)
+    successful, failed = [], []
+    for index, given in enumerate(call.body["proofs"]):
+        try:
+            successful.append(_taken(call, given, asked).proof.id)
+        except (CortexError, GraphError) as error:
+            if error.code not in _OF_ONE:
+                raise
+            failed.append({"index": index, "error": error.message, "code": error.code})
+    counts = {"successful_count": len(successful), "failed_count": len(failed)}
+    return ApiAnswer(200, {**counts, "successful": successful, "failed": failed})
+
+
+def _taken(call: ApiCall, given: dict[str, Any], asked: CheckContext) -> ImportedProof:
+    document, rules = given["proof_data"], tuple(given.get("rules", ()))
+    shown = ProofToImport(document, given["proof_type"], given.get("subject"), given.get("predicate"), rules)
+    taken = import_proof(shown, call.graph, asked)
+    call.service.verification_counts.add(call.graph.namespace, taken.verdict)
+    return taken
+
+
+@OPERATIONS.add(
+    "GET",
+    "/api/v1/proofs/{id}",
+    {200: models.FullProof},
+    query=NamespaceQuery,
+    errors=("proof_not_found", "graph_busy"),
+)
+def get_proof(call: ApiCall) -> ApiAnswer:
+    """Return the proof with an id."""
+    proof = proof_in_path(call)
+    return ApiAnswer(200, described(proof, call.graph) | {"proof_data": json.loads(proof.content)})
+
+
+@OPERATIONS.add(
+    "DELETE",
+    "/api/v1/proofs/{id}",
+    {200: models.DeletedProof},
+    permission="write",
+    query=NamespaceQuery,
+    errors=("proof_not_found",),
+)
+def delete_proof(call: ApiCall) -> ApiAnswer:
+    """Delete the proof with an id, and the links to it.
+
+    Also needs the permission `provenance` if a record links to the proof, unless the caller asserted the statement.
+    """
+    proof = proof_in_path(call)
+    if call.graph.proofs.is_linked(proof.id) and not all(is_author(call, triple_id) for triple_id in proof.proves):
+        call.caller.require("provenance")
+    call.graph.proofs.remove(proof.id)
+    return ApiAnswer(200, {"proof_id": proof.id, "deleted": True})
+
+
+@OPERATIONS.add(
+    "GET", "/api/v1/proofs", {200: models.ProofPage}, query=models.ProofsQuery, errors=("graph_busy",), pool="slow"
+)
+def list_proofs(call: ApiCall) -> ApiAnswer:
+    """List the proofs; optionally those of a type, or those that are verified.
+
+    Proofs are verified only if `verified` is given, and within the time limit.
+    """
+    limit, wanted = int(call.query.get("limit") or _DEFAULT_LIMIT), call.query.get("proof_type")
+    verified, asked = call.query.get("verified"), asked_of(call)
+    rows: list[dict[str, Any]] = []
+    cursor, read, size = call.query.get("cursor"), 0, 0
+    while True:
+        most = 1 if verified is not None else min(limit - len(rows), _PAGE)
+        proofs, cursor = call.graph.proofs.page(most, cursor)
+        read += most
+        for proof in proofs:
+            size += len(proof.content)
+            if wanted in (None, type_of(proof.kind, proof.content)):
+                rows += _listed(call, proof, verified, asked)
+        is_over = len(rows) >= limit or read >= _MAX_READ or size >= _MAX_SIZE
+        if cursor is None or is_over or (verified is not None and not asked.limit_ms):
+            return ApiAnswer(200, {"count": len(rows), "proofs": rows, "nextCursor": cursor})
+
+
+def _listed(call: ApiCall, proof: StoredProof, verified: bool | None, asked: CheckContext) -> list[dict[str, Any]]:
+    if verified is None:
+        return [described(proof, call.graph)]
+    result = checked(proof, call, asked)
+    fits = (result.verdict is Verdict.VERIFIED) == verified
+    return [described(proof, call.graph, result.verdict, result.at)] if fits else []
+
+
+def described(
+    proof: StoredProof, graph: NamespacedGraph, verdict: Verdict = Verdict.NOT_EVALUATED, at: str | None = None
+) -> dict[str, Any]:
+    """The JSON of a proof, without its content.
+
+    Args:
+        proof: the proof.
+        graph: the graph of its namespace.
+        verdict: the result of verifying it for this answer.
+        at: the time of that; None if it was not verified.
+    """
+    subject, predicate = _names(proof, graph)
+    return {
+        "id": proof.id,
+        "proof_type": type_of(proof.kind, proof.content),
+        "kind": proof.kind,
+        "created_at": proof.time,
+        "status": verdict.value,
+        "verified": verdict is Verdict.VERIFIED,
+        "verified_at": at,
+        "subject": subject,
+        "predicate": predicate,
+        "proves": list(proof.proves),
+        "premises": list(proof.premises),
+        "rests_on_graph": proof.rests_on_graph,
+        "size_bytes": len(proof.content.encode()),
+    }
+
+
+def _names(proof: StoredProof, graph: NamespacedGraph) -> tuple[str | None, str | None]:
+    """Subject and predicate of the statement that a proof is about, if they are known."""
+    try:
+        kind = kind_named(proof.kind)
+        quad = graph.index.find(proof.proves[0]) if kind is None else kind.statement_quad(proof, graph)
+    except CortexError:
+        quad = None
+    if quad is None or not isinstance(quad.subject, NamedNode):
+        return None, None
+    return graph.names.name(quad.subject.value), graph.names.name(quad.predicate.value)
+
+
+@OPERATIONS.add(
+    "GET",
+    "/api/v1/proofs/stats",
+    {200: models.ProofStats},
+    query=NamespaceQuery,
+    pool="slow",
+    description=f"The first {COUNTED:,} proofs; `exact` states whether that is all of them. Nothing is cached.",
+)
+def get_proof_stats(call: ApiCall) -> ApiAnswer:
+    """Count the proofs, and the verifications since the server started."""
+    types: Counter[str] = Counter()
+    size, cursor = 0, None
+    while True:
+        proofs, cursor = call.graph.proofs.page(_PAGE, cursor)
+        types.update(type_of(proof.kind, proof.content) for proof in proofs)
+        size += sum(len(proof.content.encode()) for proof in proofs)
+        if cursor is None or types.total() >= COUNTED:
+            break
+    verdicts = call.service.verification_counts.of(call.graph.namespace)
+    document = {
+        "total_proofs": types.total(),
+        "proofs_by_type": dict(sorted(types.items())),
+        "total_verifications": verdicts.total(),
+        "successful_verifications": verdicts[Verdict.VERIFIED],
+        "failed_verifications": verdicts[Verdict.REFUTED],
+        "unevaluated_verifications": verdicts[Verdict.NOT_EVALUATED],
+        "cache_hits": 0,
+        "cache_misses": 0,
+        "cache_hit_rate": 0.0,
+        "total_size_bytes": size,
+        "exact": cursor is None,
+    }
+    return ApiAnswer(200, document)
+
+
+# Errors of one proof of a batch; any other fails the batch.
+_OF_ONE = frozenset({"invalid_arguments", "proof_failed", "zk_disabled"})

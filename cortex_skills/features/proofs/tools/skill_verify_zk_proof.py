@@ -1,0 +1,114 @@
+"""`skill_verify_zk_proof`: verify a zero-knowledge proof, part by part.
+
+Rules kept here:
+- a call has either the id of a proof or the proof itself. The latter needs nothing of this graph;
+- the verdict is `verified` only when every part is: the mathematics, the expiry, the statement, the nonce when one was
+  passed, and the anchor of each commitment;
+- the result states what the proof establishes and what it does not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cortex_skills.safe_io.display import json_text
+from cortex_skills.tools.base import Call, Outcome, Tool
+
+_MAX_CREDENTIALS = 16
+
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "proofId": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 256,
+            "description": "A proof that is stored in this namespace; or `proof`.",
+        },
+        "proof": {"type": "object", "description": "The proof itself, made anywhere; or `proofId`."},
+        "credentials": {
+            "type": "array",
+            "items": {"type": "object"},
+            "maxItems": _MAX_CREDENTIALS,
+            "description": "Signatures of its commitments, beside the credentials in the graph.",
+        },
+        "nonce": {
+            "type": "string",
+            "maxLength": 256,
+            "description": "The value that the proof must be bound to.",
+        },
+        "tripleHash": {
+            "type": "string",
+            "pattern": "^[0-9a-f]{64}$",
+            "description": "The statement that it must be for; any when left out.",
+        },
+    },
+    "additionalProperties": False,
+}
+
+_ANSWER: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "verdict": {"enum": ["verified", "refuted", "not_evaluated"]},
+        "anchored": {
+            "type": "boolean",
+            "description": "Whether trusted issuers signed every commitment; true when there is none.",
+        },
+        "checks": {
+            "type": "array",
+            "items": {"type": "object"},
+            "description": "Each part: `part`, `verdict`, `establishes`, `doesNotEstablish`, `reasons`.",
+        },
+        "proofType": {"type": ["string", "null"]},
+        "statement": {"type": ["object", "null"], "description": "The statement that the proof is for."},
+        "claim": {"type": ["object", "null"], "description": "The property that it proves."},
+    },
+    "required": ["verdict", "anchored", "checks", "proofType", "statement", "claim"],
+}
+
+
+def _run(call: Call) -> Outcome:
+    from cortex_skills.features.proofs.verdict import Verdict
+    from cortex_skills.features.proofs.zk.request import utc_now
+    from cortex_skills.features.proofs.zk.service import verify
+
+    checks, proof = verify(call.arguments, call.host.graph, call.host.config, now=utc_now(), cancel=call.cancel)
+    checks = [check.for_a_model() for check in checks]
+    verdict = Verdict.of_all(check.verdict for check in checks)
+    anchors = [check for check in checks if check.part == "anchor"]
+    anchored = (
+        proof is not None
+        and len(anchors) == len(proof.claim.commitments)
+        and all(check.verdict is Verdict.VERIFIED for check in anchors)
+    )
+    details = {
+        "verdict": verdict.value,
+        "anchored": anchored,
+        "checks": [check.to_json() for check in checks],
+        "proofType": proof and proof.claim.proof_type,
+        "statement": proof and proof.statement.to_json(),
+        "claim": proof and proof.claim.to_json(),
+    }
+    lines = [{"verified": "VERIFIED", "refuted": "REFUTED", "not_evaluated": "NOT EVALUATED"}[verdict.value]]
+    for check in checks:
+        if check.verdict is Verdict.VERIFIED:
+            text = f"{check.establishes}. It does not establish {check.does_not_establish}."
+        else:
+            text = "; ".join(check.reasons)
+        lines.append(f"{check.part}, {check.verdict.value}: {json_text(text)[1:-1]}")
+    return Outcome("\n".join(lines), details)
+
+
+SKILL_VERIFY_ZK_PROOF = Tool(
+    name="skill_verify_zk_proof",
+    description=(
+        "Verify a zero-knowledge proof by its id or from the proof itself; the result states what it establishes and "
+        "what not. A proof about a commitment is verified only when a trusted issuer signed the commitment."
+    ),
+    input_schema=_SCHEMA,
+    permissions=("proofs:verify",),
+    budget=None,
+    rate_limited=False,
+    output_schema=_ANSWER,
+    run=_run,
+)

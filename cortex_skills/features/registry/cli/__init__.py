@@ -1,0 +1,31 @@
+"""The `registry` commands."""
+
+from cortex_skills.doors.cli.commands import Group
+from cortex_skills.features.registry.cli.change_skills import (
+    add,
+    deprecate,
+    maintain,
+    merge,
+    promote,
+    purge,
+    retire,
+    rollback,
+    trust,
+    unretire,
+)
+from cortex_skills.features.registry.cli.learn import learn
+from cortex_skills.features.registry.cli.show_skills import diff, events, export, find, history, list_, show
+
+__all__ = ["registry"]
+
+registry = Group(
+    "registry",
+    help="Keep, find and hand on skills: versions, states, signatures.",
+    sections={
+        "Skills": [add, list_, show, find, export],
+        "Versions": [history, diff, rollback],
+        "States": [promote, deprecate, merge, retire, unretire, trust, purge, maintain],
+        "Learning": [learn],
+        "Events": [events],
+    },
+)

@@ -1,0 +1,265 @@
+"""`registry list|show|find|history|diff|export|events`.
+
+Rules kept here:
+- a skill is named NAME, or NAMESPACE/NAME when it belongs to another namespace than that of the graph;
+- texts of a skill are escaped like every other text from outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cortex_skills.doors.cli.commands import Command, Group
+from cortex_skills.doors.cli.options import Choice, Common
+from cortex_skills.doors.cli.path_types import GivenPath
+from cortex_skills.errors import CortexError
+
+if TYPE_CHECKING:
+    from cortex_skills.features.registry.registry import SkillRegistry
+    from cortex_skills.features.registry.skill_finder import Among
+    from cortex_skills.features.registry.skill_record import SkillKey, SkillRecord, SkillVersion
+
+_STATES = ("candidate", "verified", "released", "degraded", "deprecated", "archived")
+_ORIGINS = ("builtin", "human", "learned")
+_INDEX_S = 600.0  # a command waits for the index
+_WIDE = 80
+SKILL = click.argument("name", metavar="NAME")
+
+
+def key(registry: SkillRegistry, name: str) -> SkillKey:
+    """The skill that an argument names."""
+    from cortex_skills.features.registry.views import key_of
+
+    return key_of(name, registry.terms.names.namespace)
+
+
+@click.command("list", cls=Command)
+@click.option("--state", type=Choice(_STATES), help="Only skills in this state [those in use].")
+@click.option("--origin", type=Choice(_ORIGINS), help="Only skills that these made.")
+@click.pass_obj
+def list_(common: Common, state: str | None, origin: str | None) -> None:
+    """List the registered skills: those in use, or those in a state, such as `--state deprecated`."""
+    from cortex_skills.features.registry.lifecycle import is_listed
+
+    _list(common, lambda record: is_listed(record.standing, state) and origin in (None, record.standing.origin))
+
+
+@click.command(cls=Command)
+@click.argument("words", nargs=-1, required=True, metavar="WORD…")
+@click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="How many at most.")
+@click.option("--all", "everything", is_flag=True, help="Also skills that agents are not shown.")
+@click.pass_obj
+def find(common: Common, words: tuple[str, ...], limit: int, everything: bool) -> None:
+    """Find skills by words of their names and descriptions, and by meaning if `finder.embedder` is set."""
+    from cortex_skills.features.registry.views import record_view
+
+    now = datetime.now(UTC)
+    with common.plugin(reads=True) as plugin:
+        registry, level = plugin.registry, plugin.registry.levels()
+        among: Among = "all" if everything else "reliable"
+        found = plugin.skill_finder.find(" ".join(words), limit, among=among, timeout_s=_INDEX_S)
+        views = [record_view(registry, each.record, now, level=level) | each.to_json() for each in found.skills]
+    _show(common, views, "no skill matches")
+    if found.problem:
+        common.out.note(str(found.problem))
+
+
+def _list(common: Common, accepts: Callable[[SkillRecord], bool]) -> None:
+    from cortex_skills.features.registry.views import record_view
+
+    now = datetime.now(UTC)
+    with common.plugin(reads=True) as plugin:
+        registry = plugin.registry
+        level = registry.levels()
+        records = list(registry.all_records())
+        found = [record_view(registry, record, now, level=level) for record in filter(accepts, records)]
+    found.sort(key=lambda view: (view["namespace"], view["name"]))
+    _show(common, found, "no skill is registered" if not records else "no skill matches")
+
+
+def _show(common: Common, found: list[dict[str, Any]], nothing: str) -> None:
+    def show() -> None:
+        rows = [_row(view) for view in found]
+        common.out.table(("skill", "version", "state", "origin", "tier", "successes", "description"), rows)
+
+    common.out.answer(found, show)
+    if not found and not common.out.as_json:
+        common.out.note(nothing)
+
+
+def _row(view: dict[str, Any]) -> tuple[str, ...]:
+    quality = view["quality"]
+    return (
+        f"{view['namespace']}/{view['name']}",
+        str(view["current"]["version"]),
+        view["lifecycle"],
+        view["origin"],
+        str(view["trustTier"]),
+        f"{quality['successes']} of {quality['invocations']}",
+        view["description"].partition("\n")[0][:_WIDE],
+    )
+
+
+@click.command(cls=Command)
+@SKILL
+@click.option("--version", "number", type=click.IntRange(1), metavar="N", help="An earlier version.")
+@click.pass_obj
+def show(common: Common, name: str, number: int | None) -> None:
+    """Show a skill: where it stands, its counters, its document; all of it is verified."""
+    from cortex_skills.features.registry.measured_gain import gain_of
+    from cortex_skills.features.registry.views import ATTEST_WORDS, document_view, record_view, version_view
+
+    with common.plugin(reads=True) as plugin:
+        registry = plugin.registry
+        record = registry.record(key(registry, name))
+        version = registry.version(record.version_id) if number is None else _numbered(registry, record.key, number)
+        document = registry.document(version)
+        level = registry.levels()
+        similar = len(plugin.skill_finder.similar(record, timeout_s=_INDEX_S))
+        view = record_view(registry, record, datetime.now(UTC), similar=similar, level=level)
+        gain = gain_of(registry, record) if record.standing.origin == "learned" else None
+        answer = {
+            **view,
+            "gain": None if gain is None else gain.to_json(),
+            "shown": version_view(version, level),
+            "document": document_view(document),
+        }
+
+    def lines() -> None:
+        standing = f"{view['lifecycle']}, {view['origin']}, tier {view['trustTier']}"
+        out, quality, signed = common.out, view["quality"], answer["shown"]
+        out.line(f"{view['namespace']}/{view['name']} version {signed['version']}: {standing}")
+        out.line(view["description"])
+        if view["reason"]:
+            out.line(f"reason: {view['reason']}")
+        low, high = quality["successInterval"]
+        out.line(
+            f"measured outcomes: {quality['successes']} of {quality['invocations']} succeeded"
+            f" (95 %: {low:.2f} to {high:.2f}), loaded {quality['loads']} times, health {view['health']['overall']:.2f}"
+        )
+        current = quality["current"]
+        out.line(
+            f"of this version count: {current['successes']} of {current['invocations']} succeeded"
+            f" ({current['agents']} are of agents, one of each)"
+        )
+        if reports := quality["reports"]["agents"]:
+            out.line(f"reports: {quality['reports']['working']} of {reports} agents say that it works")
+        if gain is not None:
+            out.line(f"measured gain: {gain}")
+        out.line(f"digest {signed['digest']}, {ATTEST_WORDS[signed['attest']]}")
+        if learned := signed["learnedIn"]:
+            out.line(f"learned in the session {learned['session']} of {learned['agent']}, {learned['time']}")
+        for title, names in (("depends on", view["dependsOn"]), ("conflicts with", view["conflictsWith"])):
+            if names:
+                out.line(f"{title}: {', '.join(names)}")
+        for place, step in enumerate(answer["document"]["steps"], 1):
+            out.line(f"{place}. {step['action']}" + (f" (tool {step['tool']})" if step["tool"] else ""))
+        for file in answer["document"]["resources"]:
+            out.line(f"file {file['path']}, {file['size']:,} bytes{', executable' if file['executable'] else ''}")
+        if answer["document"]["body"]:
+            out.line("")
+            out.text(answer["document"]["body"].rstrip("\n"))
+
+    common.out.answer(answer, lines)
+
+
+@click.command(cls=Command)
+@SKILL
+@click.pass_obj
+def history(common: Common, name: str) -> None:
+    """List the versions of a skill."""
+    from cortex_skills.features.registry.views import ATTEST_WORDS, version_view
+
+    with common.plugin(reads=True) as plugin:
+        registry = plugin.registry
+        level = registry.levels()
+        versions = registry.versions(registry.record(key(registry, name)).key)
+        found = [version_view(version, level) for version in versions]
+    rows = [(str(v["version"]), v["created"], ATTEST_WORDS[v["attest"]], v["digest"][:16], v["id"]) for v in found]
+    common.out.answer(found, lambda: common.out.table(("version", "created", "signature", "digest", "id"), rows))
+
+
+@click.command(cls=Command)
+@SKILL
+@click.argument("old", type=click.IntRange(1), metavar="OLD")
+@click.argument("new", type=click.IntRange(1), metavar="NEW")
+@click.pass_obj
+def diff(common: Common, name: str, old: int, new: int) -> None:
+    """Show the difference between two versions of a skill."""
+    from cortex_skills.features.registry.views import differences
+
+    with common.plugin(reads=True) as plugin:
+        registry = plugin.registry
+        skill = registry.record(key(registry, name)).key
+        documents = [registry.document(_numbered(registry, skill, number)) for number in (old, new)]
+    lines = differences(*documents)
+    common.out.answer({"lines": lines}, lambda: common.out.text("\n".join(lines)) if lines else None)
+
+
+@click.command(cls=Command)
+@SKILL
+@click.argument("target", type=GivenPath(file_okay=False, path_type=Path), metavar="FOLDER")
+@click.option("--version", "number", type=click.IntRange(1), metavar="N", help="An earlier version.")
+@click.pass_obj
+def export(common: Common, name: str, target: Path, number: int | None) -> None:
+    """Write a skill to a new folder in FOLDER: its files, and its digests and signature beside them.
+
+    `cortex-skills registry add` of another installation registers it with the same digests and signature.
+    """
+    from cortex_skills.features.registry import skill_changes
+
+    with common.plugin() as plugin:
+        registry = plugin.registry
+        skill = registry.record(key(registry, name)).key
+        version = registry.current(skill) if number is None else _numbered(registry, skill, number)
+        operation, place = skill_changes.export, str(target)
+        folder = plugin.operate(operation, door="command", skill=str(skill), folder=place, version=version.id).folder
+    answer = {"folder": folder, "version": version.number, "digest": version.digest}
+    common.out.answer(answer, lambda: common.out.line(f"{skill} version {version.number} is in {folder}"))
+
+
+@click.command("list", cls=Command)
+@click.option("--since", type=click.IntRange(1), default=1, metavar="N", help="From the event with this number on.")
+@click.pass_obj
+def list_events(common: Common, since: int) -> None:
+    """List the events of the registry."""
+    with common.plugin(reads=True) as plugin:
+        found = [event.to_json() for event in plugin.registry.log.events(since)]
+    rows = [(str(e["sequence"]), e["time"], e["kind"], e["details"].get("name", ""), e["actor"]) for e in found]
+    common.out.answer(found, lambda: common.out.table(("number", "time", "event", "skill", "by"), rows))
+
+
+@click.command("verify", cls=Command)
+@click.option("--since", type=click.IntRange(1), default=1, metavar="N", help="From the event with this number on.")
+@click.pass_context
+def verify_events(ctx: click.Context, since: int) -> None:
+    """Verify the chain of events; the exit status is 1 when one was changed, removed, inserted or forged."""
+    common: Common = ctx.obj
+    with common.plugin(reads=True) as plugin:
+        count, fault = plugin.registry.log.count(), plugin.registry.verify_events(since)
+    if fault is None:
+        answer: dict[str, Any] = {"whole": True, "events": count}
+        text = f"the chain of {count} events is whole" + (f" from {since} on" if since > 1 else "")
+    else:
+        answer = {"whole": False, "sequence": fault.sequence, "problem": fault.problem}
+        text = f"event {fault.sequence} {fault.problem}"
+    common.out.answer(answer, lambda: common.out.line(text))
+    if fault is not None:
+        ctx.exit(1)
+
+
+events = Group(
+    "events", help="List and verify the events of the registry.", sections={"Commands": [list_events, verify_events]}
+)
+
+
+def _numbered(registry: SkillRegistry, skill: SkillKey, number: int) -> SkillVersion:
+    for version in registry.versions(skill):
+        if version.number == number:
+            return version
+    raise CortexError("skill_not_found", f"{skill} has no version {number}", hint="`registry history` lists them")

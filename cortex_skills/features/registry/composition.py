@@ -1,0 +1,157 @@
+"""A skill with the reflections that it composes with, within a budget of tokens; pure.
+
+Rules kept here:
+- a document declares namespaces, each with the least depth of its reflections: a list of `{namespace, min_depth}`, or
+  `{namespaces, min_depth}`. What is declared in another form is reported and not read;
+- a namespace is read as far as the host allows it, and a reflection within the least depth and `MAX_DEPTH`;
+- score = recency (1 − age / 365.25 days, at least 0) + recall (uses / 50, at most 1); the best come first, each text
+  once;
+- what does not fit into the budget is counted, and smaller ones that follow are taken. The body is not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from cortex_graph.names import is_namespace
+from cortex_skills.features.memory import MAX_DEPTH, Memory
+from cortex_skills.features.registry.token_estimate import estimated_tokens
+
+BUDGET, MAX_BUDGET = 4_000, 32_000  # tokens
+_YEAR_S = 365.25 * 24 * 3600
+_MANY_USES = 50
+_MOST = 100  # namespaces
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A namespace whose reflections a skill composes with; with a problem when it is not read."""
+
+    namespace: str
+    min_depth: int = 1
+    problem: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The declaration, and how deep it reaches, as a JSON object."""
+        limits = {"min_depth": self.min_depth, "max_reflection_depth": MAX_DEPTH}
+        return {"namespace": self.namespace, **limits, "problem": self.problem or None}
+
+
+@dataclass(frozen=True, slots=True)
+class ComposedReflection:
+    """A reflection that fits, its text as it is shown, and its score."""
+
+    namespace: str
+    memory: Memory
+    text: str
+    score: float
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """What is composed.
+
+    Attributes:
+        declared: the namespaces, read or not.
+        reflections: the best first.
+        tokens: what they cost together, estimated.
+        dropped: how many did not fit.
+        withheld: how many have a text that is not shown.
+    """
+
+    declared: tuple[Declared, ...]
+    reflections: tuple[ComposedReflection, ...]
+    tokens: int
+    dropped: int
+    withheld: int
+
+
+def declared_namespaces(given: object, may_read: Callable[[str], bool]) -> tuple[Declared, ...]:
+    """The declarations of a document (`composes_with_reflections`).
+
+    Args:
+        given: as the document has them.
+        may_read: whether the host allows to read the reflections of a namespace.
+    """
+    entries: list[object] = []
+    if isinstance(given, Mapping):
+        names = given.get("namespaces", [given["namespace"]] if "namespace" in given else [])
+        shared = given.get("min_depth", 1)
+        names = names if isinstance(names, list | tuple) else [names]
+        entries = [{"namespace": name, "min_depth": shared} for name in names]
+    elif isinstance(given, list | tuple):
+        entries = list(given)
+    return tuple(_declared(entry, may_read) for entry in entries[:_MOST])
+
+
+def _declared(entry: object, may_read: Callable[[str], bool]) -> Declared:
+    name = entry.get("namespace") if isinstance(entry, Mapping) else None
+    least = entry.get("min_depth", 1) if isinstance(entry, Mapping) else None
+    if not isinstance(name, str) or not is_namespace(name):
+        return Declared("", problem="is not the name of a namespace")
+    if not isinstance(least, int) or isinstance(least, bool) or least < 0:
+        return Declared(name, problem="min_depth is not a whole number from 0")
+    if not may_read(name):
+        return Declared(name, min(least, MAX_DEPTH + 1), "the host does not allow it (`registry.reflectionNamespaces`)")
+    return Declared(name, min(least, MAX_DEPTH + 1))
+
+
+def composed(
+    declared: tuple[Declared, ...],
+    reflections: Callable[[str], list[Memory]],
+    shown: Callable[[Memory], str | None],
+    budget: int,
+    now: datetime,
+) -> Composition:
+    """The reflections that fit into a budget.
+
+    Args:
+        declared: the namespaces.
+        reflections: all reflections of a namespace that the caller may read.
+        shown: the text of one as it is shown; None for one that is not.
+        budget: tokens.
+        now: the current time, with its zone.
+    """
+    ranked = sorted(_scored(declared, reflections, now), key=lambda each: (-each[0], each[1], each[2].id))
+    taken: list[ComposedReflection] = []
+    seen: set[str] = set()
+    tokens = dropped = withheld = 0
+    for score, namespace, memory in ranked:
+        if memory.text in seen:
+            continue
+        seen.add(memory.text)
+        text = shown(memory)
+        if text is None:
+            withheld += 1
+            continue
+        cost = estimated_tokens(text)
+        if tokens + cost > budget:
+            dropped += 1
+            continue
+        tokens += cost
+        taken.append(ComposedReflection(namespace, memory, text, round(score, 6), cost))
+    return Composition(declared, tuple(taken), tokens, dropped, withheld)
+
+
+def _scored(
+    declared: tuple[Declared, ...], reflections: Callable[[str], list[Memory]], now: datetime
+) -> Iterator[tuple[float, str, Memory]]:
+    read: dict[str, list[Memory]] = {}
+    for each in declared:
+        if each.problem:
+            continue
+        if each.namespace not in read:
+            read[each.namespace] = reflections(each.namespace)
+        for memory in read[each.namespace]:
+            if each.min_depth <= memory.depth <= MAX_DEPTH:
+                yield score_of(memory, now), each.namespace, memory
+
+
+def score_of(memory: Memory, now: datetime) -> float:
+    """How much a reflection counts now, 0 to 2."""
+    age = max(0.0, (now - memory.time).total_seconds())
+    return max(0.0, 1 - age / _YEAR_S) + min(memory.uses, _MANY_USES) / _MANY_USES

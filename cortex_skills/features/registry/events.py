@@ -1,0 +1,187 @@
+"""The chain of registry events in the graph, and changes that are made with one.
+
+Rules kept here:
+- an event is `{base}NS/event/N` in the registry graph, with the number N of the chain; it is never changed or removed;
+- a change of the registry and its event are written in one transaction, which claims the number N. So of two writers
+  one makes its change, and the other reads the registry again: the chain cannot fork, and no change is based on a state
+  that another one replaced;
+- the number of the last event is found by search over the numbers, which have no gaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar
+
+from pyoxigraph import Literal, NamedNode, Quad
+
+from cortex_graph.claims import apply_claimed
+from cortex_graph.exceptions import GraphBusy
+from cortex_graph.store import GraphStore, Pattern
+from cortex_graph.vocabulary import DATE_TIME, GENERATED_AT, TYPE
+from cortex_skills.audit.chain import ChainEvent, ChainFault, Signer, Verify, first_fault, next_event
+from cortex_skills.features.registry import terms
+from cortex_skills.features.registry.content import corrupt
+from cortex_skills.features.registry.record_quads import RegistryTerms
+from cortex_skills.safe_io.display import whole_characters
+
+_ATTEMPTS = 200
+_TEXTS = {
+    "kind": terms.EVENT_KIND,
+    "actor": terms.ACTOR,
+    "payload": terms.PAYLOAD,
+    "prev_hash": terms.PREV_HASH,
+    "attest": terms.ATTEST,
+    "key": terms.PUBLIC_KEY,
+    "signature": terms.SIGNATURE,
+    "hash": terms.HASH,
+}
+_OPTIONAL = ("key", "signature")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryChange(Generic[T]):
+    """What a change writes.
+
+    Attributes:
+        kind: the kind of its event; empty when there is nothing to change.
+        details: the payload of its event, as JSON.
+        result: what the change answers when it was made.
+        insert: the quads to write.
+        remove: the quads to remove.
+    """
+
+    result: T
+    kind: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    insert: Sequence[Quad] = ()
+    remove: Sequence[Quad] = ()
+
+
+class EventLog:
+    """The events of the registry of one namespace.
+
+    Args:
+        store: the store.
+        registry: the nodes of the registry.
+        signer: opens the key that signs events, when the first one is written; None leaves them unsigned.
+    """
+
+    def __init__(self, store: GraphStore, registry: RegistryTerms, signer: Callable[[], Signer | None]) -> None:
+        self._store = store
+        self._registry = registry
+        self._signer = signer
+        self._known = 0  # an event with this number exists
+        self.stream = f"registry:{registry.names.graph.value}"
+
+    def change(self, decide: Callable[[], RegistryChange[T]], actor: str) -> T:
+        """Make a change and its event, in one transaction.
+
+        Args:
+            decide: reads the registry and returns the change; called again when another writer was faster.
+            actor: who makes it.
+
+        Raises:
+            GraphBusy: other writers were faster each time.
+        """
+        for _ in range(_ATTEMPTS):
+            before = self.last()
+            change = decide()
+            if not change.kind:
+                return change.result
+            who = whole_characters(actor)
+            event = next_event(
+                self.stream, before, change.kind, who, change.details, datetime.now(UTC), key=self._signer()
+            )
+            claim, *quads = self._quads(event)
+            if apply_claimed(self._store, claim, [*quads, *change.insert], change.remove):
+                self._known = event.sequence
+                return change.result
+        raise GraphBusy("the registry is written to repeatedly, and nothing was changed", hint="try again later")
+
+    def last(self) -> ChainEvent | None:
+        """The last event; None when there is none."""
+        number = self.count()
+        return None if number == 0 else self._read(number)
+
+    def count(self) -> int:
+        """How many events there are."""
+        low, step = self._known, 1
+        if low and not self._exists(low):  # the store was replaced
+            low = 0
+        while self._exists(low + step):
+            low += step
+            step *= 2
+        while step > 1:
+            step //= 2
+            if self._exists(low + step):
+                low += step
+        self._known = low
+        return low
+
+    def events(self, since: int = 1) -> Iterator[ChainEvent]:
+        """The events from a number on; a missing one ends them.
+
+        Raises:
+            CortexError: `graph_corrupt`: an event is malformed.
+        """
+        number = since
+        while (event := self._find(number)) is not None:
+            yield event
+            number += 1
+
+    def verify(self, verify: Verify, since: int = 1, level_of: Callable[[str], str] | None = None) -> ChainFault | None:
+        """The first broken, missing or forged event from a number on; None when there is none."""
+        return first_fault(self._all(since), self.stream, verify, since=since, level_of=level_of)
+
+    def _all(self, since: int) -> Iterator[ChainEvent]:
+        """Every event from a number on, also behind a gap."""
+        quads = self._store.quads(Pattern(self._registry.graph, None, terms.SEQUENCE))
+        texts = [quad.object.value for quad in quads if isinstance(quad.object, Literal)]
+        for number in sorted(int(text) for text in texts if text.isdecimal() and int(text) >= since):
+            if (event := self._find(number)) is not None:
+                yield event
+
+    def _exists(self, number: int) -> bool:
+        pattern = Pattern(self._registry.graph, self._registry.event(number), terms.HASH)
+        return self._store.count(pattern, 1) > 0
+
+    def _read(self, number: int) -> ChainEvent:
+        event = self._find(number)
+        return event if event is not None else corrupt(f"the event {number} of the registry is missing")
+
+    def _find(self, number: int) -> ChainEvent | None:
+        node = self._registry.event(number)
+        values: dict[NamedNode, str] = {}
+        for quad in self._store.quads(Pattern(self._registry.graph, node)):
+            if quad.predicate in values:
+                corrupt(f"the event {number} of the registry has two values of {quad.predicate}")
+            values[quad.predicate] = quad.object.value if isinstance(quad.object, Literal) else ""
+        if not values:
+            return None
+        try:
+            texts = {name: values.get(term, "") if name in _OPTIONAL else values[term] for name, term in _TEXTS.items()}
+            return ChainEvent(
+                stream=self.stream, sequence=int(values[terms.SEQUENCE]), time=values[GENERATED_AT], **texts
+            )
+        except (KeyError, ValueError):
+            return corrupt(f"the event {number} of the registry is incomplete")
+
+    def _quads(self, event: ChainEvent) -> list[Quad]:
+        """The quads of an event, its claim first."""
+        node, graph = self._registry.event(event.sequence), self._registry.graph
+        quads = [
+            Quad(node, terms.HASH, Literal(event.hash), graph),
+            Quad(node, TYPE, terms.EVENT, graph),
+            Quad(node, terms.SEQUENCE, Literal(str(event.sequence), datatype=terms.INTEGER), graph),
+            Quad(node, GENERATED_AT, Literal(event.time, datatype=DATE_TIME), graph),
+        ]
+        for name, term in _TEXTS.items():
+            value = getattr(event, name)
+            if name != "hash" and (value or name not in _OPTIONAL):
+                quads.append(Quad(node, term, Literal(value), graph))
+        return quads

@@ -1,0 +1,25 @@
+"""The feature `registry`. Skills that are registered and learned."""
+
+from cortex_skills.feature import Feature
+
+FEATURE = Feature(
+    name="registry",
+    rank=40,
+    operations=("cortex_skills.features.registry.skill_changes",),
+    tools=("cortex_skills.features.registry.tools",),
+    rest=(
+        "cortex_skills.features.registry.rest.registered_skills",
+        "cortex_skills.features.registry.rest.procedural_skills",
+        "cortex_skills.features.registry.rest.reflection_operations",
+    ),
+    pages=(
+        "cortex_skills.features.registry.pages.registry_list",
+        "cortex_skills.features.registry.pages.registered_skill",
+        "cortex_skills.features.registry.pages.edit_skill",
+    ),
+    commands={
+        "Keep skills": {
+            "registry": "cortex_skills.features.registry.cli:registry",
+        },
+    },
+)

@@ -1,0 +1,89 @@
+"""Several registered skills that were chosen in a list, promoted or deprecated one after the other.
+
+Rules kept here:
+- each is changed by the operation of the REST API; one that is refused stops no others;
+- a chosen skill is sent with the state that was shown: it is not promoted when it is in another one meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cortex_skills.doors.explorer.display import OF_NAME, ShownText, shown_text
+from cortex_skills.doors.explorer.page import PageCall
+from cortex_skills.doors.http.http_errors import HttpError
+from cortex_skills.doors.rest.operations import ApiCall
+from cortex_skills.errors import CortexError
+from cortex_skills.features.registry.pages.registered import namespace_of
+from cortex_skills.features.registry.rest.procedural_skills import deprecate_skill, promote_skill
+from cortex_skills.features.registry.rest.registry_models import LONGEST_REASON
+from cortex_skills.features.registry.views import key_of
+
+FIELD = "skill:"  # and the name: the field of a chosen skill, with the state that was shown
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenOutcome:
+    """What was done: the word, the skills with their states now, and those that were refused with the reason."""
+
+    word: str
+    done: tuple[tuple[ShownText, str], ...]
+    refused: tuple[tuple[ShownText, ShownText], ...]
+
+
+def promote_chosen(call: PageCall, fields: Mapping[str, str]) -> ChosenOutcome:
+    """Raise the state of each chosen skill by one.
+
+    Raises:
+        CortexError: `invalid_arguments`: none is chosen.
+    """
+    registry = call.service.registry(namespace_of(call))
+
+    def promote(api: ApiCall, name: str, shown_state: str) -> str:
+        state = registry.record(key_of(name, registry.terms.names.namespace)).standing.lifecycle
+        if state != shown_state:
+            raise CortexError("invalid_arguments", f"it is {state} now, and was not promoted", hint="look at it again")
+        return _state(promote_skill(replace(api, body={"name": name})).document)
+
+    return _each(call, fields, "promoted", promote)
+
+
+def deprecate_chosen(call: PageCall, fields: Mapping[str, str]) -> ChosenOutcome:
+    """Take each chosen skill out of use, with one reason.
+
+    Raises:
+        CortexError: `invalid_arguments`: none is chosen, or there is no reason.
+    """
+    reason = fields.get("reason", "").strip()
+    if not 0 < len(reason) <= LONGEST_REASON:
+        raise CortexError("invalid_arguments", f"a reason has 1 to {LONGEST_REASON:,} characters", hint="give a reason")
+
+    def deprecate(api: ApiCall, name: str, _: str) -> str:
+        return _state(deprecate_skill(replace(api, body={"name": name, "reason": reason})).document)
+
+    return _each(call, fields, "deprecated", deprecate)
+
+
+def _each(
+    call: PageCall, fields: Mapping[str, str], word: str, change: Callable[[ApiCall, str, str], str]
+) -> ChosenOutcome:
+    chosen = [(name.removeprefix(FIELD), state) for name, state in fields.items() if name.startswith(FIELD)]
+    if not chosen:
+        raise CortexError(
+            "invalid_arguments", f"no skill is chosen, and none was {word}", hint="check some in the list"
+        )
+    done: list[tuple[ShownText, str]] = []
+    refused: list[tuple[ShownText, ShownText]] = []
+    api = call.api(namespace=namespace_of(call))
+    for name, state in chosen:
+        try:
+            done.append((shown_text(name, OF_NAME), change(api, name, state)))
+        except (CortexError, HttpError) as error:
+            refused.append((shown_text(name, OF_NAME), shown_text(error.message)))
+    return ChosenOutcome(word, tuple(done), tuple(refused))
+
+
+def _state(answer: Any) -> str:
+    return str(answer["skill"]["lifecycle"])

@@ -1,0 +1,205 @@
+"""`/api/v1/skill`: registered skills by the ids of their versions, as the clients of agent skill registries call them.
+
+Rules kept here:
+- `read` reads, `write` registers and exports;
+- a folder that a client names is below `registry.importRoot` or `registry.exportRoot`, and an answer names no other
+  folder of this machine;
+- a document is verified whenever it is read: digest, signature, and each file.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from datetime import UTC, datetime
+from typing import Any
+
+from cortex_skills.doors.http.bodies import invalid
+from cortex_skills.doors.http.http_errors import HttpError
+from cortex_skills.doors.rest.model_types import NamespaceQuery, SkillVersionId
+from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
+from cortex_skills.doors.rest.schemas import check
+from cortex_skills.features.finder.words import without_accents
+from cortex_skills.features.registry import skill_changes as changes
+from cortex_skills.features.registry.content import front_matter
+from cortex_skills.features.registry.document import SkillDocument
+from cortex_skills.features.registry.folders import SkillFolder, read_skill_folder
+from cortex_skills.features.registry.jails import import_folder
+from cortex_skills.features.registry.lifecycle import is_listed
+from cortex_skills.features.registry.reading import attest_level
+from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.rest import registry_models as models
+from cortex_skills.features.registry.skill_md import read_skill_md
+from cortex_skills.features.registry.skill_record import SkillRecord, SkillVersion
+from cortex_skills.features.registry.views import document_view, record_view, version_view
+
+_PAGE = 100
+_UNKNOWN = ("skill_not_found",)
+_UNSOUND = ("graph_corrupt", "signature_invalid")
+
+OPERATIONS = Operations()
+
+
+def registry_of(call: ApiCall) -> SkillRegistry:
+    """The registry of the namespace of a call.
+
+    Raises:
+        HttpError: the caller may not use it.
+    """
+    return call.service.registry(call.caller.namespace(call.query.get("namespace")))
+
+
+def skill_view(registry: SkillRegistry, record: SkillRecord, level: Any = None) -> dict[str, Any]:
+    """A registered skill, as all answers show it."""
+    view = record_view(registry, record, datetime.now(UTC), level=level)
+    front = front_matter(registry.version(record.version_id).front)
+    return {"id": record.version_id, **view, **{name: front[name] for name in ("trigger_pattern", "metadata")}}
+
+
+@OPERATIONS.add(
+    "POST",
+    "/api/v1/skill/register",
+    {200: models.RegisteredVersion},
+    permission="write",
+    query=NamespaceQuery,
+    body=models.SkillToRegister,
+    errors=(
+        "manifest_invalid",
+        "skill_changed",
+        "state_conflict",
+        "skill_not_found",
+        "graph_busy",
+        "signature_invalid",
+        "export_changed",
+    ),
+    pool="slow",
+)
+def register_skill(call: ApiCall) -> ApiAnswer:
+    """Register a skill, or its next version; nothing of it runs.
+
+    A skill that is the same as the current version is not registered again.
+    """
+    registry = registry_of(call)
+    read = _read(call, registry)
+    done = call.operate(
+        changes.register,
+        document=read.document,
+        expected_version=call.body.get("expected_version"),
+        signature=read.signature,
+    )
+    version = done.version
+    return ApiAnswer(
+        200,
+        {
+            "registered": True,
+            "created": done.created,
+            "id": version.id,
+            "namespace": version.key.namespace,
+            "name": version.key.name,
+            "version": version.number,
+            "digest": version.digest,
+            "compat_digest": version.compat_digest,
+            "signed": bool(version.signature),
+            "attest": attest_level(version, registry.levels()),
+            "superseded_id": version.previous,
+            "warnings": list(read.warnings),
+        },
+    )
+
+
+def _read(call: ApiCall, registry: SkillRegistry) -> SkillFolder:
+    namespace = registry.terms.names.namespace
+    if ("inline_skill" in call.body) == ("folder_path" in call.body):
+        raise invalid("give `inline_skill` or `folder_path`", field="document")
+    if "inline_skill" in call.body:
+        return SkillFolder(read_skill_md(call.body["inline_skill"], namespace=namespace))
+    folder = import_folder(call.service.plugin.config, call.body["folder_path"])
+    return read_skill_folder(folder, namespace, accept_changed=call.body.get("accept_changed", False))
+
+
+@OPERATIONS.add(
+    "GET", "/api/v1/skill/list", {200: models.RegistryPage}, query=models.RegistryPageQuery, errors=(), pool="slow"
+)
+def list_registered_skills(call: ApiCall) -> ApiAnswer:
+    """List registered skills, a page at a time; a page may have fewer of them than its limit.
+
+    Deprecated and archived skills are listed when their state is asked for.
+    """
+    registry, query = registry_of(call), call.query
+    records, cursor = registry.records(query.get("cursor"), query.get("limit", _PAGE))
+    level = registry.levels()
+    words = without_accents(query.get("filter", "")).split()
+    found = [
+        view
+        for record in records
+        if query.get("skillNamespace") in (None, record.key.namespace)
+        if is_listed(record.standing, query.get("lifecycle"))
+        if (view := skill_view(registry, record, level))
+        if all(word in without_accents(f"{view['name']} {view['description']}") for word in words)
+    ]
+    return ApiAnswer(200, {"skills": found, "count": len(found), "nextCursor": cursor})
+
+
+@OPERATIONS.add(
+    "GET",
+    "/api/v1/skill/{id}",
+    {200: models.VersionDetail},
+    query=NamespaceQuery,
+    errors=(*_UNKNOWN, *_UNSOUND),
+)
+def get_skill_version(call: ApiCall) -> ApiAnswer:
+    """Return a version of a skill with its document; earlier versions too."""
+    registry, version = version_of(call)
+    view = document_view(registry.document(version))
+    view |= {"allowed_tools": view.pop("allowedTools"), "trigger_pattern": view.pop("triggerPattern")}
+    return ApiAnswer(200, {**version_view(version, registry.levels()), **view})
+
+
+@OPERATIONS.add(
+    "GET",
+    "/api/v1/skill/{id}/resource",
+    {200: models.SkillResourceView},
+    query=models.SkillFileQuery,
+    errors=("not_found", *_UNKNOWN, *_UNSOUND),
+)
+def get_skill_resource(call: ApiCall) -> ApiAnswer:
+    """Return a file of a version of a skill."""
+    registry, version = version_of(call)
+    document: SkillDocument = registry.document(version)
+    for file in document.resources:
+        if file.path == call.query["path"]:
+            try:
+                encoding, content = "utf-8", file.data.decode()
+            except UnicodeDecodeError:
+                encoding, content = "base64", b64encode(file.data).decode()
+            about = {"path": file.path, "kind": file.kind, "size": len(file.data), "sha256": file.sha256}
+            return ApiAnswer(200, {"skill_id": version.id, **about, "encoding": encoding, "content": content})
+    raise HttpError("not_found", "the skill has no file at this path", hint="`resources` of the version lists them")
+
+
+@OPERATIONS.add(
+    "POST",
+    "/api/v1/skill/{id}/export",
+    {200: models.ExportedSkill},
+    permission="write",
+    query=NamespaceQuery,
+    body=models.ExportTarget,
+    errors=(*_UNKNOWN, *_UNSOUND, "skill_exists", "graph_busy"),
+    pool="slow",
+)
+def export_skill_version(call: ApiCall) -> ApiAnswer:
+    """Write a version of a skill to a new folder, with its digests and its signature."""
+    _, version = version_of(call)
+    return ApiAnswer(200, exported(call, version, call.body.get("target_folder", "")))
+
+
+def exported(call: ApiCall, version: SkillVersion, target: str) -> dict[str, Any]:
+    """Export a version to a folder of clients, and return the answer."""
+    done = call.operate(changes.export, skill=str(version.key), folder=target, version=version.id)
+    about = {"id": version.id, "version": version.number, "digest": version.digest}
+    return {"ok": True, "exported": True, "path": done.folder, **about}
+
+
+def version_of(call: ApiCall) -> tuple[SkillRegistry, SkillVersion]:
+    """The version that the path names, and its registry."""
+    registry = registry_of(call)
+    return registry, registry.version(check(SkillVersionId, call.path["id"]))

@@ -1,0 +1,345 @@
+"""Changes of registered skills, for every interface.
+
+Rules kept here:
+- what an agent registers is `learned`; what the owner or a person registers is a person's;
+- an agent replaces no document of a person or of the package, takes no name that looks like another one, sets no trust
+  tier, and verifies nothing that was not measured;
+- an agent changes the standing of what was learned; for what a person or the package made, and for a promotion, it
+  needs `registry:manage` (`policy/registry_changes.py`);
+- the owner exports to any folder, and every other caller below `registry.exportRoot`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cortex_skills.errors import CortexError
+from cortex_skills.features.registry.change_rules import MAKERS, check_learned_name, check_may_restand
+from cortex_skills.features.registry.document import SkillDocument
+from cortex_skills.features.registry.folders import write_skill_folder
+from cortex_skills.features.registry.jails import export_to
+from cortex_skills.features.registry.learning import Learned, register_learned
+from cortex_skills.features.registry.maintenance import maintain as maintain_registry
+from cortex_skills.features.registry.reflections import register_reflection
+from cortex_skills.features.registry.registration import Registered, VersionSignature
+from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.skill_record import LearnedIn, SkillKey, SkillRecord, SkillVersion
+from cortex_skills.features.registry.views import key_of
+from cortex_skills.operations.operation import AS_IS, ObjectState, OperationCall, operation
+from cortex_skills.safe_io.schemas import shown
+
+
+def standing_of(call: OperationCall) -> ObjectState | None:
+    """The name, the version and the standing of the skill that an operation changes."""
+    registry = call.host.registry
+    record = registry.find(_key(call, call.about))
+    if record is None:
+        return None
+    standing = record.standing
+    number = registry.version(record.version_id).number
+    state = f"version {number}, {standing.origin}, {standing.lifecycle}, tier {standing.trust_tier}"
+    return str(record.key), state
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterSkill:
+    """A document; see `Registrations.register`."""
+
+    document: Annotated[SkillDocument, AS_IS]
+    signature: Annotated[VersionSignature | None, AS_IS] = None
+    create_only: bool = False
+    expected_version: str | None = None
+
+    @property
+    def skill(self) -> str:
+        """Its name."""
+        return f"{self.document.namespace}/{self.document.name}"
+
+
+@operation("registry.register", effect="changes", permission="write", object_="skill", state=standing_of)
+def register(call: OperationCall, given: RegisterSkill) -> Registered:
+    """Register a document: as the first version of a skill, or as its next one."""
+    if call.caller.is_agent:
+        check_learned_name(given.document.name)
+    return call.host.registry.register(
+        given.document,
+        actor=call.caller.actor,
+        origin="learned" if call.caller.is_agent else "human",
+        create_only=given.create_only,
+        expected_version=given.expected_version,
+        signature=given.signature,
+        author=call.caller.name,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LearnSkill:
+    """A document that was made of the calls of a session."""
+
+    document: Annotated[SkillDocument, AS_IS]
+    learned_in: Annotated[LearnedIn, AS_IS]
+
+    @property
+    def skill(self) -> str:
+        """The name that it has, if that is not taken."""
+        return f"{self.document.namespace}/{self.document.name}"
+
+
+@operation("registry.learn", effect="changes", permission="write", object_="skill", state=standing_of)
+def learn(call: OperationCall, given: LearnSkill) -> Learned:
+    """Register what was learned in a session, or merge it into the same learned skill."""
+    check_learned_name(given.document.name)
+    done = register_learned(
+        call.host.registry,
+        call.host.skill_finder,
+        given.document,
+        actor=call.caller.actor,
+        learned_in=given.learned_in,
+        author=call.caller.name,
+    )
+    call.about = str(done.version.key)
+    return done
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterReflection:
+    """A reflection of an agent; see `register_reflection`."""
+
+    skill: str
+    reflection: str
+    agent: str
+    description: str
+    parameters_schema: dict[str, Any] | None = None
+
+
+@operation("registry.register_reflection", effect="changes", permission="write", object_="skill", state=standing_of)
+def register_from_reflection(call: OperationCall, given: RegisterReflection) -> tuple[Registered, Any]:
+    """Make a learned skill of a reflection."""
+    check_learned_name(given.skill)
+    return register_reflection(
+        call.host.registry,
+        call.host.memories.graph_of(given.agent),
+        given.reflection,
+        name=given.skill,
+        description=given.description,
+        parameters_schema=given.parameters_schema,
+        actor=call.caller.actor,
+        author=call.caller.name,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class OneSkill:
+    """A skill."""
+
+    skill: str
+
+
+@operation("registry.delete", effect="changes", permission="registry", object_="skill", state=standing_of)
+def delete(call: OperationCall, given: OneSkill) -> SkillKey:
+    """Delete a skill with all versions, which no other one depends on."""
+    record = _changeable(call, "delete", given.skill)
+    call.host.registry.purge(record.key, actor=call.caller.actor)
+    return record.key
+
+
+@dataclass(frozen=True, slots=True)
+class MergeSkills:
+    """Two skills: `source` becomes a part of `skill`, and is archived."""
+
+    skill: str
+    source: str
+
+
+@operation("registry.merge", effect="changes", permission="registry", object_="skill", state=standing_of)
+def merge(call: OperationCall, given: MergeSkills) -> Registered:
+    """Merge a skill into another one."""
+    target, source = (_changeable(call, "merge", name) for name in (given.skill, given.source))
+    return call.host.registry.merge(target.key, source.key, actor=call.caller.actor, author=call.caller.name)
+
+
+@dataclass(frozen=True, slots=True)
+class PromoteSkill:
+    """A skill, and whether a person has checked it."""
+
+    skill: str
+    unmeasured: bool = False
+
+
+@operation("registry.promote", effect="changes", permission="registry", object_="skill", state=standing_of)
+def promote(call: OperationCall, given: PromoteSkill) -> SkillRecord:
+    """Raise the state of a skill by one."""
+    record = _changeable(call, "promote", given.skill)
+    if given.unmeasured:
+        _check_person(call, "a promotion without a measured gain")
+    return call.host.registry.promote(record.key, actor=call.caller.actor, unmeasured=given.unmeasured)
+
+
+@dataclass(frozen=True, slots=True)
+class SkillOutOfUse:
+    """A skill, and why it is taken out of use; the registry refuses an empty reason."""
+
+    skill: str
+    reason: str = ""
+
+
+@operation("registry.deprecate", effect="changes", permission="registry", object_="skill", state=standing_of)
+def deprecate(call: OperationCall, given: SkillOutOfUse) -> SkillRecord:
+    """Take a skill out of use."""
+    record = _changeable(call, "deprecate", given.skill)
+    return call.host.registry.deprecate(record.key, given.reason, actor=call.caller.actor)
+
+
+@operation("registry.retire", effect="changes", permission="registry", object_="skill", state=standing_of)
+def retire(call: OperationCall, given: SkillOutOfUse) -> SkillRecord:
+    """Archive a skill that no other one depends on."""
+    record = _changeable(call, "deprecate", given.skill)
+    return call.host.registry.retire(record.key, given.reason, actor=call.caller.actor)
+
+
+@operation("registry.unretire", effect="changes", permission="registry", object_="skill", state=standing_of)
+def unretire(call: OperationCall, given: OneSkill) -> SkillRecord:
+    """Bring an archived skill back, as degraded."""
+    record = _changeable(call, "promote", given.skill)
+    return call.host.registry.unretire(record.key, actor=call.caller.actor)
+
+
+@dataclass(frozen=True, slots=True)
+class TrustSkill:
+    """A skill, and its trust tier."""
+
+    skill: str
+    tier: Literal[1, 2, 3, 4]
+
+
+@operation("registry.trust", effect="changes", permission="registry", object_="skill", state=standing_of)
+def trust(call: OperationCall, given: TrustSkill) -> SkillRecord:
+    """Give a skill a trust tier."""
+    record = _found(call, given.skill)
+    _check_person(call, "the trust tier of a skill")
+    return call.host.registry.trust(record.key, given.tier, actor=call.caller.actor)
+
+
+@dataclass(frozen=True, slots=True)
+class RollBackSkill:
+    """A skill, and the number of an earlier version."""
+
+    skill: str
+    number: int
+
+
+@operation("registry.rollback", effect="changes", permission="registry", object_="skill", state=standing_of)
+def roll_back(call: OperationCall, given: RollBackSkill) -> Registered:
+    """Make a new version of a skill from an earlier one."""
+    record = _found(call, given.skill)
+    if record.standing.origin != "learned":
+        _check_person(call, f"a document that was made by {MAKERS[record.standing.origin]}")
+    return call.host.registry.rollback(record.key, given.number, actor=call.caller.actor)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportSkill:
+    """A skill, a folder, and the id of an earlier version."""
+
+    skill: str
+    folder: str
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SkillExport:
+    """What was exported, and the new folder: below `registry.exportRoot`, or, for the owner, its path."""
+
+    version: SkillVersion
+    folder: str
+
+
+@operation("registry.export", effect="changes", permission="write", object_="skill", state=standing_of)
+def export(call: OperationCall, given: ExportSkill) -> SkillExport:
+    """Write a version of a skill to a new folder, with its digests and its signature."""
+    registry = call.host.registry
+    record = _found(call, given.skill)
+    version = registry.version(given.version or record.version_id)
+    if version.key != record.key:
+        raise CortexError(
+            "invalid_arguments", f"the version {version.id} is not one of {record.key}", hint="leave it out"
+        )
+    document = registry.document(version)
+    if call.caller.kind == "owner":
+        folder = str(write_skill_folder(document, version, Path(given.folder)))
+    else:
+        folder = export_to(call.host.config, document, version, given.folder)
+    registry.exported(record.key, version, actor=call.caller.actor)
+    return SkillExport(version, folder)
+
+
+@dataclass(frozen=True, slots=True)
+class MaintainRegistry:
+    """The registry of a namespace."""
+
+    namespace: str
+
+
+def events_of(call: OperationCall) -> ObjectState | None:
+    """The registry of the namespace, and its last event."""
+    registry = call.host.registry
+    return registry.terms.names.namespace, f"after event {registry.log.count()}"
+
+
+@operation("registry.maintain", effect="changes", permission="registry", object_="namespace", state=events_of)
+def maintain(call: OperationCall, given: MaintainRegistry) -> list[SkillRecord]:
+    """Deprecate learned skills that nothing uses, and degrade those that fail or whose memories have changed."""
+    host = call.host
+    if given.namespace != host.registry.terms.names.namespace:
+        hint = "leave the namespace to the interface"
+        raise CortexError("invalid_arguments", f"{shown(given.namespace)} is another registry", hint=hint)
+    return maintain_registry(host.registry, host.skill_finder, actor=call.caller.actor)
+
+
+def deletion_order(registry: SkillRegistry, names: Iterable[str]) -> list[str]:
+    """Names of skills to be deleted together: unknown ones, then those that depend on others, then these."""
+    keys: dict[str, SkillKey | None] = dict.fromkeys(names)
+    for name in keys:
+        with suppress(CortexError):
+            keys[name] = registry.record(key_of(name, registry.terms.names.namespace)).key
+    ordered = [name for name, key in keys.items() if key is None]
+    pending = {name: key for name, key in keys.items() if key is not None}
+    while pending:
+        left = set(pending.values())
+        free = [name for name, key in pending.items() if left.isdisjoint(registry.dependents(key))] or list(pending)
+        ordered += free
+        for name in free:
+            del pending[name]
+    return ordered
+
+
+def _key(call: OperationCall, name: str) -> SkillKey:
+    return key_of(name, call.host.registry.terms.names.namespace)
+
+
+def _found(call: OperationCall, name: str) -> SkillRecord:
+    return call.host.registry.record(_key(call, name))
+
+
+def _changeable(call: OperationCall, action: str, name: str) -> SkillRecord:
+    """The record of a skill that the caller may change in this way."""
+    record, caller = _found(call, name), call.caller
+    if caller.is_agent:
+        check_may_restand(
+            action, str(record.key), record.standing.origin, caller.permissions, caller.skill or caller.name
+        )
+    return record
+
+
+def _check_person(call: OperationCall, what: str) -> None:
+    if call.caller.is_agent:
+        raise CortexError(
+            "permission_denied",
+            f"{what} is decided by a person, and {call.caller.name} is an agent",
+            hint="a person does it: at the command line, or with a token that was made `--holder person`",
+            details={"missing": ["person"]},
+        )

@@ -1,0 +1,329 @@
+r"""Reads and writes the `SKILL.md` of a registered skill.
+
+Two dialects are read: agentskills.io (`name`, `description`, `license`, `compatibility`, `allowed-tools`, `metadata`),
+and the older one with `namespace`, `allowed_tools`, `trigger_pattern`, `depends_on`, `conflicts_with` and
+`composes_with_reflections` at the top level. One is written, which the reference validator of agentskills.io accepts.
+
+Rules kept here:
+- `read_skill_md(write_skill_md(document))` contains what the document contains, for every document;
+- every scalar is written in double quotes, as JSON writes it, so that `yes`, `null`, `1.0` and `- x` stay text. What a
+  YAML reader would not read back as it is, and `---`, which ends the front matter for the reference validator, is
+  written as an escape;
+- what agentskills.io has no key for is one JSON text below `metadata`, under the key `cortex`; it holds nothing else;
+- the rules of the manifest (`manifest/rules.py`) decide whether a skill is refused; every other finding is a warning;
+- an unknown key at the top level is kept in the metadata, with its JSON type, and so is a value that the registry has
+  no use for, such as `steps` in another form; of a key in both places, the value in the metadata is kept;
+- numbered steps of the body (`1. **Title** — use tool_name`) are the steps of a document without steps;
+- a semantic block is written as the companion file `semantic.yaml`, which `metadata.semantic` names.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cortex_skills.features.registry.document import COMPANION, SkillDocument, SkillResource, Step, problems_of
+from cortex_skills.manifest import ManifestError
+from cortex_skills.manifest.frontmatter import (
+    MAX_FRONTMATTER_BYTES,
+    Frontmatter,
+    build,
+    read_companion,
+    read_frontmatter,
+)
+from cortex_skills.manifest.rules import tools_of
+from cortex_skills.safe_io.schemas import Problem
+from cortex_skills.safe_io.strict_json import read_json
+
+log = logging.getLogger(__name__)
+
+EXTENSION = "cortex"  # the key below `metadata` for what agentskills.io has no key for
+
+_TOP = ("name", "description", "license", "compatibility", "allowed-tools", "metadata", "semantic", "type")
+_SETTINGS = {  # the keys of the older dialect, and the attributes of a document
+    "namespace": "namespace",
+    "trigger_pattern": "trigger_pattern",
+    "depends_on": "depends_on",
+    "conflicts_with": "conflicts_with",
+    "composes_with_reflections": "reflections",
+    "steps": "steps",
+    "allowed_tools": "allowed_tools",
+}
+_KNOWN = frozenset({*_TOP, *_SETTINGS})
+_EXTRAS = frozenset({"metadata", *_SETTINGS})
+_STEP = re.compile(
+    r"^ {0,3}[0-9]{1,4}[.)] +\*\*(?P<title>[^*\n]{1,500})\*\*"
+    r"(?:[ \t]*(?:—|–|-|:)?[ \t]*use `?(?P<tool>[A-Za-z0-9_.:/-]{1,128}[A-Za-z0-9_])`?)?(?P<rest>[^\n]*)$",
+    re.MULTILINE,
+)
+_UNQUOTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
+
+def read_skill_md(
+    text: str,
+    *,
+    namespace: str,
+    resources: tuple[SkillResource, ...] = (),
+    companion: str | None = None,
+    warnings: list[Problem] | None = None,
+) -> SkillDocument:
+    """Read a SKILL.md of either dialect.
+
+    Args:
+        text: the whole file.
+        namespace: the namespace of a document that names none.
+        resources: the files beside it.
+        companion: the text of the file that `metadata.semantic` names, if any.
+        warnings: receives what the registry has no use for; without it that is logged.
+
+    Raises:
+        ManifestError: with all problems.
+    """
+    front = read_frontmatter(text)
+    named = front.companion_name
+    block = read_companion(companion, named) if named is not None and companion is not None else None
+    manifest = build(front, block, None)
+    reading = _Reading(front)
+    fields = {
+        "name": manifest.name,
+        "description": front.document.data["description"],
+        "license": _filled(manifest.license),
+        "compatibility": _filled(manifest.compatibility),
+        "metadata": reading.metadata,
+        "body": front.body,
+        "semantic": front.document.data.get("semantic") if block is None else block.data,
+        "resources": resources,
+    }
+    settings = {"namespace": namespace, "steps": steps_of(front.body)} | reading.settings()
+    found = problems_of(SkillDocument(**fields, **settings))
+    for problem in [problem for problem in found if problem.path[0] in reading.sources]:
+        reading.refuse(problem)
+    fields["metadata"] = reading.metadata
+    settings = {"namespace": namespace, "steps": steps_of(front.body)} | reading.settings()
+    if warnings is not None:
+        warnings.extend(reading.warnings)
+    else:
+        for warning in reading.warnings:
+            log.warning("%s: %s", manifest.name, warning)
+    return SkillDocument.checked(**fields, **settings)
+
+
+def write_skill_md(document: SkillDocument) -> dict[str, str]:
+    """The files of the manifest, text by name: `SKILL.md`, and the companion file of a semantic skill."""
+    metadata = {key: value for key, value in document.metadata.items() if _is_plain(key, value)}
+    extras: dict[str, Any] = {"namespace": document.namespace}
+    if others := {key: value for key, value in document.metadata.items() if key not in metadata}:
+        extras["metadata"] = others
+    if document.steps != steps_of(document.body):
+        extras["steps"] = [step.to_json() for step in document.steps]
+    if any(re.search(r"\s|,", tool) for tool in document.allowed_tools):
+        extras["allowed_tools"] = list(document.allowed_tools)
+    for key in ("trigger_pattern", "depends_on", "conflicts_with"):
+        if value := getattr(document, key):
+            extras[key] = value
+    if document.reflections is not None:
+        extras["composes_with_reflections"] = document.reflections
+    files = {}
+    if document.semantic is not None:
+        metadata["semantic"] = COMPANION
+        files[COMPANION] = _yaml(document.semantic) + "\n"
+    metadata[EXTENSION] = json.dumps(extras, ensure_ascii=False, sort_keys=True)
+    lines = ["---", f"name: {_quoted(document.name)}", f"description: {_quoted(document.description)}"]
+    optional = {"license": document.license, "compatibility": document.compatibility}
+    lines += [f"{key}: {_quoted(value)}" for key, value in optional.items() if value is not None]
+    if document.allowed_tools and "allowed_tools" not in extras:
+        lines.append(f"allowed-tools: {_quoted(' '.join(document.allowed_tools))}")
+    lines.append("metadata:")
+    lines += [f"  {_quoted(key)}: {_quoted(value)}" for key, value in sorted(metadata.items())]
+    files["SKILL.md"] = "\n".join([*lines, "---", ""]) + document.body
+    _check_sizes(files, document)
+    return files
+
+
+def steps_of(body: str) -> tuple[Step, ...]:
+    """The numbered steps with a bold title in a Markdown text.
+
+    >>> steps_of("1. **Read the log** — use fs_read, then stop.")
+    (Step(action='Read the log', tool='fs_read', details=', then stop.'),)
+    """
+    return tuple(
+        Step(found["title"].strip(), found["tool"], found["rest"].strip())
+        for found in _STEP.finditer(body)
+        if found["title"].strip()
+    )
+
+
+class _Reading:
+    """What the registry reads of a frontmatter beyond the manifest: the metadata, and the settings of either dialect.
+
+    Attributes:
+        metadata: everything that is no setting.
+        sources: the attributes of a document that are given, each with its key and the value there.
+        warnings: what was not read.
+    """
+
+    def __init__(self, front: Frontmatter) -> None:
+        self._front = front
+        data = front.document.data
+        self.metadata: dict[str, Any] = dict(data.get("metadata", {}))
+        self.sources: dict[str, tuple[str, Any]] = {}
+        self.warnings: list[Problem] = []
+        if "semantic" not in data and front.companion_name is not None:
+            del self.metadata["semantic"]
+        self._extension: Any = self.metadata.get(EXTENSION)
+        extras = self._extras()
+        for key, value in extras.pop("metadata", {}).items():
+            self._keep(key, value)
+        for key in data.keys() - _KNOWN:
+            self._keep(key, data[key])
+        if "type" in data and data["type"] != "semantic":
+            self._keep("type", data["type"])
+        for key, attribute in _SETTINGS.items():
+            given, value = (key, data[key]) if data.get(key) is not None else (EXTENSION, extras.get(key))
+            if value is not None:
+                self.sources[attribute] = (given, value)
+        tools = data.get("allowed-tools")
+        if "allowed_tools" not in self.sources and tools is not None:
+            self.sources["allowed_tools"] = ("allowed-tools", tools)
+        self._values: dict[str, Any] = {}
+        for attribute, (_, value) in list(self.sources.items()):
+            try:
+                self._values[attribute] = _READ.get(attribute, _as_given)(value)
+            except ValueError as error:
+                self.refuse(Problem((attribute,), str(error)))
+
+    def settings(self) -> dict[str, Any]:
+        """The attributes that are given and can be used."""
+        return {attribute: self._values[attribute] for attribute in self.sources}
+
+    def refuse(self, problem: Problem) -> None:
+        """Keep a setting that cannot be used in the metadata, with a warning."""
+        key, value = self.sources.pop(str(problem.path[0]), ("", None))
+        if not key:
+            return  # it has several problems
+        self.metadata[key] = self._extension if key == EXTENSION else value
+        path = ("metadata", key) if key == EXTENSION else (key,)
+        self._warn(path, f"cannot be used and is kept as metadata: {problem.message}", problem.hint)
+
+    def _extras(self) -> dict[str, Any]:
+        """What a document of this registry has below `metadata`; taken out of the metadata."""
+        if self._extension is None:
+            return {}
+        try:
+            extras = read_json(self._extension) if isinstance(self._extension, str) else None
+        except ValueError:
+            extras = None
+        known = isinstance(extras, dict) and "namespace" in extras and extras.keys() <= _EXTRAS
+        if isinstance(extras, dict) and known and isinstance(extras.get("metadata", {}), dict):
+            del self.metadata[EXTENSION]
+            return extras
+        self._warn(("metadata", EXTENSION), "is not what this registry writes there, and is kept as metadata")
+        return {}
+
+    def _keep(self, key: str, value: Any) -> None:
+        if key not in self.metadata:
+            self.metadata[key] = value
+        elif self.metadata[key] != value:
+            self._warn((key,), "is given in `metadata` too, whose value is kept", "keep one of the two")
+
+    def _warn(self, path: tuple[str, ...], message: str, hint: str = "") -> None:
+        self.warnings.append(self._front.document.problem(path, message, hint))
+
+
+def _filled(text: str | None) -> str | None:
+    return text if text and text.strip() else None
+
+
+def _as_given(value: Any) -> Any:
+    return value
+
+
+def _tools(given: Any) -> tuple[str, ...]:
+    listed = [given] if isinstance(given, dict) else given
+    if isinstance(listed, list):
+        return tools_of([each if isinstance(each, str) else json.dumps(each, ensure_ascii=False) for each in listed])
+    if isinstance(given, str):
+        return tools_of(given)
+    raise ValueError("must be a list of texts")
+
+
+def _names(given: Any) -> tuple[str, ...]:
+    if isinstance(given, str):
+        return (given,)
+    if isinstance(given, list) and all(isinstance(each, str) for each in given):
+        return tuple(given)
+    raise ValueError("must be a list of texts")
+
+
+def _reflections(given: Any) -> Any:
+    if not isinstance(given, dict | list):
+        raise ValueError("must be a list or a mapping")
+    return given
+
+
+def _steps(given: Any) -> tuple[Step, ...]:
+    if not isinstance(given, list):
+        raise ValueError("must be a list")
+    steps = []
+    for entry in given:
+        step = {"action": entry} if isinstance(entry, str) else entry
+        if not isinstance(step, dict) or not step.keys() <= {"action", "tool", "details"} or "action" not in step:
+            raise ValueError("each must be a text, or have `action`, `tool` and `details`")
+        steps.append(Step(step["action"], step.get("tool"), step.get("details") or ""))
+    return tuple(steps)
+
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    "allowed_tools": _tools,
+    "depends_on": _names,
+    "conflicts_with": _names,
+    "reflections": _reflections,
+    "steps": _steps,
+}
+
+
+def _check_sizes(files: Mapping[str, str], document: SkillDocument) -> None:
+    """Refuse a manifest that a reader of the format would not read again."""
+    sizes = {COMPANION: len(files.get(COMPANION, "").encode()), "SKILL.md": len(files["SKILL.md"].encode())}
+    sizes["SKILL.md"] -= len(document.body.encode())
+    problems = [
+        Problem((name,), f"would have more than {MAX_FRONTMATTER_BYTES >> 10} KiB of front matter", "shorten it")
+        for name, size in sizes.items()
+        if size > MAX_FRONTMATTER_BYTES
+    ]
+    if problems:
+        raise ManifestError(problems, skill=document.name)
+
+
+def _is_plain(key: str, value: Any) -> bool:
+    """Whether a member of the metadata is written as it is."""
+    return isinstance(value, str) and key not in ("semantic", EXTENSION) and len(key) + len(value) < 4096
+
+
+def _quoted(text: str) -> str:
+    """A text as a YAML scalar in double quotes."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    quoted = _UNQUOTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
+    return quoted.replace("---", "-\\u002d-")
+
+
+def _yaml(value: Any, indent: str = "") -> str:
+    """A JSON value in YAML of block style, which every reader of the format reads."""
+    if isinstance(value, Mapping):
+        if not value:
+            return "{}"
+        return "\n".join(f"{indent}{_quoted(key)}:{_below(member, indent)}" for key, member in value.items())
+    if isinstance(value, list | tuple):
+        if not value:
+            return "[]"
+        return "\n".join(f"{indent}-{_below(member, indent)}" for member in value)
+    return _quoted(value) if isinstance(value, str) else json.dumps(value)
+
+
+def _below(value: Any, indent: str) -> str:
+    if isinstance(value, Mapping | list | tuple) and value:
+        return "\n" + _yaml(value, indent + "  ")
+    return " " + _yaml(value)

@@ -1,0 +1,364 @@
+"""The tools of a store of skills: `memory_skill_register`, `_list`, `_get`, `_resource` and `_export`.
+
+Rules kept here:
+- a skill is named by the id of a version, or by its name, which is its current version;
+- registering and exporting are operations (`operations/skill_changes.py`); nothing of a skill runs;
+- folders are named inside `registry.importRoot` and `registry.exportRoot` only (`registry/jails.py`);
+- the text of a skill is cleaned as `registry/model_text.py` states; a file that a model must not read is withheld, and
+  one that is not text is returned in Base64;
+- a page of a list ends before it is longer than hosts take it, and has a cursor for the rest;
+- a document and a file are verified against their digests when they are read.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+from uuid import UUID
+
+from cortex_skills.enrichment.text_lines import clean_lines
+from cortex_skills.errors import CortexError
+from cortex_skills.features.finder.words import without_accents
+from cortex_skills.features.registry import skill_changes as changes
+from cortex_skills.features.registry.available import described, shown_record
+from cortex_skills.features.registry.folders import SkillFolder, read_skill_folder
+from cortex_skills.features.registry.inline import FIELDS, inline_document
+from cortex_skills.features.registry.jails import import_folder
+from cortex_skills.features.registry.lifecycle import STATES, is_listed
+from cortex_skills.features.registry.model_text import ORDINARY, between_marks, is_trusted
+from cortex_skills.features.registry.skill_record import SkillRecord, SkillVersion
+from cortex_skills.features.registry.tools.registered_skills import (
+    EXPECTED_VERSION,
+    IN_STATE,
+    SHOWN,
+    named_record,
+    operate,
+    shown_skill,
+)
+from cortex_skills.safe_io.display import json_text, shown_name
+from cortex_skills.safe_io.schemas import did_you_mean, shown
+from cortex_skills.tools.answer_sizes import LONGEST_PAGE
+from cortex_skills.tools.base import Call, Outcome, Tool
+
+_MAX_SCANNED = 5_000  # records that a page looks at
+_AT_ONCE = 10  # records that are read before the size of a page is looked at
+_MAX_TEXT = 1 << 15  # characters of a file that a model reads at once
+SKILL_ID: dict[str, Any] = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 512,
+    "description": "The id of a version, or the name of a skill: NAME, or NAMESPACE/NAME.",
+}
+_FOLDER: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 1024}
+
+
+def named_version(call: Call) -> tuple[SkillRecord, SkillVersion]:
+    """The record and the version that `skill_id` names."""
+    given = call.arguments["skill_id"]
+    registry = call.host.skills_to_use
+    try:
+        identifier = str(UUID(given))
+    except ValueError:
+        record = named_record(call, given)
+        return record, registry.version(record.version_id)
+    version = registry.version(identifier)
+    return registry.record(version.key), version
+
+
+def _register(call: Call) -> Outcome:
+    given = call.arguments
+    registry = call.host.skills_to_use
+    namespace = registry.terms.names.namespace
+    if ("folder_path" in given) == ("inline_skill" in given):
+        hint = "one of the two, and not both"
+        raise CortexError("invalid_arguments", "a skill is registered from folder_path or from inline_skill", hint=hint)
+    if "folder_path" in given:
+        folder = import_folder(call.host.config, given["folder_path"])
+        found = read_skill_folder(folder, namespace, accept_changed=given.get("accept_changed", False))
+    else:
+        found = SkillFolder(inline_document(given["inline_skill"], namespace))
+    done = operate(
+        call,
+        changes.register,
+        document=found.document,
+        expected_version=given.get("expected_version"),
+        signature=found.signature,
+    )
+    version = done.version
+    state = "registered" if done.created else "registered already"
+    lines = [f"{version.key} version {version.number} is {state}, with the id {version.id}.", *found.warnings]
+    details = {
+        "skill_id": version.id,
+        "namespace": version.key.namespace,
+        "name": version.key.name,
+        "version": version.number,
+        "digest": version.digest,
+        "compatDigest": version.compat_digest,
+        "attest": shown_record(registry, registry.record(version.key), call.host.cleaning)["current"]["attest"],
+        "created": done.created,
+        "warnings": list(found.warnings),
+    }
+    return Outcome("\n".join(lines), details)
+
+
+def _list(call: Call) -> Outcome:
+    given = call.arguments
+    registry, policy = call.host.skills_to_use, call.host.cleaning
+    limit, cursor = given.get("limit", 20), given.get("cursor")
+    words = without_accents(given.get("filter", "")).split()
+    lines: list[str] = []
+    views: list[dict[str, Any]] = []
+    scanned = size = 0
+    while len(views) < limit and scanned < _MAX_SCANNED and size < LONGEST_PAGE // 3:
+        count = min(limit - len(views), _AT_ONCE)
+        records, cursor = registry.records(cursor, count)
+        scanned += count
+        for record in records:
+            if given.get("namespace", record.key.namespace) != record.key.namespace:
+                continue
+            if not is_listed(record.standing, given.get("lifecycle")):
+                continue
+            view = shown_record(registry, record, policy)
+            text = without_accents(f"{view['name']} {view['description']}")
+            if all(word in text for word in words):
+                views.append(view)
+                lines.append(f"{described(registry, record, policy)} ({record.standing.lifecycle})")
+                size += len(json_text(view).encode()) + len(lines[-1].encode())
+        if cursor is None:
+            break
+    if cursor is not None:
+        lines.append("(more follow: ask with the cursor)")
+    return Outcome("\n".join(lines) or "No skill matches.", {"skills": views, "cursor": cursor})
+
+
+def _get(call: Call) -> Outcome:
+    record, version = named_version(call)
+    text, details = shown_skill(call, record, version.id)
+    return Outcome(text, details)
+
+
+def _resource(call: Call) -> Outcome:
+    record, version = named_version(call)
+    path = call.arguments["resource_path"]
+    registry = call.host.skills_to_use
+    document = registry.document(version)
+    found = next((each for each in document.resources if each.path == path), None)
+    if found is None:
+        known = [each.path for each in document.resources]
+        hint = did_you_mean(path, known) or "memory_skill_get lists the files"
+        raise CortexError("skill_not_found", f"{record.key} has no file {shown(path)}", hint=hint)
+    details: dict[str, Any] = {
+        "skill_id": version.id,
+        "path": found.path,
+        "kind": found.kind,
+        "size": len(found.data),
+        "sha256": found.sha256,
+    }
+    if (content := _text_of(found.data)) is None:
+        details |= {
+            "base64": base64.b64encode(found.data[:_MAX_TEXT]).decode(),
+            "truncated": len(found.data) > _MAX_TEXT,
+        }
+        return Outcome(f"{shown_name(found.path)} has {len(found.data)} bytes, which are not text.", details)
+    view = shown_record(registry, record, call.host.cleaning)
+    text, removed = content[:_MAX_TEXT], 0
+    if version.id != record.version_id or not is_trusted(record.standing, view["current"]["attest"]):
+        if call.host.cleaning.drop_all_text:
+            text, removed = "", 1
+        else:
+            cleaned = clean_lines(text, ORDINARY)
+            text, removed = cleaned.text, cleaned.removed
+    details |= {"text": text, "truncated": len(content) > _MAX_TEXT, "strippedCount": removed}
+    lines = [between_marks("file", found.path, text)]
+    if removed:
+        lines.append(f"({removed} lines were removed: a model must not read them)")
+    if details["truncated"]:
+        lines.append(f"({len(content) - _MAX_TEXT} more characters are not shown)")
+    return Outcome("\n".join(lines), details)
+
+
+def _text_of(data: bytes) -> str | None:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return None
+    return None if "\0" in text else text
+
+
+def _export(call: Call) -> Outcome:
+    record, version = named_version(call)
+    done = operate(
+        call, changes.export, skill=str(record.key), folder=call.arguments["target_folder"], version=version.id
+    )
+    text = f"{record.key} version {version.number} is exported to {shown_name(done.folder)}."
+    return Outcome(text, {"skill_id": version.id, "folder": done.folder, "digest": version.digest})
+
+
+_INLINE: dict[str, Any] = {
+    "description": "The text of a SKILL.md, or its fields.",
+    "anyOf": [
+        {"type": "string", "minLength": 1, "maxLength": 2 << 20},
+        {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "maxLength": 256},
+                "namespace": {"type": "string", "maxLength": 256},
+                **FIELDS,
+            },
+            "required": ["name", "description"],
+            "additionalProperties": False,
+        },
+    ],
+}
+
+MEMORY_SKILL_REGISTER = Tool(
+    name="memory_skill_register",
+    description="Register a skill, from a folder or inline: as a new skill, or as the next version of a learned one.",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "folder_path": {**_FOLDER, "description": "A folder with a SKILL.md, inside registry.importRoot."},
+            "inline_skill": _INLINE,
+            "expected_version": EXPECTED_VERSION,
+            "accept_changed": {
+                "type": "boolean",
+                "default": False,
+                "description": "Register a folder that was changed after its export, without its signature.",
+            },
+        },
+        "additionalProperties": False,
+    },
+    output_schema={
+        "type": "object",
+        "properties": {
+            "skill_id": {"type": "string", "description": "The id of the version."},
+            "namespace": {"type": "string"},
+            "name": {"type": "string"},
+            "version": {"type": "integer"},
+            "digest": {"type": "string"},
+            "compatDigest": {"type": "string"},
+            "attest": {"type": "string"},
+            "created": {"type": "boolean", "description": "Whether it was not registered before."},
+            "warnings": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["skill_id", "namespace", "name", "version", "digest", "compatDigest", "attest", "created"],
+    },
+    permissions=("registry:learn",),
+    budget=None,
+    profile="registry",
+    read_only=False,
+    run=_register,
+)
+
+MEMORY_SKILL_LIST = Tool(
+    name="memory_skill_list",
+    description="List the registered skills, page by page.",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "namespace": {"type": "string", "maxLength": 256, "description": "Only skills of this namespace."},
+            "lifecycle": {"type": "string", "enum": list(STATES), "description": IN_STATE},
+            "filter": {"type": "string", "maxLength": 256, "description": "Words of the name or the description."},
+            "limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
+            "cursor": {"type": "string", "maxLength": 4096, "description": "Of the answer before."},
+        },
+        "additionalProperties": False,
+    },
+    output_schema={
+        "type": "object",
+        "properties": {
+            "skills": {"type": "array", "items": {"type": "object"}},
+            "cursor": {"type": ["string", "null"], "description": "For the next page."},
+        },
+        "required": ["skills", "cursor"],
+    },
+    permissions=("registry:read",),
+    budget=None,
+    profile="registry",
+    run=_list,
+)
+
+MEMORY_SKILL_GET = Tool(
+    name="memory_skill_get",
+    description="Read a registered skill, or one version of it.",
+    input_schema={
+        "type": "object",
+        "properties": {"skill_id": SKILL_ID},
+        "required": ["skill_id"],
+        "additionalProperties": False,
+    },
+    output_schema=SHOWN,
+    permissions=("registry:read",),
+    budget=None,
+    profile="registry",
+    run=_get,
+)
+
+MEMORY_SKILL_RESOURCE = Tool(
+    name="memory_skill_resource",
+    description="Read a file of a registered skill.",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "skill_id": SKILL_ID,
+            "resource_path": {"type": "string", "minLength": 1, "maxLength": 1024},
+        },
+        "required": ["skill_id", "resource_path"],
+        "additionalProperties": False,
+    },
+    output_schema={
+        "type": "object",
+        "properties": {
+            "skill_id": {"type": "string"},
+            "path": {"type": "string"},
+            "kind": {"type": "string"},
+            "size": {"type": "integer"},
+            "sha256": {"type": "string"},
+            "text": {"type": "string"},
+            "base64": {"type": "string"},
+            "truncated": {"type": "boolean"},
+        },
+        "required": ["skill_id", "path", "kind", "size", "sha256", "truncated"],
+    },
+    permissions=("registry:read",),
+    budget=None,
+    profile="registry",
+    run=_resource,
+)
+
+MEMORY_SKILL_EXPORT = Tool(
+    name="memory_skill_export",
+    description="Export a registered skill as a folder that another registry, or any reader of agentskills.io, reads.",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "skill_id": SKILL_ID,
+            "target_folder": {**_FOLDER, "description": "A folder inside registry.exportRoot; created if missing."},
+        },
+        "required": ["skill_id", "target_folder"],
+        "additionalProperties": False,
+    },
+    output_schema={
+        "type": "object",
+        "properties": {
+            "skill_id": {"type": "string"},
+            "folder": {"type": "string", "description": "Inside registry.exportRoot."},
+            "digest": {"type": "string"},
+        },
+        "required": ["skill_id", "folder", "digest"],
+    },
+    permissions=("registry:read",),
+    budget=None,
+    profile="registry",
+    read_only=False,
+    idempotent=False,
+    run=_export,
+)
+
+MEMORY_SKILL_TOOLS = (
+    MEMORY_SKILL_REGISTER,
+    MEMORY_SKILL_LIST,
+    MEMORY_SKILL_GET,
+    MEMORY_SKILL_RESOURCE,
+    MEMORY_SKILL_EXPORT,
+)

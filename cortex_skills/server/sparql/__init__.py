@@ -1,5 +1,0 @@
-"""`/sparql`: the SPARQL 1.1 Protocol."""
-
-from cortex_skills.server.sparql.endpoint import sparql_routes
-
-__all__ = ["sparql_routes"]
