@@ -8,6 +8,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from cortex_skills.features.registry.skill_finder import SkillFinder
     from cortex_skills.features.registry.skill_record import SkillKey
 
+
+log = logging.getLogger(__name__)
 
 P = TypeVar("P")
 # The session of a call, its audit record, its arguments, and whether it can be a step of a skill that is learned.
@@ -82,7 +85,7 @@ class Host:
         action_sources: of further actions; to be added before `actions` is used.
         calls_ended: called with each call that has ended; what a feature adds here costs every call.
         sessions_ended: called with the key of a session that ends; None for all.
-        closing: called when the plugin closes.
+        closing: called when the plugin closes, while its skills and its store still work.
     """
 
     config: Config
@@ -115,6 +118,14 @@ class Host:
                 if found is None:
                     found = self._parts[kind] = kind(self)
         return found
+
+    def close_parts(self) -> None:
+        """Call what features have added to `closing`, the last one first; one that fails stops no other."""
+        for close in reversed(self.closing):
+            try:
+                close()
+            except Exception:
+                log.exception("a part of the plugin could not be closed")
 
     def has_part(self, kind: Callable[[Host], Any]) -> bool:
         """Whether a part was made."""

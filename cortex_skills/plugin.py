@@ -72,6 +72,7 @@ class Plugin:
     ) -> None:
         from cortex_skills.audit.opening import open_audit
         from cortex_skills.enrichment.policy import RULE
+        from cortex_skills.feature import functions
         from cortex_skills.features.finder import open_embedder
         from cortex_skills.features.memory import Memories
         from cortex_skills.gate.gate import Gate, checked_agent
@@ -115,6 +116,8 @@ class Plugin:
 
             self.removed_texts = RemovedTexts.of(config, graph.namespace)
         self._gate = Gate(self._host, self._active, self._hooks, self.removed_texts)
+        for attach in functions("attach"):
+            attach(self._gate)
         if graph.namespace in config.proofs.shapes:
             self.prover().namespace_rules  # noqa: B018 - errors in the shapes are raised when the plugin opens
         self._closed = False
@@ -608,6 +611,7 @@ class Plugin:
             self._closed = True
             self._hooks.notify("session_end", SessionEnd(self.agent, self.session))
             self._gate.contracts.session_end(self.agent, self.session)
+            self._host.close_parts()
         self._host.end_session()
         self._host.close_actions()
         if self._watcher is not None:
