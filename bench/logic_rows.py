@@ -20,9 +20,9 @@ from bench.measure import Row, in_turn_s
 from bench.stores import Shape, cache, copy_of
 from cortex_graph import NamespacedGraph, Provenance, open_store
 from cortex_skills.features.proofs.logic.prover import Prover
-from cortex_skills.features.proofs.logic.rule_set import RuleSet, read_rules
 from cortex_skills.features.proofs.logic.shacl_engine import ENGINE
 from cortex_skills.features.proofs.logic.verify import verify
+from cortex_skills.skill_folder.rule_set import RuleSet, read_rules
 from tests.configs import config
 
 SMALL, LARGE = Shape(1_000), Shape(1_000_000)

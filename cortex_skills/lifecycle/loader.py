@@ -42,11 +42,11 @@ from cortex_skills.skill_folder.skipped import skipped_skills
 from cortex_skills.skill_folder.snapshot import SkillSnapshot, is_developed, read_skill, skill_folders
 
 if TYPE_CHECKING:
-    from cortex_skills.features.proofs.logic.rule_set import RuleSet
     from cortex_skills.features.registry.lifecycle import Origin
     from cortex_skills.signatures import RevokedKey, Verifier
     from cortex_skills.signatures.revocations import Revocations
     from cortex_skills.signatures.statement import Signature
+    from cortex_skills.skill_folder.rule_set import RuleSet
 
 log = logging.getLogger(__name__)
 
@@ -350,7 +350,7 @@ def dispose(skills: Iterable[Skill], reason: str = "unload") -> None:
 def _rules(snapshot: SkillSnapshot, name: str, semantic: Semantic) -> RuleSet | None:
     if snapshot.shapes is None:
         return None
-    from cortex_skills.features.proofs.logic.rule_set import read_rules
+    from cortex_skills.skill_folder.rule_set import read_rules
 
     if not snapshot.shapes:
         hint = "write shapes into it, or remove it"

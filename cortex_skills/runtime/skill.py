@@ -23,8 +23,8 @@ from cortex_skills.safe_io.schemas import shown
 from cortex_skills.skill_folder.resources import Resource, list_resources, read_resource
 
 if TYPE_CHECKING:
-    from cortex_skills.features.proofs.logic.rule_set import RuleSet
     from cortex_skills.runtime.runtime import SkillRuntime
+    from cortex_skills.skill_folder.rule_set import RuleSet
 
 # For a skill of agentskills.io without a semantic block: it may do nothing, and forbids no tool to others.
 PLAIN = Semantic(1, allowed_tools=("*",))

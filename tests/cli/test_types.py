@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex_skills.features.skill_testing.types import find_compiler, switches
+from cortex_skills.skill_folder.type_check import find_compiler, switches
 
 TYPECHECK = Path(__file__).parents[1] / "examples" / "typecheck"
 BIN = TYPECHECK / "node_modules" / ".bin"

@@ -13,7 +13,6 @@ from pyoxigraph import Quad
 from cortex_graph import NamespacedGraph, Provenance, open_store
 from cortex_skills import Config
 from cortex_skills.features.proofs.logic.prover import Prover
-from cortex_skills.features.proofs.logic.rule_set import RuleSet
 from cortex_skills.features.proofs.signing import TripleClaim, issue
 from cortex_skills.features.proofs.zk import (
     Commitment,
@@ -29,6 +28,7 @@ from cortex_skills.features.proofs.zk import (
 )
 from cortex_skills.features.proofs.zk.statement import moment_text
 from cortex_skills.keys import Key
+from cortex_skills.skill_folder.rule_set import RuleSet
 from tests.server.serving import Running
 
 TRIPLE = {"subject": "alice", "predicate": "isVerified", "object": True}

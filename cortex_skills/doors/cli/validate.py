@@ -21,8 +21,8 @@ from cortex_skills.doors.cli.commands import Command
 from cortex_skills.doors.cli.faults import Fault, faults_of
 from cortex_skills.doors.cli.options import FOLDER, Common
 from cortex_skills.doors.cli.output import Output
+from cortex_skills.doors.cli.types_option import TYPES, TypeOption
 from cortex_skills.errors import CortexError
-from cortex_skills.features.skill_testing.types_option import TYPES, TypeOption
 from cortex_skills.safe_io.display import one_line
 from cortex_skills.safe_io.schemas import Problem
 
@@ -134,7 +134,7 @@ def _check(folder: Path) -> Report:
     try:
         manifest = load_manifest(folder, portable=True)
         if manifest.semantic is not None and (folder / SHAPES).exists():
-            from cortex_skills.features.proofs.logic.rule_set import read_rules_file
+            from cortex_skills.skill_folder.rule_set import read_rules_file
 
             read_rules_file(folder / SHAPES, f"skill:{manifest.name}")
     except CortexError as error:

@@ -30,9 +30,9 @@ from cortex_skills.doors.cli.faults import faults_of
 from cortex_skills.doors.cli.options import FOLDER, SKILL, Common
 from cortex_skills.doors.cli.output import style_of
 from cortex_skills.doors.cli.path_types import GivenPath
+from cortex_skills.doors.cli.types_option import TYPES, TypeOption
 from cortex_skills.errors import CortexError
 from cortex_skills.features.skill_testing.test_command import OutcomePrinter, run_tests, settings_for_tests, summary
-from cortex_skills.features.skill_testing.types_option import TYPES, TypeOption
 
 if TYPE_CHECKING:
     from cortex_skills.lifecycle.reload.report import Rejected, Reloaded, ReloadReport

@@ -19,8 +19,8 @@ from cortex_skills.doors.cli.faults import faults_of
 from cortex_skills.doors.cli.options import FOLDER, Common
 from cortex_skills.doors.cli.output import Output, style_of, write_whole
 from cortex_skills.doors.cli.path_types import GivenPath
+from cortex_skills.doors.cli.types_option import TYPES, TypeOption
 from cortex_skills.errors import CortexError
-from cortex_skills.features.skill_testing.types_option import TYPES, TypeOption
 
 if TYPE_CHECKING:
     from cortex_skills.config.settings import Config

@@ -11,8 +11,8 @@ import pytest
 from cortex_graph import NamespacedGraph, Provenance, open_store
 from cortex_skills import Config
 from cortex_skills.features.proofs.logic.prover import Prover
-from cortex_skills.features.proofs.logic.rule_set import RuleSet, read_rules
 from cortex_skills.features.proofs.logic.shacl_engine import ENGINE
+from cortex_skills.skill_folder.rule_set import RuleSet, read_rules
 
 PREFIXES = """@prefix sh: <http://www.w3.org/ns/shacl#> .
 @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .

@@ -16,8 +16,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, parse
 from cortex_graph import NamespacedGraph, open_store
 from cortex_skills import CortexError
 from cortex_skills.features.proofs.logic.premises import RecordingReader
-from cortex_skills.features.proofs.logic.rule_set import read_rules
 from cortex_skills.features.proofs.logic.shacl_engine import ENGINE
+from cortex_skills.skill_folder.rule_set import read_rules
 from tests.graph.w3c.manifests import MF, RDF
 from tests.graph.w3c.manifests import SUITES as W3C
 

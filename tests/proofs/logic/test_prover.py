@@ -24,9 +24,9 @@ from cortex_skills.features.proofs.logic.document import LogicProof, canonical, 
 from cortex_skills.features.proofs.logic.evaluate import CORE
 from cortex_skills.features.proofs.logic.premises import GraphRead, RecordingReader, premises_of
 from cortex_skills.features.proofs.logic.prover import Prover
-from cortex_skills.features.proofs.logic.rule_set import RuleSet
 from cortex_skills.features.proofs.logic.verify import verify
 from cortex_skills.features.proofs.verdict import Verdict
+from cortex_skills.skill_folder.rule_set import RuleSet
 from tests.proofs.logic.conftest import ORIGIN, config_with_time, shapes
 
 A1 = {"subject": "a", "predicate": "p", "object": 1}

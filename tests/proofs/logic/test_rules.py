@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cortex_skills import CortexError
-from cortex_skills.features.proofs.logic.rule_set import MAX_BYTES, read_rules, read_rules_file
+from cortex_skills.skill_folder.rule_set import MAX_BYTES, read_rules, read_rules_file
 from tests.proofs.logic.conftest import PREFIXES, shapes
 
 FINE = ":S a sh:NodeShape ; sh:targetSubjectsOf :p ; sh:property [ sh:path :p ; sh:maxCount 1 ] ."

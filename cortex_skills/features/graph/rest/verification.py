@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from cortex_skills.features.proofs.logic.evaluate import Evaluation
     from cortex_skills.features.proofs.logic.findings import RuleFinding
-    from cortex_skills.features.proofs.logic.rule_set import RuleSet
+    from cortex_skills.skill_folder.rule_set import RuleSet
 
 _CORE = "core"
 _OUT_OF_TIME = "the time limit of a request for its proofs was used up"

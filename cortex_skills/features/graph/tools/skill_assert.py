@@ -24,7 +24,7 @@ from cortex_skills.tools.base import BUDGET, NAME, TRIPLE, VALUE, Call, Outcome,
 
 if TYPE_CHECKING:
     from cortex_skills.features.proofs.logic.prover import Stated
-    from cortex_skills.features.proofs.logic.rule_set import RuleSet
+    from cortex_skills.skill_folder.rule_set import RuleSet
 
 MOST = 100
 _PARTS = ("subject", "predicate", "object")

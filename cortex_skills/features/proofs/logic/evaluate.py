@@ -22,9 +22,9 @@ from cortex_skills.cancellation import CancelToken
 from cortex_skills.features.proofs.logic import core
 from cortex_skills.features.proofs.logic.findings import RuleFinding, Severity, safe_message
 from cortex_skills.features.proofs.logic.premises import Premises, RecordingReader, premises_of
-from cortex_skills.features.proofs.logic.rule_set import RuleSet, RuleSetId
 from cortex_skills.features.proofs.verdict import Verdict
 from cortex_skills.safe_io.display import one_line
+from cortex_skills.skill_folder.rule_set import RuleSet, RuleSetId
 
 CORE = RuleSetId(core.NAME, core.VERSION, core.digest())
 _MAX_FINDINGS = 20

@@ -33,12 +33,12 @@ from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.logic.document import KIND, MAX_SETS, TYPE, LogicProof, signed
 from cortex_skills.features.proofs.logic.evaluate import Evaluation, evaluate
-from cortex_skills.features.proofs.logic.rule_set import RuleSet, read_rules_file
 from cortex_skills.features.proofs.logic.verify import read_stored, still_holds
 from cortex_skills.features.proofs.verdict import Verdict
 from cortex_skills.keys import Key
 from cortex_skills.keys.folder import signing_key
 from cortex_skills.safe_io.display import shown_name
+from cortex_skills.skill_folder.rule_set import RuleSet, read_rules_file
 
 if TYPE_CHECKING:
     from cortex_skills.config.settings import Config

@@ -27,8 +27,8 @@ from cortex_skills.features.proofs.logic.document import LogicProof, read_docume
 from cortex_skills.features.proofs.logic.evaluate import CORE, Evaluation, evaluate
 from cortex_skills.features.proofs.logic.findings import safe_message
 from cortex_skills.features.proofs.logic.premises import RecordingReader, changes_since, premises_of
-from cortex_skills.features.proofs.logic.rule_set import RuleSet, read_rules
 from cortex_skills.features.proofs.verdict import Check, Verdict
+from cortex_skills.skill_folder.rule_set import RuleSet, read_rules
 
 _MAX_REASONS = 20
 

@@ -18,7 +18,7 @@ from cortex_skills.doors.cli.options import Common
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
-    from cortex_skills.features.skill_testing.types import TypeCheck
+    from cortex_skills.skill_folder.type_check import TypeCheck
 
 _MISSING = "no TypeScript compiler (tsc) was found on the PATH, or in a node_modules of this folder"
 _INSTALL = "npm install --global typescript"
@@ -45,7 +45,7 @@ class TypeOption:
         self._is_noted = wanted is False
         if wanted is False:
             return
-        from cortex_skills.features.skill_testing.types import TypeCheck, find_compiler
+        from cortex_skills.skill_folder.type_check import TypeCheck, find_compiler
 
         if compiler := find_compiler(Path.cwd()):
             self._check = TypeCheck(compiler)
@@ -59,8 +59,8 @@ class TypeOption:
         """
         if self._check is None and self._is_noted:
             return None
-        from cortex_skills.features.skill_testing.types import typed_files
         from cortex_skills.skill_folder.snapshot import read_skill
+        from cortex_skills.skill_folder.type_check import typed_files
 
         try:
             snapshot = read_skill(folder)
