@@ -14,9 +14,10 @@ import json
 import logging
 import math
 import re
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
@@ -117,8 +118,8 @@ def removed(reasons: Iterable[Mapping[str, Any]]) -> tuple[Removed, ...]:
 
 def started(milliseconds: float = 0.0) -> str:
     """The time that many milliseconds ago, for a record."""
-    began = datetime.now(UTC) - timedelta(milliseconds=min(milliseconds, _MAX_MILLISECONDS))
-    return began.isoformat(timespec="milliseconds")
+    began = time.time() - min(milliseconds, _MAX_MILLISECONDS) / 1000
+    return datetime.fromtimestamp(began, UTC).isoformat(timespec="milliseconds")
 
 
 def word(name: object) -> str:

@@ -241,7 +241,8 @@ class Gate:
 
             left_out = texts_left_out(enrichment, cleaned.text, self.host.cleaning.mark)
             self.removed_texts.keep(recent, left_out)
-        self.hooks.notify("after_tool_call", ToolEnd(entry, of_plugin.session, result))
+        if self.hooks.has("after_tool_call"):
+            self.hooks.notify("after_tool_call", ToolEnd(entry, of_plugin.session, result))
         if limits is not None:
             is_step = wanted is not None and wanted.profile != "registry"
             self.host.after_call(session, entry, arguments, is_step=is_step)
@@ -316,7 +317,8 @@ class Gate:
                 call.cancel.check()
             self.host.memories.settle()
             outcome = tool.run(call)
-            slot.refund(max(0, units - outcome.spent))
+            if outcome.spent < units:
+                slot.refund(units - outcome.spent)
         if low := slot.low():
             outcome = outcome.with_budget(low)
         if outcome.proposed:

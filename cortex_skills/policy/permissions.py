@@ -48,8 +48,9 @@ def check_tool_allowed(tool: str, manifests: Iterable[Manifest]) -> None:
     Raises:
         CortexError: `tool_not_allowed`, naming the skills that do not.
     """
-    refusing = sorted(m.name for m in manifests if m.semantic is not None and not m.semantic.allows_tool(tool))
+    refusing = [m.name for m in manifests if m.semantic is not None and not m.semantic.allows_tool(tool)]
     if refusing:
+        refusing.sort()
         raise CortexError(
             "tool_not_allowed",
             f"{tool} is not among the allowedTools of {', '.join(refusing)}",
@@ -64,8 +65,9 @@ def check_permissions(needed: Collection[str], manifest: Manifest, action: str) 
     Raises:
         CortexError: `permission_denied`, naming the missing permissions.
     """
-    missing = sorted(permission for permission in needed if not manifest.has_permission(permission))
+    missing = [permission for permission in needed if not manifest.has_permission(permission)]
     if missing:
+        missing.sort()
         raise CortexError(
             "permission_denied",
             f"{action} needs {' and '.join(missing)}, which {manifest.name} was not granted",

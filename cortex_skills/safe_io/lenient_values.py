@@ -21,6 +21,7 @@ from typing import Any
 Schema = Mapping[str, Any]
 _NONE: Schema = MappingProxyType({})
 _ANY = frozenset({"null", "number"})
+_AS_IT_IS = frozenset({str, int, bool})
 
 
 def by_schema(value: Any, schema: Schema, definitions: Schema = _NONE) -> Any:
@@ -31,8 +32,12 @@ def by_schema(value: Any, schema: Schema, definitions: Schema = _NONE) -> Any:
         schema: a JSON Schema.
         definitions: the schemas that `$ref` names by their last part.
     """
+    if type(value) in _AS_IT_IS:
+        return value
     schema = _resolved(schema, definitions)
     if isinstance(value, dict):
+        if _AS_IT_IS.issuperset(map(type, value.values())):
+            return dict(value)
         forms = [each for each in _forms(schema, definitions) if "properties" in each]
         if len(forms) > 1:
             return _without_nulls(value, forms, definitions)

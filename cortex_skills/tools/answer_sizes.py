@@ -67,7 +67,8 @@ def how_many_fit(triples: Sequence[Mapping[str, Any]], most: int, beside: int = 
 
 def _roughly(triple: Mapping[str, Any]) -> int:
     """At least `size_of` a triple, in less time: a character has at most twelve bytes in JSON, of ASCII six."""
-    object_ = triple["object"]
-    parts = object_.values() if isinstance(object_, Mapping) else (object_,)
-    text = f"{triple['subject']}{triple['predicate']}{''.join(map(str, parts))}"
-    return 2 * (12, 6)[text.isascii()] * (len(text) + 9) + _FRAME + 2 * _OF_FORM * isinstance(object_, Mapping)
+    object_, of_form = triple["object"], 0
+    if isinstance(object_, dict):
+        object_, of_form = "".join(map(str, object_.values())), 2 * _OF_FORM
+    text = f"{triple['subject']}{triple['predicate']}{object_}"
+    return (12 if text.isascii() else 24) * (len(text) + 9) + _FRAME + of_form

@@ -245,12 +245,14 @@ class Tool:
         return reason_of(error)
 
     def _chosen(self, given: dict[str, Any]) -> dict[str, Any]:
+        if not self.one_of:
+            return given
         groups = [group for group in self.one_of if any(name in given for name in group)]
         forms = " or ".join(", ".join(group) for group in self.one_of)
         if len(groups) > 1:
             raise self._invalid([("arguments", f"give either {forms}, not both")])
         missing = [name for group in groups for name in group if name not in given]
-        if missing or len(groups) < bool(self.one_of):
+        if missing or not groups:
             raise self._invalid([(name, f"is missing: give {forms}") for name in missing or ("arguments",)])
         return given
 

@@ -66,7 +66,10 @@ class RecentTriples:
                 row = read(triple_id, triple) if row is None else row
                 self._add(line, triple_id, row)
                 rows, older = self._rows, self._older[0]
-            found.append(_copy(row))
+            row = row.copy()
+            if type(object_ := row["object"]) is dict:
+                row["object"] = object_.copy()
+            found.append(row)
         return found
 
     def _add(self, line: bytes, triple_id: str, row: Row | None) -> None:
@@ -77,10 +80,3 @@ class RecentTriples:
             self._rows, self._ids = {}, {}
         self._rows[line] = row
         self._ids[triple_id] = line
-
-
-def _copy(row: Row) -> Row:
-    row = row.copy()
-    if type(object_ := row["object"]) is dict:
-        row["object"] = object_.copy()
-    return row

@@ -57,7 +57,7 @@ class Revisions:
     def of(self, graphs: Iterable[NamedNode]) -> int:
         """Return the number of the last write to any of these graphs."""
         with self._lock:
-            return max(self._all, *(self._graphs.get(graph.value, 0) for graph in graphs), 0)
+            return max([self._all, *[self._graphs.get(graph.value, 0) for graph in graphs]])
 
 
 @dataclass(eq=False)

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache, wraps
-from itertools import islice
+from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
@@ -46,9 +46,12 @@ from cortex_graph.stores.long_numbers import LongNumbers
 
 _NEARBY = 10_000  # how far from its old offset the last quad of a page is searched
 _WORTH_A_QUERY = 15  # triples on a disk, from which a query is faster
+_BLOCK = 32  # rows that are read at once
 _COUNTS = 1000  # cached counts of patterns, each with the last write to its graph
 _SHORT = 4096  # characters of the terms of such a pattern
 _SETTLED_AFTER = 20_000  # quads; reading them again takes 0.4 s
+
+_Block = tuple[list[Triple], list[bytes]]  # triples, and the line of each
 
 Operation = TypeVar("Operation", bound=Callable[..., Any])
 
@@ -165,19 +168,22 @@ class OxigraphStore:
     @_reported
     def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
         if cursor is None:
-            offset, rows = 0, self._slice(pattern, 0, limit + 1)
+            offset, blocks = 0, self._slice(pattern, 0, limit + 1)
         else:
-            offset, rows = self._after(pattern, read_cursor(pattern, cursor), limit + 1)
+            offset, blocks = self._after(pattern, read_cursor(pattern, cursor), limit + 1)
         found: list[Triple] = []
         lines: list[bytes] = []
         room = PAGE_BYTES
-        for triple, line in rows:
-            room -= len(line)
-            if len(found) == limit or (found and room < 0):
+        for triples, of_triples in blocks:
+            fit = limit - len(found)
+            if (size := sum(map(len, of_triples))) > room:
+                fit = min(fit, _fitting(of_triples, room) or (not found))
+            room -= size
+            found += triples[:fit]
+            lines += of_triples[:fit]
+            if fit < len(triples):
                 following = write_cursor(pattern, Position(offset + len(found), mark_of(lines[-1])))
                 return Page(pattern.graph, found, lines, following)
-            found.append(triple)
-            lines.append(line)
         return Page(pattern.graph, found, lines, None)
 
     def quads(self, pattern: Pattern) -> Iterator[Quad]:
@@ -327,32 +333,37 @@ class OxigraphStore:
     def _select(self, query: str, **options: Any) -> QuerySolutions:
         return cast(QuerySolutions, self._store.query(query, **options))
 
-    def _slice(self, pattern: Pattern, offset: int, length: int) -> Iterator[tuple[Triple, bytes]]:
-        """Yield triples and their lines one by one: together they may exceed the memory."""
+    def _slice(self, pattern: Pattern, offset: int, length: int) -> Iterator[_Block]:
+        """Yield triples and their lines, a few at a time: together they may exceed the memory."""
         subject, predicate, object_ = pattern.subject, pattern.predicate, pattern.object_
         of_many = subject is None and predicate is not None and object_ is None
+        triples: Iterator[Any]
         if not offset and not (of_many and length > _WORTH_A_QUERY and self._folder is not None):
-            quads = islice(self._iterate(pattern), length)
-            return ((triple_of(quad), str(quad).encode()) for quad in quads)
-        # A query skips ten times faster, and reads no bound terms. The order is the same.
-        window = f"{_where(pattern)} OFFSET {offset} LIMIT {length}"
-        graph = str(pattern.graph)
-        if of_many:
-            shared = str(predicate)
-            rows = self._select(f"SELECT ?s ?o {window}")
-            return (((s, predicate, o), f"{s!s} {shared} {o!s} {graph}".encode()) for s, o in rows)  # type: ignore[misc]
-        rows = self._select(f"SELECT ?s ?p ?o {window}")
-        terms = ((subject or row[0], predicate or row[1], object_ or row[2]) for row in rows)
-        return (((s, p, o), f"{s!s} {p!s} {o!s} {graph}".encode()) for s, p, o in terms)
+            triples = map(triple_of, islice(self._iterate(pattern), length))
+        else:
+            # A query skips ten times faster, and reads no bound terms. The order is the same.
+            window = f"{_where(pattern)} {f'OFFSET {offset} ' if offset else ''}LIMIT {length}"
+            if of_many:
+                triples = ((s, predicate, o) for s, o in self._select(f"SELECT ?s ?o {window}"))
+            else:
+                rows = self._select(f"SELECT ?s ?p ?o {window}")
+                triples = ((subject or row[0], predicate or row[1], object_ or row[2]) for row in rows)
+        shared, graph = str(predicate), str(pattern.graph)
+        while block := list(islice(triples, _BLOCK)):
+            if predicate is None:
+                yield block, [f"{s!s} {p!s} {o!s} {graph}".encode() for s, p, o in block]
+            else:
+                yield block, [f"{s!s} {shared} {o!s} {graph}".encode() for s, _, o in block]
 
-    def _after(self, pattern: Pattern, last: Position, length: int) -> tuple[int, Iterator[tuple[Triple, bytes]]]:
+    def _after(self, pattern: Pattern, last: Position, length: int) -> tuple[int, Iterator[_Block]]:
         """Return the offset after the last triple that was read, and the triples from there."""
-        rows = self._slice(pattern, last.offset - 1, length + 1)
-        before = next(rows, None)
-        if before is not None and mark_of(before[1]) == last.mark:
-            return last.offset, rows
+        blocks = self._slice(pattern, last.offset - 1, length + 1)
+        triples, lines = next(blocks, ([], []))
+        if lines and mark_of(lines[0]) == last.mark:
+            return last.offset, chain([(triples[1:], lines[1:])], blocks)
         start = max(0, last.offset - _NEARBY)
-        for place, (_, line) in enumerate(self._slice(pattern, start, 2 * _NEARBY), start):
+        nearby = chain.from_iterable(lines for _, lines in self._slice(pattern, start, 2 * _NEARBY))
+        for place, line in enumerate(nearby, start):
             if mark_of(line) == last.mark:
                 return place + 1, self._slice(pattern, place + 1, length)
         return 0, self._slice(pattern, 0, length)
@@ -377,13 +388,18 @@ class _Closed:
         self._refuse()
 
 
+def _fitting(lines: Iterable[bytes], room: int) -> int:
+    """Return how many of the lines fit into so many bytes."""
+    return sum(end <= room for end in accumulate(map(len, lines)))
+
+
 def _graphs(quads: Sequence[Quad]) -> set[NamedNode]:
     return {quad.graph_name for quad in quads}  # type: ignore[misc]  # all graphs have names
 
 
 def _is_short(pattern: Pattern) -> bool:
     terms = (pattern.subject, pattern.predicate, pattern.object_)
-    return sum(len(term.value) for term in terms if term is not None) <= _SHORT
+    return sum([len(term.value) for term in terms if term is not None]) <= _SHORT
 
 
 def _where(pattern: Pattern) -> str:

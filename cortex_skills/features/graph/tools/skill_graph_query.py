@@ -116,8 +116,8 @@ def _run(call: Call) -> Outcome:
     most = LONGEST_PAGE if proves or "limit" in arguments or "cursor" in arguments else PAGE
     page = _page(graph, pattern, most, OF_PROOF if proves else 0)
     enriched = _enrich(call, scope, page["matches"]) if call.enrich else _Enriched(page["matches"], {"status": "none"})
-    matches = enriched.matches
-    if len(page["matches"]) == 1:  # several fit
+    matches, is_one = enriched.matches, len(page["matches"]) == 1
+    if is_one:  # several fit
         matches = [fitting(match, most) for match in matches]
     shown = lines_shown(matches, call.host.cleaning)
     lines = [line for line, _ in shown]
@@ -126,7 +126,7 @@ def _run(call: Call) -> Outcome:
     text = "\n".join([_heading(page, len(lines), call.skill.name, "cursor" in arguments), *lines])
     if page["nextCursor"]:
         text += f"\nmore: cursor={page['nextCursor']}"
-    if any("objectLength" in match for match in matches):
+    if is_one and any("objectLength" in match for match in matches):
         text += f"\n{_WHOLE}"
     if scope == "agent" and not of_memories and (note := _about_the_agent(call, page)):
         text += f"\n{note}"
