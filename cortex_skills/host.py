@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -130,6 +130,25 @@ class Host:
     def has_part(self, kind: Callable[[Host], Any]) -> bool:
         """Whether a part was made."""
         return kind in self._parts
+
+    def beside(self, graph: NamespacedGraph) -> Host:
+        """The host of another namespace of the same store: with the same settings, audit and models, and no sessions.
+
+        Args:
+            graph: of the namespace.
+        """
+        return Host(
+            self.config,
+            graph,
+            Memories(graph, embedder=self.embedder),
+            self.limits,
+            replace(self.session, namespace=graph.namespace),
+            self.audit,
+            self.cleaning,
+            self.embedder,
+            registers=False,
+            tool_names=self.tool_names,
+        )
 
     @cached_property
     def actions(self) -> Actions:

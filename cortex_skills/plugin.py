@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from cortex_skills.features.registry.skill_finder import SkillFinder
     from cortex_skills.features.registry.sources import SyncReport
     from cortex_skills.gate.removed_texts import RemovedTexts
+    from cortex_skills.host import Host
     from cortex_skills.lifecycle.reload.approval import Approval
     from cortex_skills.lifecycle.reload.report import Rejected, Reloaded, ReloadReport
     from cortex_skills.operations.caller import Door
@@ -407,6 +408,10 @@ class Plugin:
         from cortex_skills.operations.run import run
 
         return run(operation, owner(self.agent, door, self.graph.namespace), given, self._host)
+
+    def host_of(self, graph: NamespacedGraph) -> Host:
+        """What operations use in the namespace of a graph of the same store."""
+        return self._host if graph.namespace == self.graph.namespace else self._host.beside(graph)
 
     @property
     def skill_finder(self) -> SkillFinder:

@@ -18,7 +18,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, get_type_hints
 
 from cortex_skills.errors import CortexError
 from cortex_skills.operations.caller import Caller
@@ -26,41 +26,14 @@ from cortex_skills.operations.caller import Caller
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-    from cortex_skills.audit.audit_log import AuditLog
-    from cortex_skills.config.settings import Config
-    from cortex_skills.features.memory import Memories
-    from cortex_skills.features.registry.registry import SkillRegistry
-    from cortex_skills.features.registry.skill_finder import SkillFinder
+    from cortex_skills.host import Host
 
 G = TypeVar("G")
 R = TypeVar("R")
+P = TypeVar("P")
 Effect = Literal["changes", "reads"]
 ObjectState = tuple[str, str]
 _MAX_PROBLEMS = 20
-
-
-class OperationHost(Protocol):
-    """What operations use, of one namespace."""
-
-    @property
-    def config(self) -> Config:
-        """The settings."""
-
-    @property
-    def audit(self) -> AuditLog:
-        """Where operations are recorded."""
-
-    @property
-    def memories(self) -> Memories:
-        """Those of the agents of the namespace."""
-
-    @property
-    def registry(self) -> SkillRegistry:
-        """The registered skills of the namespace."""
-
-    @property
-    def skill_finder(self) -> SkillFinder:
-        """Finds them."""
 
 
 @dataclass(slots=True)
@@ -69,13 +42,17 @@ class OperationCall:
 
     Attributes:
         caller: who asks.
-        host: what it uses.
+        host: of the namespace that it concerns; `part` is what a feature keeps for it.
         about: its object, for the audit; an operation that names it itself, such as learning, corrects it.
     """
 
     caller: Caller
-    host: OperationHost
+    host: Host
     about: str = ""
+
+    def part(self, kind: Callable[[Host], P]) -> P:
+        """What a feature keeps for the host; see `Host.part`."""
+        return self.host.part(kind)
 
 
 @dataclass(frozen=True)

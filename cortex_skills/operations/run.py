@@ -12,15 +12,18 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cortex_graph import GraphError
 from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.operations.caller import Caller
-from cortex_skills.operations.operation import G, ObjectState, Operation, OperationCall, OperationHost, R
+from cortex_skills.operations.operation import G, ObjectState, Operation, OperationCall, R
+
+if TYPE_CHECKING:
+    from cortex_skills.host import Host
 
 
-def run(operation: Operation[G, R], caller: Caller, given: Mapping[str, Any], host: OperationHost) -> R:
+def run(operation: Operation[G, R], caller: Caller, given: Mapping[str, Any], host: Host) -> R:
     """Run an operation.
 
     Args:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cortex_graph import WELL_KNOWN_VOCABULARIES, NamespacedGraph
@@ -23,19 +22,17 @@ from cortex_skills.doors.http.sandboxes import Sandboxes
 from cortex_skills.doors.http.store_health import StoreHealth
 from cortex_skills.doors.http.verification_counts import VerificationCounts
 from cortex_skills.doors.http.worker_pools import WorkerPool
-from cortex_skills.features.memory import Memories
 from cortex_skills.plugin import Plugin
 
 if TYPE_CHECKING:
-    from cortex_skills.audit.audit_log import AuditLog
-    from cortex_skills.config.settings import Config
+    from cortex_skills.features.memory import Memories
     from cortex_skills.features.proofs.logic.prover import Prover
     from cortex_skills.features.registry.registry import SkillRegistry
     from cortex_skills.features.registry.skill_finder import SkillFinder
-    from cortex_skills.operations.operation import OperationHost
+    from cortex_skills.host import Host
 
 _MAX_GRAPHS = 256
-_MAX_MEMORIES = 16  # each keeps the indexes of some agents, or of the skills of a namespace
+_MAX_HOSTS = 16  # each keeps the indexes of some agents, and of the skills of a namespace
 # Threads, and calls that may wait for one.
 _POOLS = {"quick": (16, 256), "slow": (4, 64), "sparql": (8, 256), "mcp": (16, 256), "health": (4, 256)}
 
@@ -61,9 +58,7 @@ class Service:
         self.verification_counts = VerificationCounts()
         self._graphs: OrderedDict[str, NamespacedGraph] = OrderedDict()
         self._settled: set[str] = set()
-        self._memories: dict[str, Memories] = {}
-        self._finders: dict[str, SkillFinder] = {}
-        self._registries: dict[str, SkillRegistry] = {}
+        self._hosts: dict[str, Host] = {}
         self._provers: dict[str, Prover] = {}
         self._making = threading.Lock()
 
@@ -98,49 +93,31 @@ class Service:
                 self._graphs.move_to_end(namespace)
             return graph
 
+    def host(self, namespace: str) -> Host:
+        """What operations use of a namespace; the caller has checked that it may be used."""
+        own = self.plugin.graph
+        if namespace == own.namespace:
+            return self.plugin.host_of(own)
+        graph = self._graph(namespace, own)
+        with self._making:
+            host = self._hosts.pop(namespace, None) or self.plugin.host_of(graph)
+            self._hosts[namespace] = host  # the latest is the last
+            if len(self._hosts) > _MAX_HOSTS:
+                del self._hosts[next(iter(self._hosts))]
+            return host
+
     def memories(self, namespace: str) -> Memories:
         """The memories of the agents of a namespace; the caller has checked that it may be used."""
-        graph = self.graph(namespace)
-        if namespace == self.plugin.graph.namespace:
-            return self.plugin.memories
-        with self._making:
-            memories = self._memories.pop(namespace, None) or Memories(graph, embedder=self.plugin.embedder)
-            self._memories[namespace] = memories  # the latest is the last
-            if len(self._memories) > _MAX_MEMORIES:
-                del self._memories[next(iter(self._memories))]
-            return memories
+        self.graph(namespace)
+        return self.host(namespace).memories
 
     def registry(self, namespace: str) -> SkillRegistry:
         """The registered skills of a namespace; the caller has checked that it may be used."""
-        if namespace == self.plugin.graph.namespace:
-            return self.plugin.registry
-        from cortex_skills.features.registry.opening import open_registry
-
-        graph = self._graph(namespace, self.plugin.graph)
-        with self._making:
-            registry = self._registries.pop(namespace, None) or open_registry(self.plugin.config, graph)
-            self._registries[namespace] = registry  # the latest is the last
-            if len(self._registries) > _MAX_GRAPHS:
-                del self._registries[next(iter(self._registries))]
-            return registry
+        return self.host(namespace).registry
 
     def skill_finder(self, namespace: str) -> SkillFinder:
         """Finds the registered skills of a namespace; the caller has checked that it may be used."""
-        if namespace == self.plugin.graph.namespace:
-            return self.plugin.skill_finder
-        from cortex_skills.features.registry.skill_finder import SkillFinder
-
-        registry = self.registry(namespace)
-        with self._making:
-            finder = self._finders.pop(namespace, None) or SkillFinder(registry, self.plugin.embedder)
-            self._finders[namespace] = finder  # the latest is the last
-            if len(self._finders) > _MAX_MEMORIES:
-                del self._finders[next(iter(self._finders))]
-            return finder
-
-    def operation_host(self, namespace: str) -> OperationHost:
-        """What operations use of a namespace; the caller has checked that it may be used."""
-        return NamespaceHost(self, namespace)
+        return self.host(namespace).skill_finder
 
     def prover(self, graph: NamespacedGraph) -> Prover:
         """The rules of the namespace of a graph; the file of its shapes is read once.
@@ -171,36 +148,3 @@ class Service:
         self.store_health.close()
         for pool in self.pools.values():
             pool.close()
-
-
-@dataclass(frozen=True, slots=True)
-class NamespaceHost:
-    """What operations use of one namespace of a server."""
-
-    service: Service
-    namespace: str
-
-    @property
-    def config(self) -> Config:
-        """The settings."""
-        return self.service.plugin.config
-
-    @property
-    def audit(self) -> AuditLog:
-        """That of the plugin."""
-        return self.service.plugin.audit
-
-    @property
-    def memories(self) -> Memories:
-        """Those of the agents of the namespace."""
-        return self.service.memories(self.namespace)
-
-    @property
-    def registry(self) -> SkillRegistry:
-        """The registered skills of the namespace."""
-        return self.service.registry(self.namespace)
-
-    @property
-    def skill_finder(self) -> SkillFinder:
-        """Finds them."""
-        return self.service.skill_finder(self.namespace)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cortex_skills.features.proofs.logic.prover import Prover
     from cortex_skills.features.registry.registry import SkillRegistry
     from cortex_skills.features.registry.skill_finder import SkillFinder
-    from cortex_skills.operations.operation import OperationHost
+    from cortex_skills.host import Host
     from cortex_skills.plugin import Plugin
 
 
@@ -58,7 +58,7 @@ class OperationService(Protocol):
     def skill_finder(self, namespace: str) -> SkillFinder:
         """Finds the registered skills of a namespace."""
 
-    def operation_host(self, namespace: str) -> OperationHost:
+    def host(self, namespace: str) -> Host:
         """What operations use of a namespace."""
 
     def prover(self, graph: NamespacedGraph) -> Prover:
@@ -106,7 +106,7 @@ class ApiCall:
         namespace = holder.namespace(self.query.get("namespace"))
         permissions = holder_permissions(holder.permissions)
         asking = Caller(holder.name, holder.holder, self.door, permissions, namespace=namespace)
-        return run(operation, asking, given, self.service.operation_host(namespace))
+        return run(operation, asking, given, self.service.host(namespace))
 
     @property
     def graph(self) -> NamespacedGraph:
