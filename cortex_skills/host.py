@@ -24,6 +24,7 @@ from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.errors import CortexError
 from cortex_skills.features.finder import Embedder
 from cortex_skills.features.memory import Memories
+from cortex_skills.policy.caller_rates import CallerRates
 from cortex_skills.policy.declared_predicates import DeclaredPredicates
 from cortex_skills.policy.session_limits import AllLimits
 
@@ -102,6 +103,7 @@ class Host:
     calls_ended: list[CallEnded] = field(default_factory=list)
     sessions_ended: list[Callable[[str | None], None]] = field(default_factory=list)
     closing: list[Callable[[], None]] = field(default_factory=list)
+    rates: CallerRates = field(default_factory=CallerRates)
     _parts: dict[Callable[[Host], Any], Any] = field(default_factory=dict, repr=False, compare=False)
     _making: RLock = field(default_factory=RLock, repr=False, compare=False)
 
@@ -148,6 +150,7 @@ class Host:
             self.embedder,
             registers=False,
             tool_names=self.tool_names,
+            rates=self.rates,
         )
 
     @cached_property

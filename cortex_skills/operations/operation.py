@@ -18,9 +18,11 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, get_type_hints
 
 from cortex_skills.errors import CortexError
+from cortex_skills.feature import features
 from cortex_skills.operations.caller import Caller
 
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ class Operation(Generic[G, R]):
         run: performs it, for a caller with the permission.
         object_: the attribute of its arguments that names what it changes; empty for one that only reads.
         state: the name that opens that object, and its state in words; None when there is no such object.
+        per_minute: how often a caller may run it; 0 for any number. The owner is not limited.
     """
 
     name: str
@@ -74,6 +77,7 @@ class Operation(Generic[G, R]):
     run: Callable[[OperationCall, G], R]
     object_: str = ""
     state: Callable[[OperationCall], ObjectState | None] = field(default=lambda _: None)
+    per_minute: int = 0
 
     @property
     def summary(self) -> str:
@@ -84,6 +88,21 @@ class Operation(Generic[G, R]):
     def given(self) -> type[G]:
         """The type of its arguments."""
         return cast("type[G]", get_type_hints(self.run)["given"])
+
+    @cached_property
+    def answer(self) -> Any:
+        """The type of its answer."""
+        return get_type_hints(self.run, include_extras=True)["return"]
+
+    def to_json(self, answer: R) -> Any:
+        """An answer as JSON."""
+        return self._answers.dump_python(answer, mode="json")
+
+    @cached_property
+    def _answers(self) -> TypeAdapter[R]:
+        from pydantic import TypeAdapter
+
+        return TypeAdapter(self.answer)
 
     @cached_property
     def _adapter(self) -> TypeAdapter[G]:
@@ -115,7 +134,15 @@ class Operation(Generic[G, R]):
 
 
 OPERATIONS: dict[str, Operation[Any, Any]] = {}
-"""All operations by name."""
+"""The operations that are declared by now, by name."""
+
+
+def all_operations() -> Mapping[str, Operation[Any, Any]]:
+    """The operations of all features by name."""
+    for feature in features():
+        for module in feature.operations:
+            import_module(module)
+    return dict(sorted(OPERATIONS.items()))
 
 
 def operation(
@@ -125,6 +152,7 @@ def operation(
     permission: str | None,
     object_: str = "",
     state: Callable[[OperationCall], ObjectState | None] | None = None,
+    per_minute: int = 0,
 ) -> Callable[[Callable[[OperationCall, G], R]], Operation[G, R]]:
     """Declare a function as an operation; its docstring describes it.
 
@@ -134,6 +162,7 @@ def operation(
         permission: of a token; None when every caller may.
         object_: the attribute of the arguments that names what is changed.
         state: the name that opens that object, and its state in words.
+        per_minute: how often a caller may run it; 0 for any number.
 
     Raises:
         TypeError: it changes something, and does not name its object; or its name is taken.
@@ -144,7 +173,7 @@ def operation(
         raise TypeError(f"there is an operation {name} already")
 
     def declare(run: Callable[[OperationCall, G], R]) -> Operation[G, R]:
-        declared = Operation(name, effect, permission, run, object_, state or (lambda _: None))
+        declared = Operation(name, effect, permission, run, object_, state or (lambda _: None), per_minute)
         OPERATIONS[name] = declared
         return declared
 

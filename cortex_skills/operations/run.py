@@ -1,7 +1,8 @@
 """Runs an operation: the one way to do so.
 
 Rules kept here:
-- the permission, the arguments, the operation, the audit: in this order, and none is skipped;
+- the permission, the arguments, the rate of the caller, the operation, the audit: in this order, and none is skipped;
+- the rate is that of who is known by the name that the interface verified, whatever agent they name;
 - a change leaves one record, also when it is refused or fails: the operation, its object, the state of that before and
   after as they were read beside the change, the reason, the caller with its kind and its interface;
 - the names in a record are facts once the object was found; what was only asked for is data, and redacted.
@@ -33,7 +34,8 @@ def run(operation: Operation[G, R], caller: Caller, given: Mapping[str, Any], ho
         host: of the namespace that it concerns.
 
     Raises:
-        CortexError: `invalid_arguments`; `permission_denied`; `audit_unavailable`; or an error of the operation.
+        CortexError: `invalid_arguments`; `permission_denied`; `rate_limited`; `audit_unavailable`; or an error of the
+            operation.
         GraphError: the store cannot be used.
     """
     call = OperationCall(caller, host)
@@ -81,7 +83,7 @@ def run(operation: Operation[G, R], caller: Caller, given: Mapping[str, Any], ho
 
 
 def _permitted(operation: Operation[G, R], call: OperationCall, given: Mapping[str, Any]) -> G:
-    """The checked arguments of a caller who has the permission."""
+    """The checked arguments of a caller who has the permission, and has not done it too often."""
     caller = call.caller
     if operation.permission is not None and operation.permission not in caller.permissions:
         raise CortexError(
@@ -93,6 +95,8 @@ def _permitted(operation: Operation[G, R], call: OperationCall, given: Mapping[s
     checked = operation.checked(given)
     if operation.object_:
         call.about = str(getattr(checked, operation.object_))
+    if operation.per_minute and caller.kind != "owner":
+        call.host.rates.acquire(operation.name, f"{caller.kind} {caller.name}", operation.per_minute)
     return checked
 
 

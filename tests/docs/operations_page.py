@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from cortex_skills.features.registry import skill_changes
-from cortex_skills.operations.operation import OPERATIONS, Operation
+from cortex_skills.operations.operation import Operation, all_operations
 
 _INTRO = """\
 # Operations
@@ -21,8 +20,6 @@ what a caller can do, through any interface ([architecture](architecture.md#one-
 | operation | arguments | permission | effect | |
 |---|---|---|---|---|
 """
-DECLARED = (skill_changes,)
-"""The modules that declare operations."""
 
 
 def page(operations: Iterable[Operation[Any, Any]]) -> str:
@@ -40,4 +37,4 @@ def _row(operation: Operation[Any, Any]) -> str:
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: python -m tests.docs.operations_page FILE")
-    Path(sys.argv[1]).write_text(page(OPERATIONS.values()), encoding="utf-8")
+    Path(sys.argv[1]).write_text(page(all_operations().values()), encoding="utf-8")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex_skills.operations.operation import OPERATIONS
+from cortex_skills.operations.operation import all_operations
 from cortex_skills.scanner.page import page as scanner_page
 from cortex_skills.scanner.rules import RULES
 from cortex_skills.scanner.whole_files import RULES as WHOLE_FILES
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 EVERY_RULE = (*RULES, *WHOLE_FILES)
 GENERATED = {
     "tools.md": ("tests.docs.tools_page", tools_page(own_tools().values())),
-    "operations.md": ("tests.docs.operations_page", operations_page(OPERATIONS.values())),
+    "operations.md": ("tests.docs.operations_page", operations_page(all_operations().values())),
     "scanner.md": ("cortex_skills.scanner.page", scanner_page(RULES, WHOLE_FILES)),
 }
 generated = pytest.mark.parametrize(("name", "module", "text"), [(name, *made) for name, made in GENERATED.items()])

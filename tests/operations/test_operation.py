@@ -18,7 +18,7 @@ from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry.inline import inline_document
 from cortex_skills.features.registry.skill_record import LearnedIn
 from cortex_skills.operations.caller import Caller, holder_permissions, owner
-from cortex_skills.operations.operation import OPERATIONS, OperationCall, operation
+from cortex_skills.operations.operation import OPERATIONS, OperationCall, all_operations, operation
 from cortex_skills.operations.run import run
 from tests.configs import config
 
@@ -57,7 +57,7 @@ def test_a_change_without_an_object_or_its_state_cannot_be_declared() -> None:
     assert "test.change" not in OPERATIONS
 
 
-@pytest.mark.parametrize("name", sorted(OPERATIONS))
+@pytest.mark.parametrize("name", all_operations())
 def test_each_operation_has_a_summary_an_object_and_checked_arguments(plugin: Plugin, name: str) -> None:
     declared = OPERATIONS[name]
     assert declared.summary.endswith(".")
@@ -67,7 +67,7 @@ def test_each_operation_has_a_summary_an_object_and_checked_arguments(plugin: Pl
     assert "no_such_argument" in [each["field"] for each in refused.details["errors"]]
 
 
-@pytest.mark.parametrize("name", sorted(OPERATIONS))
+@pytest.mark.parametrize("name", all_operations())
 def test_an_operation_is_refused_without_its_permission_and_the_refusal_is_recorded(plugin: Plugin, name: str) -> None:
     asked = {"namespace": "mayros"} if name == "registry.maintain" else {"skill": NAME}
     assert error_of(plugin, name, Caller("eve", "person", "rest"), **asked).code == "permission_denied"

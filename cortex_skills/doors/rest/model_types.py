@@ -75,7 +75,8 @@ Value = TypeAliasType(
 # They follow the limits of an integer, and convert it before those are checked.
 WHOLE = BeforeValidator(_whole)  # 1.0 is an integer in JSON (JSON Schema Core §4.2.3)
 FROM_QUERY = BeforeValidator(_integer)
-QueryBoolean = Annotated[bool, BeforeValidator(_boolean)]
+BOOLEAN_FROM_QUERY = BeforeValidator(_boolean)
+QueryBoolean = Annotated[bool, BOOLEAN_FROM_QUERY]
 Count = Annotated[int, Field(ge=0)]
 Name = Annotated[str, Field(min_length=1, description="A name.")]
 Namespace = Annotated[

@@ -87,7 +87,8 @@ def document_of(operations: Iterable[ApiOperation]) -> dict[str, Any]:
     """The document that describes these operations."""
     operations = list(operations)
     used = {model: None for each in operations for model in (*each.answers.values(), each.body) if model is not None}
-    schemas, components = references([*used, ErrorBody, *_PATH_TYPES.values()])
+    in_paths = [model for each in operations for model in each.path_types.values()]
+    schemas, components = references([*dict.fromkeys([*used, ErrorBody, *_PATH_TYPES.values(), *in_paths])])
     paths: dict[str, Any] = {}
     for operation in operations:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _described(operation, schemas)
@@ -133,7 +134,7 @@ def _described(operation: ApiOperation, schemas: Schemas) -> dict[str, Any]:
         "summary": operation.summary,
         "parameters": [
             *(
-                {"name": name, "in": "path", "required": True, "schema": schemas[_PATH_TYPES[before, name]]}
+                {"name": name, "in": "path", "required": True, "schema": schemas[_path_type(operation, before, name)]}
                 for before, name in _PATH_PARAMETER.findall(operation.path)
             ),
             *(
@@ -155,6 +156,10 @@ def _described(operation: ApiOperation, schemas: Schemas) -> dict[str, Any]:
         content = {"application/json": {"schema": schemas[operation.body]}}
         described["requestBody"] = {"required": operation.needs_body, "content": content}
     return described
+
+
+def _path_type(operation: ApiOperation, before: str, name: str) -> Any:
+    return operation.path_types.get(name) or _PATH_TYPES[before, name]
 
 
 def _answer(model: Any, schemas: Schemas) -> dict[str, Any]:

@@ -14,11 +14,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from pydantic.alias_generators import to_camel
+
 from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.as_of import as_of
 from cortex_graph.exceptions import invalid
 from cortex_skills.doors.http.auth import Principal
 from cortex_skills.doors.http.sandboxes import Sandboxes
+from cortex_skills.doors.rest.schemas import check
+from cortex_skills.doors.rest.wire_arguments import WireArguments
 from cortex_skills.operations.caller import Caller, holder_permissions
 from cortex_skills.operations.operation import G, Operation, R
 from cortex_skills.operations.run import run
@@ -155,6 +159,7 @@ class ApiOperation:
         needs_body: whether a request without a body is refused.
         errors: the codes of its errors, beside those that every operation has.
         pool: the worker pool; `slow` for what may take long.
+        path_types: the types of parameters of the path that only this operation has.
     """
 
     method: Literal["GET", "POST", "DELETE"]
@@ -170,6 +175,7 @@ class ApiOperation:
     needs_body: bool = True
     errors: tuple[str, ...] = ()
     pool: Literal["quick", "slow", "health"] = "quick"
+    path_types: Mapping[str, Any] = field(default_factory=dict)
 
 
 Run = Callable[[ApiCall], ApiAnswer]
@@ -198,3 +204,42 @@ class Operations(list[ApiOperation]):
             return run
 
         return declare
+
+    def serve(
+        self, method: Literal["GET", "POST", "DELETE"], path: str, operation: Operation[Any, Any], **settings: Any
+    ) -> None:
+        """Offer an operation as it is: its docstring, its arguments and its answer are those of the endpoint.
+
+        Arguments that the path names are there; the others are members of the body of a `POST`, or parameters of the
+        query string, in camel case.
+
+        Args:
+            method: the HTTP method.
+            path: with its parameters in braces.
+            operation: of any feature.
+            settings: other attributes of `ApiOperation`, such as `errors` and `pool`.
+        """
+        wire = WireArguments(operation, path, from_query=method != "POST")
+
+        def perform(call: ApiCall) -> ApiAnswer:
+            path_values = {name: check(model, call.path[name]) for name, model in wire.path_types.items()}
+            given = wire.given({**call.query, **(call.body or {}), **path_values})
+            return ApiAnswer(200, operation.to_json(call.operate(operation, **given)))
+
+        summary, _, more = inspect.cleandoc(operation.run.__doc__ or "").partition("\n\n")
+        self.append(
+            ApiOperation(
+                method,
+                path,
+                to_camel(operation.name.replace(".", "_")),
+                summary,
+                " ".join(more.split()),
+                perform,
+                {200: operation.answer},
+                operation.permission,
+                query=wire.query,
+                body=wire.body,
+                path_types=wire.path_types,
+                **settings,
+            )
+        )

@@ -1,0 +1,105 @@
+"""A command that is made from an operation.
+
+    HISTORY = command_of(history, show=show_versions)
+
+Rules kept here:
+- the arguments of the operation are those of the command: one without a default is named by its place, the others by an
+  option. The operation checks the values;
+- the caller is the owner of the store, and the answer is the operation's: with `--json` as it is.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, fields
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import click
+
+from cortex_skills.doors.cli.commands import Command
+from cortex_skills.doors.cli.options import Common
+from cortex_skills.doors.cli.output import Output
+from cortex_skills.operations.operation import Operation
+
+
+def command_of(
+    operation: Operation[Any, Any],
+    name: str = "",
+    *,
+    show: Callable[[Output, Any], None] | None = None,
+) -> click.Command:
+    """A command that runs an operation.
+
+    Args:
+        operation: which.
+        name: of the command; by default the last part of the name of the operation.
+        show: writes the answer, as JSON, for a person; by default a table or the members by name.
+    """
+    types = get_type_hints(operation.given, include_extras=True)
+    params = [_parameter(each, types[each.name]) for each in fields(operation.given)]
+
+    def run(common: Common, **given: Any) -> None:
+        with common.plugin(reads=operation.effect == "reads") as plugin:
+            answer = plugin.operate(operation, door="command", **{k: v for k, v in given.items() if v is not None})
+        document = operation.to_json(answer)
+        common.out.answer(document, lambda: (show or _show)(common.out, document))
+
+    return Command(
+        name or operation.name.rpartition(".")[2].replace("_", "-"),
+        params=params,
+        callback=click.pass_obj(run),
+        help=inspect.cleandoc(operation.run.__doc__ or ""),
+    )
+
+
+def _parameter(member: Field[Any], type_: Any) -> click.Parameter:
+    about = next((each.description for each in _marks(type_) if getattr(each, "description", None)), None)
+    plain = _plain(type_)
+    values: Any = click.Choice(get_args(plain)) if get_origin(plain) is Literal else plain
+    if get_origin(plain) in (tuple, list):
+        values = get_args(plain)[0]
+    is_list = get_origin(plain) in (tuple, list)
+    if member.default is MISSING and member.default_factory is MISSING:
+        return click.Argument([member.name], type=values, metavar=member.name.upper(), nargs=-1 if is_list else 1)
+    option = f"--{member.name.replace('_', '-')}"
+    if plain is bool:
+        return click.Option([option, member.name], is_flag=True, default=None, help=about)
+    return click.Option([option, member.name], type=values, multiple=is_list, default=None, help=about)
+
+
+def _plain(type_: Any) -> Any:
+    """A type without its limits and without None."""
+    if get_origin(type_) is Annotated:
+        return _plain(get_args(type_)[0])
+    if get_origin(type_) in (Union, UnionType):
+        kinds = [part for part in get_args(type_) if part is not NoneType]
+        return _plain(kinds[0]) if len(kinds) == 1 else str
+    return type_
+
+
+def _marks(type_: Any) -> tuple[Any, ...]:
+    if get_origin(type_) is Annotated:
+        return (*get_args(type_)[1:], *_marks(get_args(type_)[0]))
+    return tuple(mark for part in get_args(type_) for mark in _marks(part))
+
+
+def _show(out: Output, document: Any) -> None:
+    """Write an answer: a list of objects as a table, an object by its members."""
+    if isinstance(document, Mapping):
+        for name, value in document.items():
+            if isinstance(value, list) and value and isinstance(value[0], Mapping):
+                _show(out, value)
+            else:
+                out.line(f"{name}: {_text(value)}")
+    elif isinstance(document, list) and document and isinstance(document[0], Mapping):
+        out.table(tuple(document[0]), [[_text(each.get(name)) for name in document[0]] for each in document])
+    elif document is not None:
+        out.text(_text(document))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    return "" if value is None else str(value)
