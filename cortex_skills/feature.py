@@ -40,7 +40,8 @@ class Feature:
         tools: modules whose `TOOLS` are tools for agents.
         rest: modules whose `OPERATIONS` are operations of the REST API.
         pages: modules whose `PAGE` is a page of the explorer.
-        commands: by the title of the section of the help, the commands by name, as `module:name`.
+        commands: by the title of the section of the help, the commands by name, as `module:name`; one of a group is
+            named with it, as in `trust import`.
         attach: functions of a `Gate`, as `module:name`, that connect the feature when a plugin opens.
         tasks: asynchronous functions of a `Service` and an event, as `module:name`, which run while a server does.
         routes: functions of a `Config`, as `module:name`, that return further routes of the HTTP server.

@@ -74,7 +74,7 @@ def test_help_lists_every_command_by_group(run):
 
 
 def test_the_program_offers_exactly_the_documented_commands():
-    assert sorted(program.commands) == sorted(name for (name,) in COMMANDS)
+    assert program.list_commands(click.Context(program)) == sorted(name for (name,) in COMMANDS)
 
 
 @pytest.mark.parametrize("words", COMMANDS + FAMILY, ids=" ".join)
@@ -158,7 +158,10 @@ def test_a_usage_error_has_a_hint(run, words, hint):
 
 
 def commands_of(group: click.Group, path: str = PROGRAM) -> Iterator[tuple[str, click.Command]]:
-    for name, command in group.commands.items():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
         yield f"{path} {name}", command
         if isinstance(command, click.Group):
             yield from commands_of(command, f"{path} {name}")
@@ -277,3 +280,12 @@ def test_the_log_of_a_skill_goes_to_standard_error_without_escapes(run, write_sk
     assert "[skill:greeter]" in answer.stderr
     assert "\x1b" not in answer.stderr
     assert not any(line.startswith("error[x]") for line in answer.stderr.splitlines())
+
+
+def test_a_feature_adds_commands_to_a_group(run):
+    answer = run("trust", "--help").stdout
+    assert "Exchange:\n  import " in answer
+    assert "\n  list " in answer
+    assert run("trust", "import", "--help").stdout.startswith("Usage: cortex-skills trust import")
+    assert "import" not in program.list_commands(click.Context(program))
+    assert "did you mean export?" in run("trust", "exprt").stderr

@@ -166,7 +166,10 @@ def test_the_path_of_the_configuration_file_is_expanded(tmp_path: Path) -> None:
 def parameters(command: click.Command) -> Iterator[tuple[str, click.Parameter]]:
     yield from ((f"{command.name} {parameter.opts[-1]}", parameter) for parameter in command.params)
     if isinstance(command, click.Group):
-        for inner in command.commands.values():
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
             yield from parameters(inner)
 
 

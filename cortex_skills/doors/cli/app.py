@@ -13,8 +13,8 @@ import errno
 import logging
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import click
@@ -40,7 +40,6 @@ from cortex_skills.doors.cli.token import token
 from cortex_skills.doors.cli.trust import trust
 from cortex_skills.doors.cli.validate import validate
 from cortex_skills.errors import CortexError, from_floor
-from cortex_skills.feature import features, named
 
 PROGRAM = "cortex-skills"
 
@@ -92,41 +91,9 @@ Shell completion (bash; zsh and fish likewise):
 
 
 class CommandLine(Group):
-    """The group of all commands. Errors become messages and exit codes here and nowhere else.
+    """The group of all commands. Errors become messages and exit codes here and nowhere else."""
 
-    A command of a feature is imported when it is run or listed.
-    """
-
-    @cached_property
-    def _of_features(self) -> dict[str, str]:
-        """The commands of features: `module:name` by the name of the command."""
-        return {
-            name: where
-            for feature in features()
-            for commands in feature.commands.values()
-            for name, where in commands.items()
-        }
-
-    @property
-    def sections(self) -> Mapping[str, Sequence[click.Command]]:
-        """The commands by title: in each section those of the features first."""
-        found: dict[str, list[click.Command]] = {title: [] for title in self._sections}
-        for feature in features():
-            for title, commands in feature.commands.items():
-                found.setdefault(title, []).extend(map(named, commands.values()))
-        return {title: [*found[title], *self._sections.get(title, ())] for title in found}
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of all commands."""
-        return sorted({*super().list_commands(ctx), *self._of_features})
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name."""
-        own = super().get_command(ctx, cmd_name)
-        if own is not None or cmd_name not in self._of_features:
-            return own
-        command: click.Command = named(self._of_features[cmd_name])
-        return command
+    is_program = True
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> Any:
         """Run the command line `args`, and exit the process with its exit code.

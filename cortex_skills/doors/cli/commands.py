@@ -2,17 +2,20 @@
 
 Rules kept here:
 - every command and group takes the common options, and its help lists them separately;
-- a group without a command prints its help; for an unknown command the error names the nearest one.
+- a group without a command prints its help; for an unknown command the error names the nearest one;
+- a command of a feature is imported when it is run or listed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import click
 
 from cortex_skills.doors.cli.options import CommonOption, common_options
+from cortex_skills.feature import features, named
 
 _WHOLE = 500  # a limit for the short help that cuts nothing
 
@@ -38,13 +41,14 @@ class UnknownCommandError(click.UsageError):
 
 
 class Group(click.Group):
-    """A group of commands, listed in its help under the titles of `sections`.
+    """A group of commands, listed in its help under the titles of `sections`; features add to it.
 
     Args:
         sections: commands by title.
     """
 
     command_class = Command
+    is_program = False
 
     def __init__(self, name: str, *, sections: Mapping[str, Sequence[click.Command]], **settings: Any) -> None:
         super().__init__(name, invoke_without_command=True, callback=_print_help, **settings)
@@ -54,10 +58,39 @@ class Group(click.Group):
             for command in commands:
                 self.add_command(command)
 
+    @cached_property
+    def _of_features(self) -> Mapping[str, str]:
+        """The commands of features: `module:name` by the name of the command."""
+        return {name: where for _, commands in self._added() for name, where in commands.items()}
+
+    def _added(self) -> Iterator[tuple[str, dict[str, str]]]:
+        """What each feature adds to this group under a title."""
+        group = "" if self.is_program else f"{self.name} "
+        for feature in features():
+            for title, commands in feature.commands.items():
+                split = {name: where for name, where in commands.items() if name.rpartition(" ")[0] == group.strip()}
+                if split:
+                    yield title, {name.removeprefix(group): where for name, where in split.items()}
+
     @property
     def sections(self) -> Mapping[str, Sequence[click.Command]]:
-        """The commands by title."""
-        return self._sections
+        """The commands by title: in each section those of the features first."""
+        found: dict[str, list[click.Command]] = {title: [] for title in self._sections}
+        for title, commands in self._added():
+            found.setdefault(title, []).extend(map(named, commands.values()))
+        return {title: [*found[title], *self._sections.get(title, ())] for title in found}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands."""
+        return sorted({*super().list_commands(ctx), *self._of_features})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name."""
+        own = super().get_command(ctx, cmd_name)
+        if own is not None or cmd_name not in self._of_features:
+            return own
+        command: click.Command = named(self._of_features[cmd_name])
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

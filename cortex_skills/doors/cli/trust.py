@@ -30,13 +30,14 @@ _MAX_REASON = 500
 _FILE = GivenPath(path_type=Path)
 
 
-def _file(common: Common) -> TrustFile:
+def trust_file(common: Common) -> TrustFile:
+    """The trust store of the configuration."""
     from cortex_skills.signatures.trust_file import trust_of
 
     return trust_of(common.settings())
 
 
-def _change(
+def change_trust(
     common: Common,
     event: str,
     change: Callable[[Trust], Trust],
@@ -51,19 +52,20 @@ def _change(
         before.append(trust)
         return change(trust)
 
-    after = _file(common).change(noted)
+    after = trust_file(common).change(noted)
     if after != before[-1]:
         common.record(event, {**facts, "from": about(before[-1]), "to": about(after)}, given)
 
 
-def _keys_of(name: str) -> Callable[[Trust], list[str]]:
+def keys_of(name: str) -> Callable[[Trust], list[str]]:
     """The ids of a publisher's keys."""
     from cortex_skills.signatures.named_keys import id_of
 
     return lambda trust: [id_of(key) for key in trust.publishers[name].keys] if name in trust.publishers else []
 
 
-def _now() -> str:
+def now() -> str:
+    """The time, as `xsd:dateTime`."""
     from cortex_graph.datetimes import date_time
 
     return date_time(datetime.now(UTC))
@@ -73,7 +75,7 @@ def _now() -> str:
 @click.pass_obj
 def list_(common: Common) -> None:
     """List the trusted publishers, the revoked keys, and the newest version seen of each skill and artifact."""
-    trust = _file(common).trust()
+    trust = trust_file(common).trust()
     publishers = sorted(trust.publishers.values(), key=lambda publisher: publisher.name)
     seen = sorted(trust.seen.values(), key=lambda skill: skill.skill)
     revoked = sorted(trust.revoked.values(), key=lambda key: key.key)
@@ -116,9 +118,9 @@ def add(common: Common, publisher: str, key: str) -> None:
     if not PUBLISHER_NAME.fullmatch(publisher) or publisher == DEVELOPER:
         hint = "1 to 256 lower-case letters, digits, . _ - and :, such as example.org"
         raise CortexError("invalid_arguments", f"{shown(publisher)} is not a valid name of a publisher", hint=hint)
-    listed = Publisher(publisher, read_key(key), "listed", _now())
-    _change(
-        common, "trust.added", lambda trust: trust.with_publisher(listed), _keys_of(publisher), {"publisher": publisher}
+    listed = Publisher(publisher, read_key(key), "listed", now())
+    change_trust(
+        common, "trust.added", lambda trust: trust.with_publisher(listed), keys_of(publisher), {"publisher": publisher}
     )
     common.out.answer({"trusted": publisher, "key": listed.key}, lambda: common.out.line(f"{publisher} is trusted"))
 
@@ -128,15 +130,15 @@ def add(common: Common, publisher: str, key: str) -> None:
 @click.pass_obj
 def remove(common: Common, publisher: str) -> None:
     """Stop trusting PUBLISHER, and forget the versions seen of its skills."""
-    file = _file(common)
+    file = trust_file(common)
     if publisher not in file.trust().publishers:
         hint = "`cortex-skills trust list` lists the trusted publishers"
         raise CortexError("invalid_arguments", f"{shown(publisher)} is not a trusted publisher", hint=hint)
-    _change(
+    change_trust(
         common,
         "trust.removed",
         lambda trust: trust.without_publisher(publisher),
-        _keys_of(publisher),
+        keys_of(publisher),
         {"publisher": publisher},
     )
     common.out.answer({"removed": publisher}, lambda: common.out.line(f"{publisher} is trusted no longer"))
@@ -147,11 +149,11 @@ def remove(common: Common, publisher: str) -> None:
 @click.pass_obj
 def forget(common: Common, skill: str) -> None:
     """Forget the versions seen of SKILL (or of an artifact), so that an older one or another publisher is accepted."""
-    file = _file(common)
+    file = trust_file(common)
     if skill not in file.trust().seen:
         hint = "`cortex-skills trust list` lists the skills that were seen"
         raise CortexError("invalid_arguments", f"{shown(skill)} was never seen here", hint=hint)
-    _change(
+    change_trust(
         common,
         "trust.forgotten",
         lambda trust: trust.without_skill(skill),
@@ -175,10 +177,10 @@ def revoke(common: Common, key: str, reason: str) -> None:
 
     if len(reason) > _MAX_REASON or not reason.isprintable():
         raise CortexError("invalid_arguments", f"the reason is not one line of at most {_MAX_REASON} characters")
-    publishers = _file(common).trust().publishers.values()
+    publishers = trust_file(common).trust().publishers.values()
     did = read_key(key, (each for publisher in publishers for each in (*publisher.keys, *publisher.former)))
-    revoked = RevokedKey(did, reason, _now())
-    _change(
+    revoked = RevokedKey(did, reason, now())
+    change_trust(
         common,
         "trust.revoked",
         lambda trust: trust.with_revoked(revoked),
@@ -209,50 +211,19 @@ def rotate(common: Common, publisher: str, statement: Path) -> None:
             "invalid_arguments", f"the statement is about {rotation.publisher}, not {shown(publisher)}", hint=hint
         )
     now = datetime.now(UTC)
-    _change(
+    change_trust(
         common,
         "trust.rotated",
         lambda trust: rotated(trust, rotation, now),
-        _keys_of(publisher),
+        keys_of(publisher),
         {"publisher": publisher},
     )
     document = {"rotated": publisher, "from": rotation.old, "to": rotation.new}
     common.out.answer(document, lambda: common.out.line(f"{publisher} is trusted with {rotation.new}"))
 
 
-@click.command("import", cls=Command)
-@click.argument("file", metavar="FILE", type=_FILE)
-@click.pass_obj
-def import_(common: Common, file: Path) -> None:
-    """Trust the publishers in FILE, a trust store of Palyra as JSON; all of them, or none if one is refused."""
-    from cortex_skills.features.artifacts.origin_store import MAX_STORE, read_origin_store, with_imported
-
-    publishers = read_origin_store(read_given(file, MAX_STORE), _now())
-    names = [publisher.name for publisher in publishers]
-    _change(
-        common,
-        "trust.imported",
-        lambda trust: with_imported(trust, publishers),
-        lambda trust: {name: _keys_of(name)(trust) for name in names},
-        {},
-    )
-    common.out.answer({"imported": names}, lambda: common.out.line(f"{len(names)} publishers are trusted"))
-
-
-@click.command(cls=Command)
-@click.pass_obj
-def export(common: Common) -> None:
-    """Write the trusted publishers as a trust store of Palyra, as JSON; without revoked keys."""
-    import json
-
-    from cortex_skills.features.artifacts.origin_store import origin_store
-
-    document = origin_store(_file(common).trust()).decode()
-    common.out.answer(json.loads(document), lambda: common.out.text(document))
-
-
 trust = Group(
     "trust",
     help="Manage the publishers whose skills and artifacts load.",
-    sections={"Commands": [list_, add, remove, forget, revoke, rotate, import_, export]},
+    sections={"Commands": [list_, add, remove, forget, revoke, rotate]},
 )

@@ -15,6 +15,10 @@ FEATURE = Feature(
             "package": "cortex_skills.features.artifacts.cli.package:package",
             "card": "cortex_skills.features.artifacts.cli.card:card",
         },
+        "Exchange": {
+            "trust import": "cortex_skills.features.artifacts.cli.trust_import:import_",
+            "trust export": "cortex_skills.features.artifacts.cli.trust_import:export",
+        },
         "Install artifacts": {
             "install": "cortex_skills.features.artifacts.cli.install:install",
             "installed": "cortex_skills.features.artifacts.cli.installed:installed",
