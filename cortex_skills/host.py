@@ -9,12 +9,13 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from cortex_graph import NamespacedGraph
 from cortex_skills.audit.audit_log import AuditLog
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from cortex_skills.features.actions.approvals.queue import ApprovalQueue
     from cortex_skills.features.actions.catalog import Actions, ActionSource
     from cortex_skills.features.actions.trust_store import TrustStore
-    from cortex_skills.features.artifacts.installed import InstalledArtifacts
     from cortex_skills.features.proofs.logic.prover import Prover
     from cortex_skills.features.registry.learning import Wording
     from cortex_skills.features.registry.loaded_skills import LoadedSkills
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from cortex_skills.features.registry.session_calls import SessionCalls
     from cortex_skills.features.registry.skill_finder import SkillFinder
     from cortex_skills.features.registry.skill_record import SkillKey
+    from cortex_skills.skill_folder.snapshot import SkillSnapshot
 
 
 log = logging.getLogger(__name__)
@@ -47,6 +48,20 @@ log = logging.getLogger(__name__)
 P = TypeVar("P")
 # The session of a call, its audit record, its arguments, and whether it can be a step of a skill that is learned.
 CallEnded = Callable[[str, AuditRecord, object, bool], None]
+
+
+class SkillSigner(Protocol):
+    """What signs skills in place of a signature in their folder, such as the artifact that they were installed with."""
+
+    def hashes_of(self, snapshot: SkillSnapshot) -> Mapping[str, str] | None:
+        """The signed SHA-256 of each file of a skill by its path; None for a skill that it has not signed.
+
+        Raises:
+            CortexError: the skill may not be loaded.
+        """
+
+    def stopped(self, folders: Mapping[str, Path]) -> Mapping[str, CortexError]:
+        """The active skills by name that may not run any more, and why; `folders` are those of all by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +101,7 @@ class Host:
         action_sources: of further actions; to be added before `actions` is used.
         calls_ended: called with each call that has ended; what a feature adds here costs every call.
         sessions_ended: called with the key of a session that ends; None for all.
+        skill_signers: sign skills in place of a signature in their folder.
         closing: called when the plugin closes, while its skills and its store still work.
     """
 
@@ -102,6 +118,7 @@ class Host:
     action_sources: list[ActionSource] = field(default_factory=list)
     calls_ended: list[CallEnded] = field(default_factory=list)
     sessions_ended: list[Callable[[str | None], None]] = field(default_factory=list)
+    skill_signers: list[SkillSigner] = field(default_factory=list)
     closing: list[Callable[[], None]] = field(default_factory=list)
     rates: CallerRates = field(default_factory=CallerRates)
     _parts: dict[Callable[[Host], Any], Any] = field(default_factory=dict, repr=False, compare=False)
@@ -189,15 +206,6 @@ class Host:
 
         graph = today_of(self.graph)
         return ApprovalQueue(graph.store, graph.names)
-
-    @cached_property
-    def installed(self) -> InstalledArtifacts:
-        """The installed artifacts of the namespace, of today."""
-        from cortex_graph.as_of import today_of
-        from cortex_skills.features.artifacts.installed import InstalledArtifacts
-
-        graph = today_of(self.graph)
-        return InstalledArtifacts(self.config, graph.store, graph.names, self.audit)
 
     @cached_property
     def declared_predicates(self) -> DeclaredPredicates:

@@ -221,14 +221,14 @@ class Plugin:
             CortexError: `artifact_not_found`, `artifact_quarantined`, …; `artifact_invalid`: it has no skill; the
                 errors of `load`.
         """
-        return self.load(self._host.installed.folder_of_skill(skill_id, version))
+        return self.load(self.installed.folder_of_skill(skill_id, version))
 
     def installed_revision(self) -> str:
         """A text that differs after each change of what is installed; empty where the store has no index of it."""
         from cortex_graph import GraphError
 
         try:
-            return self._host.installed.revision()
+            return self.installed.revision()
         except GraphError:
             return ""
 
@@ -347,7 +347,9 @@ class Plugin:
     @property
     def installed(self) -> InstalledArtifacts:
         """The installed artifacts of the namespace. A host does not pass this on to an agent."""
-        return self._host.installed
+        from cortex_skills.features.artifacts.installed import installed_in
+
+        return self._host.part(installed_in)
 
     @property
     def approvals(self) -> Approvals:

@@ -12,6 +12,8 @@ The standards: the did:key method, and Controlled Identifiers 1.0, §2.2.2 (Mult
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 from cortex_skills.keys import multibase
 from cortex_skills.keys.points import PUBLIC_BYTES, is_public
 
@@ -42,6 +44,11 @@ def read_multikey(text: str) -> bytes:
 def did_of(public: bytes) -> str:
     """A public key as a `did:key`."""
     return _PREFIX + multikey_of(public)
+
+
+def key_id(public: bytes) -> str:
+    """The id of a public key, for display: `ed25519:` and the first eight bytes of its SHA-256."""
+    return f"ed25519:{sha256(public).digest()[:8].hex()}"
 
 
 def public_of(did: str) -> bytes:

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any
 from cortex_graph import GraphError, Names
 from cortex_sandbox import Box, SandboxError, TranspileError, bundle
 from cortex_skills.errors import CortexError, as_ours
-from cortex_skills.features.artifacts.installed_skills import InstalledSkills
 from cortex_skills.host import Host
 from cortex_skills.manifest import Manifest, Semantic, load_order
 from cortex_skills.manifest.model import ANY
@@ -186,8 +185,9 @@ class Loader:
             raise ValueError(f"{snapshot.name} has no valid manifest")
         for warning in manifest.warnings:
             _warn_once(f"{snapshot.name}: {warning}")
-        if (installed := self._installed.signature_of(snapshot)) is not None:
-            return self._start(snapshot, manifest, installed.hashes)
+        for signed_elsewhere in self.host.skill_signers:
+            if (hashes := signed_elsewhere.hashes_of(snapshot)) is not None:
+                return self._start(snapshot, manifest, hashes)
         verifier = None if is_builtin(snapshot.folder) else self._verifier()
         signature = _verified(verifier, snapshot, manifest) if verifier is not None else None
         self._check_model_signature(snapshot)
@@ -206,22 +206,19 @@ class Loader:
     def revoked(self, skills: Mapping[str, Skill]) -> Mapping[str, CortexError]:
         """The skills among these that may not run any more, and the error for a call of each.
 
-        Their key was revoked, or their artifact was quarantined, disabled or removed after they were loaded.
+        Their key was revoked, or what else signed them does not allow it any more.
 
         Raises:
             CortexError: `config_invalid`: the trust store cannot be used.
         """
-        stopped = self._installed.stopped({name: skill.folder for name, skill in skills.items()})
+        folders = {name: skill.folder for name, skill in skills.items()} if self.host.skill_signers else {}
+        stopped = {name: error for each in self.host.skill_signers for name, error in each.stopped(folders).items()}
         if not self.host.config.verification.require_signature:
             return stopped
         revoked = self._revocations.keys()
         return stopped | {
             name: _revoked(name, revoked[skill.signer]) for name, skill in skills.items() if skill.signer in revoked
         }
-
-    @cached_property
-    def _installed(self) -> InstalledSkills:
-        return InstalledSkills(self.host)
 
     @cached_property
     def _revocations(self) -> Revocations:

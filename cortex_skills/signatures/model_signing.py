@@ -21,7 +21,6 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 from cortex_skills.errors import CortexError
-from cortex_skills.safe_io.entry_paths import SKILL_MD
 from cortex_skills.safe_io.outside_file import NOT_SHIPPED, OutsideFileError, read_outside
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.safe_io.strict_json import read_json
@@ -43,7 +42,6 @@ _NOT_LOADED = frozenset({MODEL_SIGNATURE, ".gitattributes", ".github", ".gitigno
 _MAX_BYTES = 4 << 20
 _MAX_SHOWN = 500
 _MAX_KEYS = 100
-_IN_ARTIFACT = SKILL_MD.removesuffix("SKILL.md")
 
 
 def check_model_signature(folder: Path, keys: Sequence[str | Path]) -> ModelSignature:
@@ -92,23 +90,17 @@ def check_model_signature(folder: Path, keys: Sequence[str | Path]) -> ModelSign
     return "verified"
 
 
-def check_model_signature_in(entries: Mapping[str, bytes], keys: Sequence[str | Path]) -> ModelSignature:
-    """Verify the `skill.oms.sig` in `assets/skill/` of an artifact, if it has one; see `check_model_signature`.
-
-    Args:
-        entries: of the artifact that was verified, by path.
-        keys: as there.
-    """
-    if f"{_IN_ARTIFACT}{MODEL_SIGNATURE}" not in entries:
+def check_model_signature_in(files: Mapping[str, bytes], keys: Sequence[str | Path]) -> ModelSignature:
+    """Verify the `skill.oms.sig` among the files of a skill by path; see `check_model_signature`."""
+    if MODEL_SIGNATURE not in files:
         return "none"
     if not keys:
         return "not_evaluated"
     with TemporaryDirectory(prefix="cortex-skills-") as place:
-        for path, data in entries.items():
-            if path.startswith(_IN_ARTIFACT):
-                file = Path(place, path.removeprefix(_IN_ARTIFACT))
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(data)
+        for path, data in files.items():
+            file = Path(place, path)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(data)
         return check_model_signature(Path(place), keys)
 
 

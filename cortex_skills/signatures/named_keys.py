@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterable
 
 from cortex_skills.errors import CortexError
-from cortex_skills.features.artifacts.package.payload import key_id
-from cortex_skills.keys import did_of, is_public, public_of
+from cortex_skills.keys import did_of, is_public, key_id, public_of
 from cortex_skills.safe_io.schemas import shown
 
 _HEX = re.compile(r"[0-9a-fA-F]{64}", re.ASCII)

@@ -65,7 +65,7 @@ def add(
     """
     text = tool(MANIFEST.replace("1.2.0", version))
     data = write_archive(signed(payload(text + more, {"modules/echo.wasm": module})))
-    installed = plugin._host.installed
+    installed = plugin.installed
     found = install(installed, data, answers)
     if found.status == "quarantined":  # the audit finds what these tests are about
         installed.enable(found.key.skill_id, version, actor="ada", override=True, reason="a test")

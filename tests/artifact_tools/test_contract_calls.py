@@ -122,7 +122,7 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 def provide(plugin: Plugin, module: bytes, name: str, kind: str, operation: str, more: str = "") -> Any:
     text = MANIFEST.replace("NAME", name).replace("KIND", kind).replace("OPERATION", operation) + more
-    installed = plugin._host.installed
+    installed = plugin.installed
     found = install(installed, write_archive(signed(payload(text, {"modules/tool.wasm": module}))), ALL)
     assert found.status == "active", found.reason
     return found
@@ -140,7 +140,7 @@ def test_memories_go_through_the_memory_provider(plugin: Plugin, module: bytes, 
     }
     assert recalled["memories"][0]["skill"] == "acme.memory"
     assert plugin.call("skill_memory_context", {"query": "ferry"}, agent="a2").details["memories"] == []
-    plugin._host.installed.quarantine(found.key.skill_id, "1.0.0", actor="ada", reason="a test")
+    plugin.installed.quarantine(found.key.skill_id, "1.0.0", actor="ada", reason="a test")
     alone = plugin.call("skill_memory_context", {"query": "ferry"}, agent="a1").details["memories"]
     assert [each["text"] for each in alone] == ["the ferry leaves at nine"]
 

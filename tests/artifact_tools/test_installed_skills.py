@@ -31,7 +31,7 @@ ID = "acme.echo_http"
 def add(plugin, code=CODE, manifest=SKILL_MD):
     text = MANIFEST.replace(TOOL, "\n[entrypoints]\ntools = []\n") + '\n[operator.plugin]\nkind = "semantic"\n'
     content = {"assets/skill/SKILL.md": manifest.encode(), "assets/skill/skill.ts": code.encode()}
-    return install(plugin._host.installed, write_archive(signed(payload(text, content))))
+    return install(plugin.installed, write_archive(signed(payload(text, content))))
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_the_signature_of_the_artifact_is_that_of_its_skill(strict):
 def test_a_quarantined_skill_takes_no_further_call(strict):
     key = add(strict).key
     strict.load_installed(ID)
-    installed = strict._host.installed
+    installed = strict.installed
     installed.quarantine(ID, key.version, actor="ada", reason="it lies")
     assert strict.call("skill_graph_query", {"scope": "namespace"}).code == "artifact_quarantined"
     installed.enable(ID, key.version, actor="ada", override=True, reason="looked at")
@@ -65,7 +65,7 @@ def test_a_quarantined_skill_takes_no_further_call(strict):
 @pytest.mark.parametrize("change", ["change", "add"])
 def test_a_changed_or_added_text_is_not_loaded(strict, change):
     add(strict)
-    folder = strict._host.installed.open(ID).skill_folder
+    folder = strict.installed.open(ID).skill_folder
     if change == "change":
         (folder / "skill.ts").write_text(CODE + "// changed\n")
     else:
@@ -78,7 +78,7 @@ def test_a_changed_or_added_text_is_not_loaded(strict, change):
 
 def test_a_copy_elsewhere_needs_a_signature(strict, tmp_path):
     add(strict)
-    folder = strict._host.installed.open(ID).skill_folder
+    folder = strict.installed.open(ID).skill_folder
     copy = tmp_path / "skill" / "greet"
     copy.mkdir(parents=True)
     for file in folder.iterdir():

@@ -127,7 +127,7 @@ def test_a_core_module_answers_with_its_code(plugin):
 
 def test_a_quarantined_version_stops_at_the_next_call_and_runs_again_when_enabled(plugin):
     key = add(plugin).key
-    installed = plugin._host.installed
+    installed = plugin.installed
     assert not plugin.call("acme.echo", HI).is_error
     installed.quarantine(ID, key.version, actor="ada", reason="it was seen to lie")
     result = plugin.call("acme.echo", HI)
@@ -144,7 +144,7 @@ def test_a_quarantined_version_stops_at_the_next_call_and_runs_again_when_enable
 def test_changed_bytes_do_not_run(plugin):
     key = add(plugin).key
     assert not plugin.call("acme.echo", HI).is_error
-    path = plugin._host.installed.files.place(key) / "artifact.palyra-skill"
+    path = plugin.installed.files.place(key) / "artifact.palyra-skill"
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
@@ -153,7 +153,7 @@ def test_changed_bytes_do_not_run(plugin):
 
 def test_a_tool_that_cannot_be_verified_is_not_said_not_to_exist(plugin, monkeypatch):
     key = add(plugin).key
-    path = plugin._host.installed.files.place(key) / "artifact.palyra-skill"
+    path = plugin.installed.files.place(key) / "artifact.palyra-skill"
     data = path.read_bytes()
     path.write_bytes(data[:-1] + b"x")
     result = plugin.call("acme.echo", HI)
@@ -210,7 +210,7 @@ def test_a_cancelled_call_ends(plugin):
 
 def test_a_call_that_runs_while_its_artifact_is_removed_ends_as_it_would_have(plugin):
     add(plugin, component(f"(call $log (i32.const 2) (local.get $in) (local.get $size)) {ECHO}", "log"))
-    installed, removed = plugin._host.installed, []
+    installed, removed = plugin.installed, []
 
     class Remove(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:

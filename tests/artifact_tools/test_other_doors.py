@@ -61,7 +61,7 @@ def test_a_version_that_another_process_quarantines_stops_here(open_plugin, tmp_
         from cortex_skills import Config, Plugin
         settings = {{"folder": {str(tmp_path / "artifacts")!r}}}
         with Plugin.open(Config(store={store!r}, artifacts=settings)) as other:
-            other._host.installed.quarantine({key.skill_id!r}, {key.version!r}, actor="ada", reason="it lies")
+            other.installed.quarantine({key.skill_id!r}, {key.version!r}, actor="ada", reason="it lies")
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True, timeout=120)
     assert plugin.call("acme.echo", HI).code == "artifact_quarantined"

@@ -192,10 +192,10 @@ def test_a_removed_artifact_has_no_files_and_keeps_its_quarantine(installed: Ins
 
 def test_a_plugin_has_what_is_installed_in_its_namespace(tmp_path: Path) -> None:
     with Plugin.open(config(store=str(tmp_path / "store"))) as plugin:
-        installed = plugin._host.installed
+        installed = plugin.installed
         key = install(installed, artifact()).key
         assert installed.files.place(key).parents[2] == tmp_path / "store.artifacts"
     with Plugin.open(config(store=str(tmp_path / "store"), agentNamespace="other")) as plugin:
-        assert plugin._host.installed.list() == ()
+        assert plugin.installed.list() == ()
     with Plugin.open(config(store=str(tmp_path / "store"))) as plugin:
-        assert plugin._host.installed.open(ID).installed.key == key
+        assert plugin.installed.open(ID).installed.key == key

@@ -30,6 +30,7 @@ FEATURE = Feature(
             "index": "cortex_skills.features.artifacts.cli.index:index",
         },
     },
+    attach=("cortex_skills.features.artifacts.attach:attach",),
     tasks=("cortex_skills.features.artifacts.periodic_audit:audit_artifacts",),
     routes=("cortex_skills.features.artifacts.index_files:index_routes",),
 )

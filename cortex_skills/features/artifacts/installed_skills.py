@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.installed import installed_in
+from cortex_skills.features.artifacts.package.entry_paths import skill_files
 from cortex_skills.host import Host
 from cortex_skills.skill_folder.snapshot import SkillSnapshot
 
@@ -23,30 +25,18 @@ if TYPE_CHECKING:
     from cortex_skills.features.artifacts.installed import ArtifactKey, InstalledArtifact
 
 _FOLDER = "skill"  # of the extracted skill, below that of the version
-_ASSETS = "assets/skill/"
 _BOM = "\ufeff".encode()
-
-
-@dataclass(frozen=True, slots=True)
-class InstalledSignature:
-    """What the signature of an artifact holds for its skill: the SHA-256 of each file by its path."""
-
-    hashes: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class InstalledSkills:
-    """The skills of artifacts that are loaded in one host.
-
-    Attributes:
-        host: of the plugin.
-    """
+    """The skills of artifacts that are loaded in one host: a `SkillSigner`."""
 
     host: Host
     _keys: dict[Path, ArtifactKey] = field(default_factory=dict)
 
-    def signature_of(self, snapshot: SkillSnapshot) -> InstalledSignature | None:
-        """The signature of a skill in the folder of an artifact; None for a folder elsewhere.
+    def hashes_of(self, snapshot: SkillSnapshot) -> Mapping[str, str] | None:
+        """The signed hash of each file of a skill in the folder of an artifact; None for a folder elsewhere.
 
         Raises:
             CortexError: `artifact_not_found`, `artifact_quarantined`, `artifact_disabled`; `signature_invalid`: a text
@@ -55,38 +45,32 @@ class InstalledSkills:
         folder = snapshot.folder.absolute()
         if folder.parent.name != _FOLDER:
             return None
-        place, installed = folder.parents[1], self.host.installed
+        place, installed = folder.parents[1], self.host.part(installed_in)
         if not place.is_relative_to(installed.files.folder):
             return None
         found = self._at(place)
         installed.check_runs(found)
         opened = installed.verified(found)
-        entries = {
-            path.removeprefix(_ASSETS): data for path, data in opened.entries.items() if path.startswith(_ASSETS)
-        }
+        entries = skill_files(opened.entries)
         _compare(snapshot, entries)
         self._keys[folder] = found.key
-        return InstalledSignature({path: sha256(data).hexdigest() for path, data in entries.items()})
+        return {path: sha256(data).hexdigest() for path, data in entries.items()}
 
     def stopped(self, folders: Mapping[str, Path]) -> dict[str, CortexError]:
-        """The skills, by name, that may not run any more, and the error for a call of each.
-
-        Args:
-            folders: of the active skills, by name.
-        """
+        """The skills by name that may not run any more, and the error for a call of each."""
         if not self._keys:
             return {}
         found: dict[str, CortexError] = {}
         for name, folder in folders.items():
             if (key := self._keys.get(folder)) is not None:
                 try:
-                    self.host.installed.check_active(key)
+                    self.host.part(installed_in).check_active(key)
                 except CortexError as error:
                     found[name] = error
         return found
 
     def _at(self, place: Path) -> InstalledArtifact:
-        installed = self.host.installed
+        installed = self.host.part(installed_in)
         for each in installed.list():
             if installed.files.place(each.key) == place:
                 return each

@@ -28,8 +28,8 @@ from cortex_skills.features.artifacts.package import (
     VerificationReport,
     verify_artifact,
 )
+from cortex_skills.features.artifacts.package.entry_paths import SKILL_MD, skill_files
 from cortex_skills.manifest import Manifest, load_manifest, parse_manifest
-from cortex_skills.safe_io.entry_paths import SKILL_MD
 from cortex_skills.scanner import Finding, is_source, scan_folder, scan_sources
 from cortex_skills.signatures import Verifier
 from cortex_skills.signatures.model_signing import (
@@ -121,7 +121,7 @@ def card_of_artifact(
         digests={"payload": report.payload_sha256},
         signature=signature,
         model_signature=_model_signature(
-            lambda: check_model_signature_in(report.entries, config.verification.model_keys)
+            lambda: check_model_signature_in(skill_files(report.entries), config.verification.model_keys)
         ),
         findings=scan_sources(_texts(report.entries)),
     )

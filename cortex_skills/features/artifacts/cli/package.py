@@ -207,11 +207,12 @@ def build(
 def inspect(common: Common, file: Path) -> None:
     """Show what an artifact contains, what it requests, and whether it is valid; its publisher is not checked."""
     report = _verified(file, _not_checked)
+    from cortex_skills.features.artifacts.package.entry_paths import skill_files
     from cortex_skills.signatures.model_signing import check_model_signature_in, model_signature_result
 
     try:
         model = model_signature_result(
-            check_model_signature_in(report.entries, common.settings().verification.model_keys)
+            check_model_signature_in(skill_files(report.entries), common.settings().verification.model_keys)
         )
     except CortexError as error:
         model = model_signature_result(error)

@@ -41,8 +41,8 @@ from cortex_skills.features.artifacts.package import (
     verify_artifact,
 )
 from cortex_skills.features.artifacts.package.archive import read_archive
+from cortex_skills.features.artifacts.package.entry_paths import MANIFEST
 from cortex_skills.keys import Key
-from cortex_skills.safe_io.entry_paths import MANIFEST
 from cortex_skills.safe_io.private_files import locked, write_whole
 
 MAX_DAYS = 366

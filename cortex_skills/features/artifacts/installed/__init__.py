@@ -1,6 +1,6 @@
 """What is installed: files on disk, an index in the graph, grants, security audits and quarantine.
 
-`Host.installed` is the `InstalledArtifacts` of a plugin. Errors are `CortexError`.
+`installed_in(host)` is the `InstalledArtifacts` of a plugin. Errors are `CortexError`.
 """
 
 from cortex_skills.features.artifacts.installed.artifact_grants import (
@@ -11,7 +11,11 @@ from cortex_skills.features.artifacts.installed.artifact_grants import (
     requested,
 )
 from cortex_skills.features.artifacts.installed.installed_artifact import ArtifactKey, InstalledArtifact
-from cortex_skills.features.artifacts.installed.installed_artifacts import InstalledArtifacts, OpenArtifact
+from cortex_skills.features.artifacts.installed.installed_artifacts import (
+    InstalledArtifacts,
+    OpenArtifact,
+    installed_in,
+)
 
 __all__ = [
     "ArtifactKey",
@@ -22,5 +26,6 @@ __all__ = [
     "OpenArtifact",
     "effective",
     "grant_differences",
+    "installed_in",
     "requested",
 ]

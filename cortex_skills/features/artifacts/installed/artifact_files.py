@@ -25,10 +25,10 @@ from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.installed.installed_artifact import ArtifactKey
 from cortex_skills.features.artifacts.package.archive import MAX_ARCHIVE, read_archive
+from cortex_skills.features.artifacts.package.entry_paths import MANIFEST, SKILL_FILES, SKILL_MD, skill_files
 from cortex_skills.features.artifacts.package.skill_toml import read_skill_toml
 from cortex_skills.manifest.frontmatter import read_frontmatter
 from cortex_skills.manifest.skill_names import is_skill_name, normalized
-from cortex_skills.safe_io.entry_paths import MANIFEST
 from cortex_skills.safe_io.private_files import (
     NotPrivateError,
     check_private_folder,
@@ -40,7 +40,6 @@ from cortex_skills.safe_io.schemas import shown
 
 ARTIFACT = "artifact.palyra-skill"
 SKILL = "skill"
-_ASSETS = "assets/skill/"
 _STAGING = ".staging-"
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
@@ -193,9 +192,8 @@ def tree_of(data: bytes, entries: Mapping[str, bytes]) -> dict[str, TreeFile]:
     executable = read_skill_toml(entries[MANIFEST]).executable
     folder = skill_folder_of(entries)
     skill = {
-        f"{folder}/{path.removeprefix(_ASSETS)}": TreeFile(content, path in executable)
-        for path, content in entries.items()
-        if path.startswith(_ASSETS)
+        f"{folder}/{path}": TreeFile(content, f"{SKILL_FILES}{path}" in executable)
+        for path, content in skill_files(entries).items()
     }
     return {ARTIFACT: TreeFile(data), **skill}
 
@@ -206,7 +204,7 @@ def skill_folder_of(entries: Mapping[str, bytes]) -> str:
     Without a valid name it is `skill/invalid`, whose skill no plugin loads.
     """
     try:
-        document = read_frontmatter(entries.get(f"{_ASSETS}SKILL.md", b"").decode()).document.data
+        document = read_frontmatter(entries.get(SKILL_MD, b"").decode()).document.data
     except (UnicodeDecodeError, CortexError):
         document = None
     given = document.get("name") if isinstance(document, dict) else None

@@ -1,7 +1,8 @@
 """`InstalledArtifacts`: what is installed in one namespace: listed, opened to be run, quarantined, enabled, removed.
 
-    opened = host.installed.open("acme.echo")        # verified bytes: what is returned is what runs
-    host.installed.check_active(opened.installed.key)       # before each call
+    installed = host.part(installed_in)
+    opened = installed.open("acme.echo")                # verified bytes: what is returned is what runs
+    installed.check_active(opened.installed.key)        # before each call
 
 Rules kept here:
 - only an `active` version is opened; every step of the verification passes again, on the bytes that are returned;
@@ -42,6 +43,7 @@ from cortex_skills.features.artifacts.installed.installed_index import Installed
 from cortex_skills.features.artifacts.package import HOST_VERSIONS, ArtifactManifest, ExpectedArtifact, verify_artifact
 from cortex_skills.features.artifacts.package.artifact_manifest import ArtifactCapabilities
 from cortex_skills.features.artifacts.package.artifact_verification import TrustCheck
+from cortex_skills.host import Host
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.signatures.trust_file import TrustFile, trust_of
 
@@ -331,6 +333,14 @@ class InstalledArtifacts:
             facts: Facts = {"from": before.status, "to": found.status, "override": override}
             record(self.audit, _EVENTS[status], found, actor, facts, reason=reason)
         return found
+
+
+def installed_in(host: Host) -> InstalledArtifacts:
+    """The installed artifacts of the namespace of a host, of today: a part of it."""
+    from cortex_graph.as_of import today_of
+
+    graph = today_of(host.graph)
+    return InstalledArtifacts(host.config, graph.store, graph.names, host.audit)
 
 
 def record(audit: AuditLog, event: str, about: InstalledArtifact, actor: str, facts: Facts, **given: str) -> None:

@@ -25,7 +25,7 @@ from cortex_skills.features.artifacts.installed.artifact_grants import GrantKind
 from cortex_skills.features.artifacts.installed.vulnerability_feed import VulnerabilityFeed
 from cortex_skills.features.artifacts.package import ArtifactManifest, VerificationReport
 from cortex_skills.features.artifacts.package.bill_of_materials import bill_hashes
-from cortex_skills.safe_io.entry_paths import ASSETS, SBOM, is_module
+from cortex_skills.features.artifacts.package.entry_paths import ASSETS, SBOM, SKILL_FILES, is_module, skill_files
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.scanner import Finding, scan_sources
 from cortex_skills.scanner.documents import DOCUMENT_SUFFIXES
@@ -36,7 +36,6 @@ from cortex_skills.signatures.model_signing import MODEL_MESSAGES, check_model_s
 MODEL_CHECK = "model_signature"
 CheckStatus = Literal["passed", "warned", "failed", "skipped"]
 
-_SKILL = f"{ASSETS}skill/"
 _MAX_LISTED = 8
 _MAX_FINDINGS = 200
 # The steps of a verification that are the check of the signature; the others are checks of their own.
@@ -175,7 +174,7 @@ def _of_verification(report: VerificationReport) -> Iterator[AuditCheck]:
 def _of_model_signature(report: VerificationReport, keys: Sequence[str]) -> Iterator[AuditCheck]:
     """Whether the `skill.oms.sig` of the skill is valid; no check for an artifact without one."""
     try:
-        result = check_model_signature_in(report.entries, keys)
+        result = check_model_signature_in(skill_files(report.entries), keys)
     except CortexError as error:
         if error.code != "signature_invalid":
             raise
@@ -310,7 +309,7 @@ def _failed_if(values: Any, name: str, problem: str) -> AuditCheck:
 
 
 def _runs(manifest: ArtifactManifest, path: str) -> bool:
-    return manifest.is_semantic and path.startswith(_SKILL)
+    return manifest.is_semantic and path.startswith(SKILL_FILES)
 
 
 def _is_document(path: str) -> bool:

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cortex_skills.features.artifacts.package.artifact_error import ArtifactError
-from cortex_skills.safe_io.entry_paths import check_distinct, entry_path
+from cortex_skills.features.artifacts.package.entry_paths import check_distinct, entry_path
 from cortex_skills.safe_io.outside_file import OutsideFileError, read_outside
 from cortex_skills.safe_io.schemas import shown
 

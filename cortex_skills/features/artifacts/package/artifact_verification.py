@@ -22,11 +22,18 @@ from cortex_skills.features.artifacts.package.archive import check_entries, read
 from cortex_skills.features.artifacts.package.artifact_error import ArtifactError
 from cortex_skills.features.artifacts.package.artifact_manifest import ArtifactManifest
 from cortex_skills.features.artifacts.package.bill_of_materials import SbomComponent, read_bill
+from cortex_skills.features.artifacts.package.entry_paths import (
+    MANIFEST,
+    PROVENANCE,
+    SBOM,
+    SIGNATURE,
+    SKILL_MD,
+    is_module,
+)
 from cortex_skills.features.artifacts.package.manifest_rules import is_older
 from cortex_skills.features.artifacts.package.payload import ArtifactSignature, payload_hash, read_artifact_signature
 from cortex_skills.features.artifacts.package.provenance_statement import ProvenanceStatement, read_provenance
 from cortex_skills.features.artifacts.package.skill_toml import read_skill_toml
-from cortex_skills.safe_io.entry_paths import MANIFEST, PROVENANCE, SBOM, SIGNATURE, SKILL_MD, is_module
 from cortex_skills.safe_io.schemas import shown
 
 Status = Literal["passed", "warned", "failed", "skipped"]

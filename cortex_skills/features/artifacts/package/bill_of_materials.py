@@ -21,7 +21,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from cortex_skills.features.artifacts.package.artifact_error import ArtifactError
-from cortex_skills.safe_io.entry_paths import SBOM
+from cortex_skills.features.artifacts.package.entry_paths import SBOM
 from cortex_skills.safe_io.schemas import first_error, shown
 from cortex_skills.safe_io.strict_json import read_json
 

@@ -21,7 +21,7 @@ from typing import Any
 from cortex_skills.features.artifacts.contracts import KINDS
 from cortex_skills.features.artifacts.package.artifact_error import ArtifactError
 from cortex_skills.features.artifacts.package.artifact_manifest import SEMANTIC
-from cortex_skills.safe_io.entry_paths import relative_path
+from cortex_skills.features.artifacts.package.entry_paths import relative_path
 from cortex_skills.safe_io.schemas import Path, Problem, did_you_mean, shown
 from cortex_skills.safe_io.secret_names import names_secret
 

@@ -19,8 +19,8 @@ from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 
 from cortex_skills.features.artifacts.package.artifact_error import ArtifactError
-from cortex_skills.keys import Key, is_public, verify
-from cortex_skills.safe_io.entry_paths import SIGNATURE
+from cortex_skills.features.artifacts.package.entry_paths import SIGNATURE
+from cortex_skills.keys import Key, is_public, key_id, verify
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.safe_io.strict_json import read_json
 
@@ -81,11 +81,6 @@ def payload_hash(entries: Mapping[str, bytes]) -> str:
             hashed.update(len(part).to_bytes(8, "big"))
             hashed.update(part)
     return hashed.hexdigest()
-
-
-def key_id(public: bytes) -> str:
-    """The id of a public key, for display."""
-    return f"ed25519:{sha256(public).digest()[:8].hex()}"
 
 
 def sign_payload(entries: Mapping[str, bytes], publisher: str, key: Key, signed_at_unix_ms: int) -> ArtifactSignature:

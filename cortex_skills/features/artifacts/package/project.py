@@ -25,16 +25,15 @@ from cortex_skills.features.artifacts.package.artifact_error import ArtifactErro
 from cortex_skills.features.artifacts.package.artifact_manifest import SEMANTIC
 from cortex_skills.features.artifacts.package.build import ArtifactProject
 from cortex_skills.features.artifacts.package.dependencies import FILES, read_dependencies
+from cortex_skills.features.artifacts.package.entry_paths import ASSETS, MANIFEST, MODULES, SKILL_FILES, is_module
 from cortex_skills.features.artifacts.package.host_versions import HOST_VERSIONS
 from cortex_skills.features.artifacts.package.manifest_rules import is_version
 from cortex_skills.features.artifacts.package.skill_toml import parse_document
 from cortex_skills.manifest import Manifest, load_manifest
 from cortex_skills.manifest.model import ANY
-from cortex_skills.safe_io.entry_paths import ASSETS, MANIFEST, MODULES, is_module
 from cortex_skills.safe_io.outside_file import OutsideFileError, read_folder
 from cortex_skills.safe_io.schemas import shown
 
-_SKILL = "assets/skill/"
 _MAX_FILES = 20_000  # of a project, whose sources and tests are not packed
 _OWN_ENTRIES = 4  # skill.toml, signature.json, sbom.cdx.json, provenance.json
 _CORE_MODULE = b"\0asm\1\0\0\0"
@@ -57,7 +56,7 @@ def read_project(folder: Path, publisher: str = "", version: str = "") -> Artifa
     dependencies = read_dependencies({name: files[name] for name in FILES if name in files})
     document = _document(files[MANIFEST], publisher) if MANIFEST in files else None
     if "SKILL.md" in files:
-        content = {f"{_SKILL}{path}": data for path, data in files.items() if path != MANIFEST}
+        content = {f"{SKILL_FILES}{path}": data for path, data in files.items() if path != MANIFEST}
         manifest = load_manifest(folder)
         document = document or document_of_skill(manifest, publisher, version)
         _check_version(document, manifest)
@@ -87,14 +86,14 @@ def plugin_of(document: Mapping[str, Any]) -> dict[str, Any]:
 def _state_executable(document: dict[str, Any], folder: Path, packed: Mapping[str, bytes]) -> None:
     """Add the files of the skill that their owner may start to those that `skill.toml` names."""
     plugin = plugin_of(document)
-    found = {path for path in packed if path.startswith(_SKILL) and _is_executable(folder, path)}
+    found = {path for path in packed if path.startswith(SKILL_FILES) and _is_executable(folder, path)}
     declared = plugin.get("executable", [])
     if found and isinstance(declared, list):
         plugin["executable"] = sorted({*declared, *found}, key=str)
 
 
 def _is_executable(folder: Path, path: str) -> bool:
-    places = (folder / path.removeprefix(_SKILL), folder / path)  # of a skill, of a project
+    places = (folder / path.removeprefix(SKILL_FILES), folder / path)  # of a skill, of a project
     return any(place.is_file() and place.stat().st_mode & stat.S_IXUSR for place in places)
 
 
@@ -156,7 +155,7 @@ def _check_version(document: Mapping[str, Any], manifest: Manifest) -> None:
 
 
 def _is_hidden(path: str) -> bool:
-    return path.startswith(_SKILL) and any(part.startswith(".") for part in path.split("/"))
+    return path.startswith(SKILL_FILES) and any(part.startswith(".") for part in path.split("/"))
 
 
 def _module(path: str, data: bytes) -> bytes:

@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any
 
 from cortex_skills.features.artifacts.package.artifact_error import ArtifactError
-from cortex_skills.safe_io.entry_paths import PROVENANCE, is_content
+from cortex_skills.features.artifacts.package.entry_paths import PROVENANCE, is_content
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.safe_io.strict_json import read_json
 

@@ -18,8 +18,8 @@ from typing import Any
 
 from cortex_skills.features.artifacts.package.artifact_error import ArtifactError
 from cortex_skills.features.artifacts.package.artifact_manifest import ArtifactManifest, manifest_of
+from cortex_skills.features.artifacts.package.entry_paths import MANIFEST
 from cortex_skills.features.artifacts.package.manifest_rules import problems_of, warnings_of
-from cortex_skills.safe_io.entry_paths import MANIFEST
 from cortex_skills.safe_io.schemas import LocatedDocument, Path, Problem, check, summary
 from cortex_skills.safe_io.schemas.validation import MAX_PROBLEMS
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 import tomli_w
 
+from cortex_skills.features.artifacts.package.entry_paths import SKILL_FILES
 from cortex_skills.features.artifacts.package.project import document_of_skill
 from cortex_skills.features.scaffold.content import Plan, files_of
 from cortex_skills.manifest import parse_manifest
 
 CAPABILITIES = "capabilities.json"
 SWITCH = "artifacts.builder"
-_ASSETS = "assets/skill/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,9 @@ def built_project(name: str, publisher: str, source: BuiltFrom) -> dict[str, str
         "rollout_flag": SWITCH,
         "review_status": "not reviewed",
         "checklist": {
-            "capability_declaration_path": f"{_ASSETS}{CAPABILITIES}",
+            "capability_declaration_path": f"{SKILL_FILES}{CAPABILITIES}",
             "provenance_path": "provenance.json",
-            "test_harness_path": f"{_ASSETS}skill.test.ts",
+            "test_harness_path": f"{SKILL_FILES}skill.test.ts",
         },
     }
     declared = {"requires_review": True, "capabilities": document.get("capabilities", {})}

@@ -26,6 +26,7 @@ from cortex_sandbox.errors import SandboxError
 from cortex_skills.enrichment.text_lines import clean_lines
 from cortex_skills.errors import CortexError, from_floor
 from cortex_skills.features.actions.action import ActionCall, AgentAction
+from cortex_skills.features.artifacts.installed import installed_in
 from cortex_skills.features.artifacts.tools.artifact_action import (
     COMPONENT,
     RESULT,
@@ -91,6 +92,7 @@ class InstalledTools:
 
     def __init__(self, host: Host, call: GateCall) -> None:
         self._host = host
+        self._installed = host.part(installed_in)
         self._call = call
         self.deliver: Deliver | None = None
         self._listed = _Listed("")
@@ -127,7 +129,7 @@ class InstalledTools:
 
     def _current(self) -> _Listed:
         try:
-            revision = self._host.installed.revision()
+            revision = self._installed.revision()
         except GraphError as error:
             if not self._listed.by_name:  # a store without an index has no artifacts
                 return self._listed
@@ -143,7 +145,7 @@ class InstalledTools:
     def _read(self, revision: str, before: _Listed) -> _Listed:
         artifacts: dict[InstalledArtifact, tuple[ArtifactAction, ...]] = {}
         failed: dict[InstalledArtifact, CortexError] = {}
-        for each in self._host.installed.list():
+        for each in self._installed.list():
             if not each.current:
                 continue
             try:
@@ -168,7 +170,7 @@ class InstalledTools:
         Raises:
             CortexError: it cannot be verified.
         """
-        opened = self._host.installed.verified(installed)
+        opened = self._installed.verified(installed)
         if opened.manifest.is_semantic:
             return ()
         module = module_of(opened.manifest, opened.entries)
@@ -188,17 +190,17 @@ class InstalledTools:
         from cortex_skills.features.artifacts.tools.component_host import ComponentHost
 
         installed, may, config = opened.installed, opened.capabilities, self._host.config
-        storage = self._host.installed.files.folder / ".storage" / installed.key.skill_id / "kept.sqlite3"
+        storage = self._installed.files.folder / ".storage" / installed.key.skill_id / "kept.sqlite3"
         secrets = partial(SecretStore.of, config.secrets)
         host = ComponentHost(installed.key.skill_id, may, config.artifacts, secrets, storage)
-        skill = skill_of(opened.manifest, may, self._host.installed.files.place(installed.key))
+        skill = skill_of(opened.manifest, may, self._installed.files.place(installed.key))
         about = f"{terms.id} of {installed.key} by {installed.publisher} ({installed.key.payload_sha256[:16]})"
         fulfils = negotiated(opened.manifest, may).fulfilled_by(terms.id)
         preview = "\n".join([about, "may use:", *(grants_as_text(may) or ["nothing"])])
         return ArtifactAction(
             terms,
             run=partial(self._run, installed, host, skill, fulfils),
-            check=lambda _: self._host.installed.check_runs(installed),
+            check=lambda _: self._installed.check_runs(installed),
             preview=lambda _: preview,
             read_only=not reaches_out(may),
             installed=installed,
@@ -217,7 +219,7 @@ class InstalledTools:
         """Run a tool from the bytes that are read and verified now."""
         from cortex_sandbox.wasm import HostRefusal
 
-        opened = self._host.installed.verified(installed)
+        opened = self._installed.verified(installed)
         terms = call.manifest
         if not isinstance(terms, ToolTerms):
             raise TypeError("the call is of another action")

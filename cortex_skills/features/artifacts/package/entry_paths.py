@@ -12,7 +12,7 @@ Rules kept here:
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from cortex_skills.features.artifacts.package.artifact_error import ArtifactError
 from cortex_skills.safe_io.schemas import shown
@@ -23,7 +23,8 @@ SBOM = "sbom.cdx.json"
 PROVENANCE = "provenance.json"
 MODULES = "modules/"
 ASSETS = "assets/"
-SKILL_MD = "assets/skill/SKILL.md"
+SKILL_FILES = "assets/skill/"
+SKILL_MD = f"{SKILL_FILES}SKILL.md"
 
 _FIXED = frozenset({MANIFEST, SIGNATURE, SBOM, PROVENANCE})
 _MAX_SEGMENT = 255
@@ -82,6 +83,11 @@ def is_module(path: str) -> bool:
 def is_content(path: str) -> bool:
     """Whether an entry is a module or an asset."""
     return is_module(path) or path.startswith(ASSETS)
+
+
+def skill_files(entries: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files of the skill of an artifact, by their path in the folder of the skill."""
+    return {path.removeprefix(SKILL_FILES): data for path, data in entries.items() if path.startswith(SKILL_FILES)}
 
 
 def check_distinct(paths: Iterable[str]) -> None:
