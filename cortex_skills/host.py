@@ -23,8 +23,8 @@ from cortex_skills.audit.call_records import AuditRecord
 from cortex_skills.config.settings import Config
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.errors import CortexError
-from cortex_skills.features.finder import Embedder
-from cortex_skills.features.memory import Memories
+from cortex_skills.features.finder.embedders import Embedder
+from cortex_skills.features.memory.memories import Memories
 from cortex_skills.policy.caller_rates import CallerRates
 from cortex_skills.policy.declared_predicates import DeclaredPredicates
 from cortex_skills.policy.session_limits import AllLimits

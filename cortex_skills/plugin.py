@@ -32,8 +32,8 @@ from cortex_skills.gate.result import Result
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
     from cortex_skills.enrichment.policy import Policy
-    from cortex_skills.features.actions import Actions
     from cortex_skills.features.actions.approvals.desk import Approvals
+    from cortex_skills.features.actions.catalog import Actions
     from cortex_skills.features.actions.decisions import Decision
     from cortex_skills.features.actions.trust_store import TrustStore
     from cortex_skills.features.artifacts.installed import InstalledArtifacts
@@ -74,8 +74,8 @@ class Plugin:
         from cortex_skills.audit.opening import open_audit
         from cortex_skills.enrichment.policy import RULE
         from cortex_skills.feature import functions
-        from cortex_skills.features.finder import open_embedder
-        from cortex_skills.features.memory import Memories
+        from cortex_skills.features.finder.embedder_choice import open_embedder
+        from cortex_skills.features.memory.memories import Memories
         from cortex_skills.gate.gate import Gate, checked_agent
         from cortex_skills.host import Host, Session
         from cortex_skills.lifecycle.active_skills import ActiveSkills

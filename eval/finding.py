@@ -14,7 +14,7 @@ from pathlib import Path
 
 from cortex_graph import open_store
 from cortex_graph.names import Names
-from cortex_skills.features.finder import Embedder
+from cortex_skills.features.finder.embedders import Embedder
 from cortex_skills.features.finder.static_vectors import StaticVectors
 from cortex_skills.features.registry.document import SkillDocument
 from cortex_skills.features.registry.registry import SkillRegistry

@@ -22,8 +22,8 @@ from cortex_graph import NamespacedGraph, Provenance
 from cortex_graph.names import Names
 from cortex_sandbox import Promised, SandboxError, SandboxTimeout, remaining_s
 from cortex_skills.errors import CortexError, from_floor
-from cortex_skills.features.memory import memory_query, new_memory
 from cortex_skills.features.memory.agent_memories import INDEX_TIMEOUT_S
+from cortex_skills.features.memory.requests import memory_query, new_memory
 from cortex_skills.host import Host
 from cortex_skills.manifest import Manifest, Semantic
 from cortex_skills.policy.declared_predicates import DeclaredPredicates

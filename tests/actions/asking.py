@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cortex_skills import Plugin
-from cortex_skills.features.actions import ActionRequest
+from cortex_skills.features.actions.action_request import ActionRequest
 from cortex_skills.gate.result import Result
 
 

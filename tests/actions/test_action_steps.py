@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from cortex_skills import CortexError
-from cortex_skills.features.actions import ActionCall, ActionRequest
+from cortex_skills.features.actions.action import ActionCall
+from cortex_skills.features.actions.action_request import ActionRequest
 from tests.actions.manifests import manifest
 from tests.plugin.distribution import install
 
@@ -270,7 +271,8 @@ def test_a_skill_must_allow_an_action(acting, tmp_path) -> None:
 
 
 DISTRIBUTION = """
-from cortex_skills.features.actions import AgentAction, ActionManifest
+from cortex_skills.features.actions.action import AgentAction
+from cortex_skills.features.actions.manifest import ActionManifest
 from tests.actions.manifests import manifest
 
 SHOUT = AgentAction(ActionManifest.of(manifest(id="shout")), lambda call: {"lines": len(call.inputs["text"])})

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cortex_skills import CortexError
-from cortex_skills.features.actions import ActionField, ActionManifest
+from cortex_skills.features.actions.manifest import ActionField, ActionManifest
 from tests.actions.manifests import manifest
 
 

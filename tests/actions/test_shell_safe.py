@@ -218,7 +218,7 @@ def test_git_runs_no_program_of_its_configuration(plugin: Plugin, folder: Path) 
 def call(timeout_ms: int = 30_000, cancel: CancelToken | None = None) -> ActionCall:
     import time
 
-    from cortex_skills.features.actions import ActionManifest
+    from cortex_skills.features.actions.manifest import ActionManifest
 
     shown = ActionManifest.of(manifest(limits={"timeoutMs": timeout_ms}))
     deadline = time.monotonic() + timeout_ms / 1000

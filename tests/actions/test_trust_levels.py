@@ -9,7 +9,7 @@ from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import GraphError
 from cortex_skills import CortexError
-from cortex_skills.features.actions import ActionManifest
+from cortex_skills.features.actions.manifest import ActionManifest
 from cortex_skills.features.actions.trust_store import TRUST_LEVEL
 from cortex_skills.policy.trust_levels import LEVELS, NeedsApproval, Refused, Run, decide
 from tests.actions.manifests import manifest

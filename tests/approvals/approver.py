@@ -14,7 +14,7 @@ from typing import Any
 
 from cortex_graph import GraphError
 from cortex_skills import CortexError, Plugin
-from cortex_skills.features.actions import ActionCall
+from cortex_skills.features.actions.action import ActionCall
 from tests.actions.manifests import manifest
 from tests.configs import config
 

@@ -14,7 +14,7 @@ from cortex_graph.names import Names
 from cortex_graph.ontology import ontology
 from cortex_graph.store import Pattern
 from cortex_skills.errors import CortexError
-from cortex_skills.features.actions import ActionRequest
+from cortex_skills.features.actions.action_request import ActionRequest
 from cortex_skills.features.actions.approvals import queue as module
 from cortex_skills.features.actions.approvals.queue import ApprovalQueue
 from cortex_skills.features.actions.approvals.record import LEASE, ApprovalRecord, RunEnd

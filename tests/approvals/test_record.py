@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_skills.errors import CortexError
-from cortex_skills.features.actions import ActionRequest
+from cortex_skills.features.actions.action_request import ActionRequest
 from cortex_skills.features.actions.approvals.record import (
     LEASE,
     MAX_REQUEST,

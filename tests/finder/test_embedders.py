@@ -10,7 +10,8 @@ import pytest
 
 from cortex_skills import Config
 from cortex_skills.errors import CortexError
-from cortex_skills.features.finder import EmbedderError, open_embedder
+from cortex_skills.features.finder.embedder_choice import open_embedder
+from cortex_skills.features.finder.embedders import EmbedderError
 from cortex_skills.features.finder.embeddings_endpoint import EmbeddingsEndpoint
 from cortex_skills.features.finder.static_vectors import StaticVectors
 from cortex_skills.features.finder.vector_cache import CachedEmbedder

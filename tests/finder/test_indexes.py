@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cortex_skills.features.finder import EmbedderError, TextIndex
+from cortex_skills.features.finder.embedders import EmbedderError
 from cortex_skills.features.finder.static_vectors import StaticVectors, unit_rows
+from cortex_skills.features.finder.text_index import TextIndex
 from cortex_skills.features.finder.vector_index import VectorIndex
 
 

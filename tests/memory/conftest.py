@@ -9,7 +9,7 @@ import pytest
 
 from cortex_graph import NamespacedGraph, open_store
 from cortex_graph.agent_graph import AgentGraph
-from cortex_skills.features.memory import Memories
+from cortex_skills.features.memory.memories import Memories
 from tests.plugin.conftest import logged_at_info, long_limits, opened, plugin, skill
 
 __all__ = ["logged_at_info", "long_limits", "opened", "plugin", "skill"]

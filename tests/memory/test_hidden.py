@@ -14,7 +14,7 @@ from cortex_graph import vocabulary
 from cortex_graph.transfer import copy_store
 from cortex_skills import Plugin
 from cortex_skills.enrichment import read_block
-from cortex_skills.features.memory import new_memory
+from cortex_skills.features.memory.requests import new_memory
 from cortex_skills.tools import own_tools
 from tests.proofs.logic.conftest import PREFIXES
 

@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import psutil
 
 from cortex_graph import NamespacedGraph, open_store
-from cortex_skills.features.memory import Memories, memory_query, new_memory
+from cortex_skills.features.memory.memories import Memories
+from cortex_skills.features.memory.requests import memory_query, new_memory
 from tests.services.oxigraph import oxigraph
 
 

@@ -11,8 +11,10 @@ from pyoxigraph import Literal, NamedNode, Quad
 from cortex_graph import GraphError, NamespacedGraph, vocabulary
 from cortex_graph.store import Pattern
 from cortex_skills.errors import CortexError
-from cortex_skills.features.memory import Memories, agent_memories, memory_query, new_memory
+from cortex_skills.features.memory import agent_memories
+from cortex_skills.features.memory.memories import Memories
 from cortex_skills.features.memory.memory_triples import memory_node
+from cortex_skills.features.memory.requests import memory_query, new_memory
 
 
 def remember(memories: Memories, text: str, agent: str = "a1", **options) -> str:

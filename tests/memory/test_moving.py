@@ -45,7 +45,8 @@ from cortex_graph.vocabulary import (
     MEMORY_TIME,
     VALUE,
 )
-from cortex_skills.features.memory import Memories, memory_query, new_memory
+from cortex_skills.features.memory.memories import Memories
+from cortex_skills.features.memory.requests import memory_query, new_memory
 
 GRAPH = NamedNode("urn:cortex:mayros")
 TIME = "2026-06-01T12:00:30Z"

@@ -15,7 +15,8 @@ from pyshacl import validate
 from cortex_graph import NamespacedGraph, open_store, vocabulary
 from cortex_graph.ontology import shapes
 from cortex_graph.store import Pattern
-from cortex_skills.features.memory import Memories, NewMemory
+from cortex_skills.features.memory.memories import Memories
+from cortex_skills.features.memory.model import NewMemory
 
 pytestmark = pytest.mark.filterwarnings("ignore:(ConjunctiveGraph|Dataset).* is deprecated:DeprecationWarning")
 

@@ -189,7 +189,7 @@ def test_a_skill_can_neither_see_nor_delete_memories_through_the_graph(plugin, a
 
 
 def remember(plugin: Plugin, text: str, agent: str = "a1", **options: Any) -> None:
-    from cortex_skills.features.memory import new_memory
+    from cortex_skills.features.memory.requests import new_memory
 
     plugin.memories.remember(new_memory(text, options), agent=agent, skill="plain")
 

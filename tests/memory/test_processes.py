@@ -7,13 +7,15 @@ from pathlib import Path
 import pytest
 
 from cortex_graph import NamespacedGraph, open_store
-from cortex_skills.features.memory import Memories, memory_query, new_memory
+from cortex_skills.features.memory.memories import Memories
+from cortex_skills.features.memory.requests import memory_query, new_memory
 from tests.graph.shared.processes import ended, line_of, python
 
 OTHER = """
 import sys
 from cortex_graph import NamespacedGraph, open_store
-from cortex_skills.features.memory import Memories, new_memory, memory_query
+from cortex_skills.features.memory.memories import Memories
+from cortex_skills.features.memory.requests import new_memory, memory_query
 
 store = open_store(sys.argv[1])
 memories = Memories(NamespacedGraph(store, "mayros"))

@@ -14,8 +14,8 @@ from pyoxigraph import Literal, Quad
 from cortex_graph.store import Pattern
 from cortex_graph.vocabulary import MEMORY_TEXT
 from cortex_skills import Plugin, Result
-from cortex_skills.features.memory import Memory
 from cortex_skills.features.memory.memory_triples import memory_node
+from cortex_skills.features.memory.model import Memory
 from cortex_skills.features.registry.composition import composed, declared_namespaces, score_of
 from cortex_skills.features.registry.maintenance import maintain
 from cortex_skills.features.registry.skill_record import SkillKey
@@ -216,7 +216,8 @@ def test_a_skill_is_composed_with_the_reflections_of_the_agent_and_they_are_coun
 
 def test_reflections_of_another_namespace_are_read_where_the_host_allows_it(plugin: Plugin) -> None:
     from cortex_graph import NamespacedGraph
-    from cortex_skills.features.memory import Memories, new_memory
+    from cortex_skills.features.memory.memories import Memories
+    from cortex_skills.features.memory.requests import new_memory
 
     others = Memories(NamespacedGraph(plugin.graph.store, "shared"))
     seen, _ = others.remember(new_memory("It snowed."), agent="a1")
@@ -268,7 +269,7 @@ def test_a_reflection_keeps_its_sources_when_memories_are_imported(plugin: Plugi
     quads = [q for q in own.store.quads(Pattern(own.names.graph)) if "memoryKey" not in q.predicate.value]
     target.store.insert([[Quad(q.subject, q.predicate, q.object, target.names.graph) for q in quads]])
     move_memories(target.store, target.names.graph)
-    from cortex_skills.features.memory import Memories
+    from cortex_skills.features.memory.memories import Memories
 
     memories = Memories(target)
     (moved,) = memories.reflections(agent="a1", namespace="mayros")

@@ -12,7 +12,7 @@ from cortex_graph.names import Names
 from cortex_graph.store import Pattern
 from cortex_skills import Config, Plugin
 from cortex_skills.errors import CortexError
-from cortex_skills.features.finder import EmbedderError
+from cortex_skills.features.finder.embedders import EmbedderError
 from cortex_skills.features.finder.static_vectors import StaticVectors
 from cortex_skills.features.registry import terms
 from cortex_skills.features.registry.document import SkillDocument
@@ -214,7 +214,7 @@ def test_a_plugin_finds_skills_and_memories_by_the_vectors_of_a_server(tmp_path,
 
 
 def test_the_local_embedder_finds_memories_by_meaning():
-    from cortex_skills.features.memory import memory_query, new_memory
+    from cortex_skills.features.memory.requests import memory_query, new_memory
 
     with Plugin.open(Config(finder={"embedder": "local"})) as plugin:
         plugin.memories.remember(new_memory("Ana extracts tables from a spreadsheet"), agent="a1")

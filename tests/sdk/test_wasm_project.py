@@ -11,7 +11,7 @@ from pathlib import Path
 from cortex_sandbox.wasm import WasmSandbox, make_component
 from cortex_skills.features.artifacts.package import read_skill_toml
 from cortex_skills.features.artifacts.scaffold import wasm_project
-from cortex_skills.features.scaffold import write_folder
+from cortex_skills.features.scaffold.writing import write_folder
 from tests.sdk.c_examples import SDK
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 import pytest
 
-from cortex_skills.features.memory import new_memory
+from cortex_skills.features.memory.requests import new_memory
 from cortex_skills.signatures import Publisher, TrustFile
 from cortex_skills.tokens import PERMISSIONS
 from tests.approvals.approver import opened

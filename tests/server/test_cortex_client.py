@@ -12,7 +12,8 @@ import pytest
 
 from cortex_graph import NamespacedGraph
 from cortex_graph.records import assertion_times
-from cortex_skills.features.memory import Memories, new_memory
+from cortex_skills.features.memory.memories import Memories
+from cortex_skills.features.memory.requests import new_memory
 from tests.graph.cortex.support import cortex_at
 from tests.server.serving import FAST, WAIT_S, Running
 

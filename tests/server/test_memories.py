@@ -12,7 +12,8 @@ import pytest
 
 from cortex_graph import NamespacedGraph, vocabulary
 from cortex_graph.agent_graph import AgentGraph
-from cortex_skills.features.memory import Memories, memory_query, new_memory
+from cortex_skills.features.memory.memories import Memories
+from cortex_skills.features.memory.requests import memory_query, new_memory
 from tests.server.serving import Running
 
 TEXT = vocabulary.MEMORY_TEXT.value

@@ -11,7 +11,8 @@ import httpx
 import pytest
 
 from cortex_graph import NamespacedGraph
-from cortex_skills.features.memory import Memories, new_memory
+from cortex_skills.features.memory.memories import Memories
+from cortex_skills.features.memory.requests import new_memory
 from cortex_skills.features.registry.inline import inline_document
 from cortex_skills.features.registry.opening import open_registry
 from cortex_skills.features.registry.registry import SkillRegistry

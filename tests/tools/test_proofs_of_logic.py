@@ -11,7 +11,7 @@ import pytest
 
 from cortex_graph.store import Pattern
 from cortex_skills import CortexError, Plugin
-from cortex_skills.features.memory import new_memory
+from cortex_skills.features.memory.requests import new_memory
 from tests.proofs.logic.conftest import PREFIXES
 
 Opened = Callable[..., Plugin]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from cortex_skills import Plugin, Result
-from cortex_skills.features.finder import EmbedderError
-from cortex_skills.features.memory import new_memory
+from cortex_skills.features.finder.embedders import EmbedderError
+from cortex_skills.features.memory.requests import new_memory
 from cortex_skills.features.registry.inline import inline_document
 from cortex_skills.features.registry.skill_finder import SkillFinder
 from cortex_skills.features.registry.skill_record import SkillKey

@@ -87,7 +87,7 @@ def _call(common: Common, tool: str, arguments: Any, skill: str | None) -> dict[
     Raises:
         CortexError: the call was refused, or failed.
     """
-    from cortex_skills.features.actions import Actions
+    from cortex_skills.features.actions.catalog import Actions
     from cortex_skills.tools import all_tools
     from cortex_skills.tools.model_names import tool_id
 

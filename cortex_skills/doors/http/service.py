@@ -25,7 +25,7 @@ from cortex_skills.doors.http.worker_pools import WorkerPool
 from cortex_skills.plugin import Plugin
 
 if TYPE_CHECKING:
-    from cortex_skills.features.memory import Memories
+    from cortex_skills.features.memory.memories import Memories
     from cortex_skills.features.proofs.logic.prover import Prover
     from cortex_skills.features.registry.registry import SkillRegistry
     from cortex_skills.features.registry.skill_finder import SkillFinder

@@ -19,7 +19,7 @@ import mcp_types as types
 
 from cortex_skills.doors.mcp.caller import SessionCaller
 from cortex_skills.errors import CortexError
-from cortex_skills.features.actions import Actions
+from cortex_skills.features.actions.catalog import Actions
 from cortex_skills.features.artifacts.tools.artifact_action import ArtifactAction
 from cortex_skills.gate.long_answers import shortened
 from cortex_skills.gate.result import Result

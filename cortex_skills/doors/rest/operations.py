@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cortex_skills.cancellation import CancelGroup
     from cortex_skills.doors.http.store_health import StoreHealth
     from cortex_skills.doors.http.verification_counts import VerificationCounts
-    from cortex_skills.features.memory import Memories
+    from cortex_skills.features.memory.memories import Memories
     from cortex_skills.features.proofs.logic.prover import Prover
     from cortex_skills.features.registry.registry import SkillRegistry
     from cortex_skills.features.registry.skill_finder import SkillFinder

@@ -20,7 +20,7 @@ from cortex_skills.features.actions.manifest import ActionManifest
 
 if TYPE_CHECKING:
     from cortex_skills.config.settings import ActionSettings
-    from cortex_skills.features.memory import Memories
+    from cortex_skills.features.memory.memories import Memories
 
 
 @dataclass(frozen=True, slots=True)

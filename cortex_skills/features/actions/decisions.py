@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from cortex_skills.errors import CortexError
-from cortex_skills.features.actions import Actions
+from cortex_skills.features.actions.catalog import Actions
 from cortex_skills.features.artifacts.tools.artifact_action import ArtifactAction
 from cortex_skills.lifecycle.active_skills import acting_skill
 from cortex_skills.policy.permissions import check_call

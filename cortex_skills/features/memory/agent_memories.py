@@ -19,8 +19,9 @@ from datetime import datetime, timedelta
 
 from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.store import Revisioned
-from cortex_skills.features.finder import Embedder, MeaningProblem, TextIndex
+from cortex_skills.features.finder.embedders import Embedder
 from cortex_skills.features.finder.index_updates import IndexUpdates
+from cortex_skills.features.finder.text_index import MeaningProblem, TextIndex
 from cortex_skills.features.memory.memory_triples import MemoryReader, minute_of
 from cortex_skills.features.memory.model import Memory, MemoryQuery, Recalled, Scored
 from cortex_skills.features.memory.ranking import Candidate, rank

@@ -32,7 +32,7 @@ from cortex_graph.memory_graphs import memory_id, move_memories
 from cortex_graph.store import Pattern
 from cortex_graph.vocabulary import MEMORY_USES
 from cortex_skills.errors import CortexError
-from cortex_skills.features.finder import Embedder
+from cortex_skills.features.finder.embedders import Embedder
 from cortex_skills.features.memory.agent_memories import INDEX_TIMEOUT_S, AgentMemories
 from cortex_skills.features.memory.memory_triples import MemoryReader, memory_node, triples_of
 from cortex_skills.features.memory.model import Memory, MemoryQuery, NewMemory, Recalled, ReflectedOn, Scored

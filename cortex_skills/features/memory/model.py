@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from cortex_graph.datetimes import date_time
-from cortex_skills.features.finder import MeaningProblem
+from cortex_skills.features.finder.text_index import MeaningProblem
 
 
 @dataclass(frozen=True, slots=True)

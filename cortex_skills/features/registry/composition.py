@@ -17,7 +17,8 @@ from datetime import datetime
 from typing import Any
 
 from cortex_graph.names import is_namespace
-from cortex_skills.features.memory import MAX_DEPTH, Memory
+from cortex_skills.features.memory.model import Memory
+from cortex_skills.features.memory.requests import MAX_DEPTH
 from cortex_skills.features.registry.token_estimate import estimated_tokens
 
 BUDGET, MAX_BUDGET = 4_000, 32_000  # tokens

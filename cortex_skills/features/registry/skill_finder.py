@@ -27,9 +27,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from cortex_skills.errors import CortexError
-from cortex_skills.features.finder import Embedder, FoundTexts, MeaningProblem, TextHit, TextIndex
+from cortex_skills.features.finder.embedders import Embedder
 from cortex_skills.features.finder.index_updates import IndexUpdates
-from cortex_skills.features.finder.text_index import MIN_SIMILARITY
+from cortex_skills.features.finder.text_index import MIN_SIMILARITY, FoundTexts, MeaningProblem, TextHit, TextIndex
 from cortex_skills.features.registry.lifecycle import Standing, is_reliable
 from cortex_skills.features.registry.quality import Quality, health
 from cortex_skills.features.registry.reading import RegistryReader

@@ -28,7 +28,7 @@ def files_from(example: str, name: str) -> dict[str, str]:
     packed: Traversable = files("cortex_skills") / _PACKED / example
     folder: Traversable = builtin_skill(example)
     if place := EXAMPLES[example]:
-        folder = packed if packed.is_dir() else Path(__file__).parents[2] / "examples" / place
+        folder = packed if packed.is_dir() else Path(__file__).parents[3] / "examples" / place
     found = {
         item.name: item.read_text(encoding="utf-8")
         for item in folder.iterdir()

@@ -57,7 +57,7 @@ def init(
 
     FOLDER is created; its name is the name of the skill. On a terminal the command asks for missing options.
     """
-    from cortex_skills.features.scaffold import Plan, files_of
+    from cortex_skills.features.scaffold.content import Plan, files_of
     from cortex_skills.features.scaffold.examples import files_from
     from cortex_skills.features.scaffold.writing import check_free
 
@@ -91,7 +91,7 @@ def init(
 
 
 def _write(common: Common, folder: Path, files: dict[str, str]) -> None:
-    from cortex_skills.features.scaffold import write_folder
+    from cortex_skills.features.scaffold.writing import write_folder
 
     _check(folder, files)
     write_folder(folder, files)

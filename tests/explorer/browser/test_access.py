@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from cortex_skills.doors.explorer.page import pages as all_pages
-from cortex_skills.features.actions import ActionRequest
+from cortex_skills.features.actions.action_request import ActionRequest
 from tests.server.serving import Running
 
 AXE = Path(__file__).parent / "axe" / "node_modules" / "axe-core" / "axe.min.js"

@@ -19,7 +19,7 @@ from cortex_skills.doors.explorer.rendering import Surroundings, navigation_of, 
 from cortex_skills.doors.http.auth import AccessControl, Principal
 from cortex_skills.doors.http.bodies import Bodies
 from cortex_skills.doors.http.service import Service
-from cortex_skills.features.actions import ActionRequest
+from cortex_skills.features.actions.action_request import ActionRequest
 from cortex_skills.features.explorer.pages import PAGES
 from cortex_skills.features.registry.inline import inline_document
 from cortex_skills.features.registry.skill_record import SkillKey

@@ -7,7 +7,8 @@ import pytest
 from cortex_graph import NamespacedGraph
 from cortex_graph.store import Pattern
 from cortex_skills.errors import CortexError
-from cortex_skills.features.memory import Memories, new_memory
+from cortex_skills.features.memory.memories import Memories
+from cortex_skills.features.memory.requests import new_memory
 from tests.graph.conformance.kinds import Subject
 
 pytestmark = pytest.mark.timeout(400)

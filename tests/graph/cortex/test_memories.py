@@ -11,7 +11,8 @@ import pytest
 from cortex_graph import GraphError, NamespacedGraph, export_rdf, import_rdf, open_store
 from cortex_graph.memory_graphs import agents_remembering
 from cortex_graph.transfer import copy_store
-from cortex_skills.features.memory import Memories, memory_query, new_memory
+from cortex_skills.features.memory.memories import Memories
+from cortex_skills.features.memory.requests import memory_query, new_memory
 from tests.graph.cortex.support import ALL, cortex_at
 from tests.server.serving import Running, served
 

@@ -14,7 +14,8 @@ from pyoxigraph import Literal, NamedNode, Quad
 from cortex_graph import NamespacedGraph
 from cortex_skills import CortexError
 from cortex_skills.cancellation import CancelToken
-from cortex_skills.features.memory import Memories, new_memory
+from cortex_skills.features.memory.memories import Memories
+from cortex_skills.features.memory.requests import new_memory
 from cortex_skills.features.proofs.logic import shacl_engine
 from cortex_skills.features.proofs.logic.evaluate import Evaluation, evaluate
 from cortex_skills.features.proofs.logic.premises import RecordingReader

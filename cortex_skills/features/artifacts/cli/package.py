@@ -50,8 +50,7 @@ def init(common: Common, folder: Path, publisher: str | None, wasm: bool) -> Non
     """
     from cortex_skills.features.artifacts.package import read_skill_toml
     from cortex_skills.features.artifacts.scaffold import package_project, wasm_project
-    from cortex_skills.features.scaffold import write_folder
-    from cortex_skills.features.scaffold.writing import check_free
+    from cortex_skills.features.scaffold.writing import check_free, write_folder
 
     folder = folder.absolute()
     check_free(folder)
@@ -82,8 +81,7 @@ def scaffold(common: Common, folder: Path, from_skill: str | None, prompt: str |
     """
     from cortex_skills.features.artifacts.package import read_skill_toml
     from cortex_skills.features.artifacts.scaffold import BuiltFrom, built_project
-    from cortex_skills.features.scaffold import write_folder
-    from cortex_skills.features.scaffold.writing import check_free
+    from cortex_skills.features.scaffold.writing import check_free, write_folder
 
     if (from_skill is None) == (prompt is None):
         raise click.UsageError("name one source: --from-skill SKILL or --prompt TEXT")

@@ -25,7 +25,7 @@ def wasm_project(name: str, publisher: str) -> dict[str, str]:
         publisher: who will sign it.
     """
     packed: Traversable = files("cortex_skills") / _PACKED / "c"
-    sdk = packed if packed.is_dir() else Path(__file__).parents[2] / "sdk" / "c"
+    sdk = packed if packed.is_dir() else Path(__file__).parents[4] / "sdk" / "c"
     example = sdk / "hello"
     skill_id = f"{publisher}.{name}"
     manifest = example.joinpath("skill.toml").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 
 from cortex_skills.features.artifacts.tools.contract_calls import ContractCalls
-from cortex_skills.features.memory import Memory, MemoryQuery, NewMemory, Scored
+from cortex_skills.features.memory.model import Memory, MemoryQuery, NewMemory, Scored
 
 _KIND = "memory_provider"
 _ID_DIGITS = 32

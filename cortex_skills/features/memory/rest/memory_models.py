@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 
 from cortex_skills.doors.rest.model_types import WHOLE, ApiModel, Count, MemoryId, NamespaceQuery, QueryBoolean
-from cortex_skills.features.memory import MAX_LIMIT, MAX_QUERY, MAX_TAG, MAX_TAGS
+from cortex_skills.features.memory.requests import MAX_LIMIT, MAX_QUERY, MAX_TAG, MAX_TAGS
 
 LONGEST_TYPE = MAX_TAG - len("type:")
 

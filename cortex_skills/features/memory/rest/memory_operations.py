@@ -25,8 +25,10 @@ from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.doors.rest.schemas import check
 from cortex_skills.errors import CortexError
 from cortex_skills.features.graph.rest.queries import select
-from cortex_skills.features.memory import MAX_TEXT, Memories, Memory, MemoryQuery, NewMemory, new_memory
+from cortex_skills.features.memory.memories import Memories
 from cortex_skills.features.memory.memory_triples import MemoryReader
+from cortex_skills.features.memory.model import Memory, MemoryQuery, NewMemory
+from cortex_skills.features.memory.requests import MAX_TEXT, new_memory
 from cortex_skills.features.memory.rest import memory_models as models
 from cortex_skills.features.registry.reflections import memory_forgotten
 from cortex_skills.features.registry.rest.registered_skills import registry_of

@@ -19,18 +19,10 @@ from cortex_skills.enrichment.block import BLOCK_LIMIT
 from cortex_skills.enrichment.policy import Policy
 from cortex_skills.enrichment.removal import NOTHING
 from cortex_skills.enrichment.sanitize import clean
-from cortex_skills.features.memory import (
-    LIMIT,
-    MAX_LIMIT,
-    MAX_QUERY,
-    MIN_IMPORTANCE,
-    Memory,
-    MemoryQuery,
-    Recalled,
-    memory_query,
-)
 from cortex_skills.features.memory.agent_memories import POOL
+from cortex_skills.features.memory.model import Memory, MemoryQuery, Recalled
 from cortex_skills.features.memory.ranking import FORMULA
+from cortex_skills.features.memory.requests import LIMIT, MAX_LIMIT, MAX_QUERY, MIN_IMPORTANCE, memory_query
 from cortex_skills.safe_io.display import json_text
 from cortex_skills.tools.base import Call, Outcome, Tool
 

@@ -7,7 +7,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from cortex_skills.features.memory import MAX_SOURCES, new_memory
+from cortex_skills.features.memory.requests import MAX_SOURCES, new_memory
 from cortex_skills.features.memory.tools.skill_memory_remember import SKILL_MEMORY_REMEMBER
 from cortex_skills.tools.base import Call, Outcome, Tool
 

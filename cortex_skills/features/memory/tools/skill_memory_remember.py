@@ -7,7 +7,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from cortex_skills.features.memory import MAX_TAG, MAX_TAGS, MAX_TEXT, new_memory
+from cortex_skills.features.memory.requests import MAX_TAG, MAX_TAGS, MAX_TEXT, new_memory
 from cortex_skills.tools.base import Call, Outcome, Tool
 
 
