@@ -11,9 +11,10 @@ import pytest
 
 from cortex_skills import CortexError, Plugin
 from cortex_skills.config.settings import ActionSettings
-from cortex_skills.features.actions import http_get
 from cortex_skills.features.actions.action import ActionCall
-from cortex_skills.features.actions.http_get import check_address, public_address
+from cortex_skills.features.actions.http_get import check_address
+from cortex_skills.safe_io import outbound
+from cortex_skills.safe_io.outbound import public_address
 
 SEEN: list[dict[str, str]] = []
 
@@ -120,7 +121,7 @@ def test_the_connection_is_made_to_the_address_that_was_checked(
     plugin: Plugin, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    resolve = http_get.socket.getaddrinfo
+    resolve = outbound.socket.getaddrinfo
 
     def rebinding(host: str, *given: Any, **settings: Any) -> list[Any]:
         asked.append(host)
@@ -129,7 +130,7 @@ def test_the_connection_is_made_to_the_address_that_was_checked(
         address = "127.0.0.1" if asked.count("localhost") == 1 else "10.0.0.1"
         return [(2, 1, 6, "", (address, port))]
 
-    monkeypatch.setattr(http_get.socket, "getaddrinfo", rebinding)
+    monkeypatch.setattr(outbound.socket, "getaddrinfo", rebinding)
     result = plugin.call("http_get", {"url": f"http://localhost:{port}/page"})
     assert result.details["outputs"]["status"] == 200
     assert asked == ["localhost", "127.0.0.1"]
@@ -140,7 +141,7 @@ def test_a_name_server_that_does_not_answer_ends_with_the_time_of_the_action(
     plugin: Plugin, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     silent = threading.Event()
-    monkeypatch.setattr(http_get.socket, "getaddrinfo", lambda *_, **__: silent.wait(60) and [])
+    monkeypatch.setattr(outbound.socket, "getaddrinfo", lambda *_, **__: silent.wait(60) and [])
     monkeypatch.setattr(ActionCall, "left_s", property(lambda _: 0.05))
     result = plugin.call("http_get", {"url": f"http://localhost:{port}/page"})
     silent.set()

@@ -2,9 +2,7 @@
 
 Rules kept here:
 - the host and the port are in `actions.allowedHosts`; an entry without a port means the port of https;
-- https only; with `actions.allowLoopback` also this machine, which alone may be read with http: an address that is not
-  public is refused after the name was resolved, if one of its addresses is not. The connection is made to the address
-  that was checked, so that a second answer of the name server changes nothing;
+- it is https, and public; with `actions.allowLoopback` also this machine, as `safe_io.outbound` has it;
 - a redirect is a new address, which is checked in the same way; five at most;
 - 10 s for everything, 1 MiB, no cookies, no credentials, no proxy; texts only, not compressed, in a charset of the web
   (`safe_io.charsets`).
@@ -12,30 +10,27 @@ Rules kept here:
 
 from __future__ import annotations
 
-import ipaddress
 import re
-import socket
-import threading
-from queue import Empty, SimpleQueue
 from typing import Any
 
 import httpcore
 import httpx
 
-from cortex_graph.stores.http.deadline import Deadline, DeadlineTransport
+from cortex_graph.stores.http.deadline import Deadline
 from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action import ActionCall, AgentAction
 from cortex_skills.features.actions.manifest import WEB_ADDRESS, ActionManifest
 from cortex_skills.safe_io.charsets import UnknownCharset, charset_of, decoded
+from cortex_skills.safe_io.outbound import MAX_URL, TooLongError, body, outbound_client, web_address
 from cortex_skills.safe_io.schemas import shown
 
 MAX_BYTES = 1 << 20
-MAX_URL = 2048
 MAX_REDIRECTS = 5
 TIMEOUT_MS = 10_000
 _TEXT = re.compile(r"text/[\w.+-]+|application/(json|xml|[\w.-]+\+(json|xml))")
 _PORTS = {"https": 443, "http": 80}
+_URL = {"field": "url"}
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 MANIFEST = ActionManifest.of(
@@ -77,16 +72,10 @@ def check_address(url: object, settings: ActionSettings, field: str = "url") -> 
     Raises:
         CortexError: `host_refused`.
     """
-    if not isinstance(url, str) or len(url) > MAX_URL or not url.isprintable() or "\\" in url or " " in url:
-        raise _refused(f"{shown(url)} is not a web address", field=field)
     try:
-        address = httpx.URL(url)
-    except (httpx.InvalidURL, UnicodeError, ValueError):
-        raise _refused(f"{shown(url)} is not a web address", field=field) from None
-    if address.scheme != "https" and not (address.scheme == "http" and settings.allow_loopback):
-        raise _refused(f"{shown(url)} is not https", "give an https address", field=field)
-    if address.userinfo or not address.host:
-        raise _refused(f"{shown(url)} has credentials, or no host", "give an address of a host alone", field=field)
+        address = web_address(url, allow_http=settings.allow_loopback)
+    except CortexError as error:
+        raise _refused(error.message, error.hint, field) from None
     port = address.port or _PORTS[address.scheme]
     host = address.raw_host.decode("ascii").lower().strip("[]")
     if not any(_is_of(entry.lower(), host, port) for entry in settings.allowed_hosts):
@@ -96,75 +85,6 @@ def check_address(url: object, settings: ActionSettings, field: str = "url") -> 
             field=field,
         )
     return address
-
-
-def public_address(
-    host: str,
-    port: int,
-    *,
-    allow_loopback: bool,
-    is_encrypted: bool = True,
-    timeout_s: float = TIMEOUT_MS / 1000,
-) -> str:
-    """The IP address of a host that is connected to.
-
-    Args:
-        host: its name.
-        port: its port.
-        allow_loopback: whether this machine may be read from.
-        is_encrypted: whether TLS is used; else only this machine may be read from.
-        timeout_s: for the resolution of the name, in seconds.
-
-    Raises:
-        CortexError: `host_refused`: one of its addresses is not public; `action_failed`: it has none.
-        ConnectTimeout: of httpcore: the name was not resolved in time.
-    """
-    found = _addresses(host, port, timeout_s)
-    if not found:
-        raise CortexError("action_failed", f"url: {shown(host)} has no address", hint="check the host")
-    for address in found:
-        if not _may_be_read(address, allow_loopback=allow_loopback, is_encrypted=is_encrypted):
-            raise _refused(f"{shown(host)} is at {address}, which is no public address", "read from a public host")
-    return found[0]
-
-
-def _addresses(host: str, port: int, timeout_s: float) -> list[str]:
-    """The addresses of a host. The resolver of the system has no time limit: its thread is left behind then."""
-    answers: SimpleQueue[list[str]] = SimpleQueue()
-
-    def ask() -> None:
-        try:
-            answers.put([str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)])
-        except (OSError, UnicodeError):
-            answers.put([])
-
-    threading.Thread(target=ask, name="cortex-resolver", daemon=True).start()
-    try:
-        return answers.get(timeout=timeout_s)
-    except Empty:
-        raise httpcore.ConnectTimeout("the name was not resolved in time") from None
-
-
-def _may_be_read(text: str, *, allow_loopback: bool, is_encrypted: bool) -> bool:
-    address = ipaddress.ip_address(text.partition("%")[0])
-    if isinstance(address, ipaddress.IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1] or _translated(address)
-        if inner is not None:
-            return address.ipv4_mapped is not None and _may_be_read(
-                str(inner), allow_loopback=allow_loopback, is_encrypted=is_encrypted
-            )
-        if address.is_site_local:  # which `is_global` does not know
-            return False
-    if address.is_loopback:
-        return allow_loopback
-    return is_encrypted and address.is_global and not address.is_multicast and not address.is_reserved
-
-
-def _translated(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """The address of IPv4 that a translator reaches (NAT64, RFC 6052)."""
-    prefixes = ("64:ff9b::/96", "64:ff9b:1::/48")
-    is_one = any(address in ipaddress.IPv6Network(prefix) for prefix in prefixes)
-    return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if is_one else None
 
 
 def _is_of(entry: str, host: str, port: int) -> bool:
@@ -182,29 +102,22 @@ def _run(call: ActionCall) -> dict[str, Any]:
     settings = call.settings
     address = check_address(call.inputs["url"], settings)
     deadline = Deadline(call.left_s, call.cancel)
-
-    def resolve(host: str, port: int) -> str:
-        encrypted = address.scheme == "https"
-        loopback, left_s = settings.allow_loopback, call.left_s
-        return public_address(host, port, allow_loopback=loopback, is_encrypted=encrypted, timeout_s=left_s)
-
-    with httpx.Client(
-        transport=DeadlineTransport(1, address_of=resolve),
-        follow_redirects=False,
-        trust_env=False,
-        headers={"User-Agent": "cortex-skills", "Accept-Encoding": "identity", "Accept": "text/*, application/json"},
-    ) as client:
+    accept = "text/*, application/json"
+    with outbound_client(deadline, allow_loopback=settings.allow_loopback, accept=accept) as client:
         for _ in range(MAX_REDIRECTS + 1):
             call.check_time()
             try:
-                with deadline.holds(), client.stream("GET", address, timeout=None) as response:
-                    client.cookies.clear()
+                with deadline.holds(), client.stream("GET", address) as response:
                     if response.status_code not in _REDIRECTS or "location" not in response.headers:
                         return _outputs(call, str(address), response)
                     target = address.join(response.headers["location"][: MAX_URL + 1])
             except (httpx.TimeoutException, httpcore.TimeoutException):
                 call.check_time()
                 raise _failed(f"{shown(address.host)} did not answer in time") from None
+            except CortexError as error:
+                if error.details or error.code == "cancelled":
+                    raise
+                raise CortexError(error.code, f"url: {error.message}", hint=error.hint, details=_URL) from None
             except httpx.HTTPError as error:
                 call.check_time()
                 raise _failed(f"{shown(address.host)} cannot be read: {str(error)[:200]}") from None
@@ -218,11 +131,10 @@ def _outputs(call: ActionCall, url: str, response: httpx.Response) -> dict[str, 
     stated = response.headers.get("content-type", "")
     kind = stated.partition(";")[0].strip().lower()
     packed = response.headers.get("content-encoding", "").strip().lower()
-    data = bytearray()
-    for chunk in response.iter_raw():
-        data += chunk
-        if len(data) > MAX_BYTES:
-            raise _failed(f"the answer is longer than {MAX_BYTES:,} bytes")
+    try:
+        data = body(response, MAX_BYTES)
+    except TooLongError:
+        raise _failed(f"the answer is longer than {MAX_BYTES:,} bytes") from None
     if data and packed not in ("", "identity"):
         raise _failed(f"the answer is compressed ({shown(packed)}), though it was asked for as it is")
     if data and not _TEXT.fullmatch(kind):
@@ -230,7 +142,7 @@ def _outputs(call: ActionCall, url: str, response: httpx.Response) -> dict[str, 
     call.check_time()
     charset = charset_of(stated)
     try:
-        content = decoded(bytes(data), charset)
+        content = decoded(data, charset)
     except UnknownCharset as error:
         raise _failed(f"the answer is in {shown(str(error))}, which is no charset of the web") from None
     except UnicodeDecodeError:
@@ -248,7 +160,7 @@ def _refused(what: str, hint: str = "give another address", field: str = "url") 
 
 
 def _failed(what: str) -> CortexError:
-    return CortexError("action_failed", f"url: {what}", hint="try another address, or later", details={"field": "url"})
+    return CortexError("action_failed", f"url: {what}", hint="try another address, or later", details=_URL)
 
 
 HTTP_GET = AgentAction(MANIFEST, _run, _check, read_only=True)

@@ -4,8 +4,8 @@
     data = download(index, index.find("acme.echo"), allow_loopback=False)
 
 Rules kept here:
-- https only, at a public address that is checked after the name was resolved; this machine, which alone may be read
-  with http, only where the configuration allows it (`artifacts.allowLoopback`);
+- https only, at a public address (`safe_io.outbound`); this machine only where the configuration allows it
+  (`artifacts.allowLoopback`);
 - everything is below the folder of the first page on the same server; a redirect is refused, as are an encoding that
   was not asked for (a small body may expand to gigabytes) and another content type than that of JSON;
 - sizes are limited before and while a body is read: 2 MiB a page, and the size that the index states for an artifact.
@@ -26,9 +26,8 @@ from pathlib import Path
 import httpcore
 import httpx
 
-from cortex_graph.stores.http.deadline import Deadline, DeadlineTransport
+from cortex_graph.stores.http.deadline import Deadline
 from cortex_skills.errors import CortexError
-from cortex_skills.features.actions.http_get import public_address
 from cortex_skills.features.artifacts.index.fetched_index import FetchedIndex
 from cortex_skills.features.artifacts.index.index_document import (
     FIRST_PAGE,
@@ -42,12 +41,11 @@ from cortex_skills.features.artifacts.index.index_entry import IndexEntry
 from cortex_skills.features.artifacts.index.index_error import invalid
 from cortex_skills.features.artifacts.index.seen_indexes import SeenIndexes
 from cortex_skills.features.artifacts.index.snapshot_check import KeyTrust, SeenIndex, accepted, check_key
+from cortex_skills.safe_io.outbound import TooLongError, body, host_refused, outbound_client, web_address
 from cortex_skills.safe_io.schemas import shown
 
 INDEX_S = 30.0
 ARTIFACT_S = 180.0
-
-_MAX_URL = 2048
 
 _Get = Callable[[str, int, str], bytes]
 
@@ -62,19 +60,10 @@ def index_address(url: str, *, allow_loopback: bool = False) -> str:
     Raises:
         CortexError: `host_refused`.
     """
-    if len(url) > _MAX_URL or not url.isprintable() or "\\" in url or " " in url:
-        raise _refused(f"{shown(url)} is not a web address")
-    try:
-        address = httpx.URL(url)
-    except (httpx.InvalidURL, UnicodeError, ValueError):
-        raise _refused(f"{shown(url)} is not a web address") from None
-    if not address.userinfo and address.scheme != "https" and not (address.scheme == "http" and allow_loopback):
-        hint = "give an https address; artifacts.allowLoopback allows http on this machine"
-        raise _refused(f"{shown(url)} is not https", hint)
-    if address.userinfo:  # which the message must not repeat
-        raise _refused("the address of an index has no credentials")
-    if not address.host or address.query or address.fragment:
-        raise _refused(f"{shown(url)} has a query or a fragment, or no host")
+    hint = "give an https address; artifacts.allowLoopback allows http on this machine"
+    address = web_address(url, allow_http=allow_loopback, hint=hint)
+    if address.query or address.fragment:
+        raise host_refused(f"{shown(url)} has a query or a fragment", "give the https address of an index")
     if not address.path.endswith(".json"):
         address = address.copy_with(path=f"{address.path.rstrip('/')}/{FIRST_PAGE}")
     return str(address)
@@ -171,34 +160,18 @@ def _client(first_page: str, seconds: float, allow_loopback: bool) -> Iterator[_
     """A function that gets a file below the folder of a first page."""
     base = httpx.URL(first_page)
     deadline = Deadline(seconds)
-
-    def resolve(host: str, port: int) -> str:
-        encrypted = base.scheme == "https"
-        return public_address(
-            host, port, allow_loopback=allow_loopback, is_encrypted=encrypted, timeout_s=deadline.left()
-        )
-
-    with httpx.Client(
-        transport=DeadlineTransport(1, address_of=resolve),
-        follow_redirects=False,
-        trust_env=False,
-        headers={"User-Agent": "cortex-skills", "Accept-Encoding": "identity"},
-    ) as client:
+    with outbound_client(deadline, allow_loopback=allow_loopback) as client:
         yield partial(_get, client, base, deadline)
 
 
 def _get(client: httpx.Client, base: httpx.URL, deadline: Deadline, address: str, most: int, kind: str) -> bytes:
     url = base if address == FIRST_PAGE else base.join(address)
     try:
-        with deadline.holds(), client.stream("GET", url, timeout=None) as response:
-            client.cookies.clear()
+        with deadline.holds(), client.stream("GET", url) as response:
             _check_head(url, response, most, kind)
-            data = bytearray()
-            for chunk in response.iter_raw():
-                data += chunk
-                if len(data) > most:
-                    raise _unavailable(url, f"is larger than {most:,} bytes")
-            return bytes(data)
+            return body(response, most)
+    except TooLongError:
+        raise _unavailable(url, f"is larger than {most:,} bytes") from None
     except (httpx.TimeoutException, httpcore.TimeoutException):
         raise _unavailable(url, f"was not read within {deadline.seconds:g} s") from None
     except (httpx.HTTPError, UnicodeError) as error:  # UnicodeError: of a redirect to what is no host
@@ -223,7 +196,3 @@ def _check_head(url: httpx.URL, response: httpx.Response, most: int, kind: str) 
 
 def _unavailable(url: httpx.URL, what: str, hint: str = "check the address, or try again later") -> CortexError:
     return CortexError("index_unavailable", f"{url} {what}", hint=hint)
-
-
-def _refused(what: str, hint: str = "give the https address of an index") -> CortexError:
-    return CortexError("host_refused", what, hint=hint)

@@ -4,8 +4,7 @@ Rules kept here:
 - a request goes to the host of the grant and to no other, with https; a grant with `*` takes the host from the header
   `Host`, which must fit it. The owner may reach a host at another address (`artifacts.addresses`), also on this
   machine, which alone is reached without TLS;
-- an address that is not public is refused after the name was resolved, and the connection is made to the address that
-  was checked (`actions.http_get`);
+- an address that is not public is refused (`safe_io.outbound`);
 - redirects are answers: the component decides, and its next request is checked as the first one;
 - the time is that of the call, ten seconds at most, the size that of `MAX_BYTES`; no cookies, no proxy, no credentials
   of this machine; headers that belong to the connection are refused.
@@ -20,12 +19,12 @@ from fnmatch import fnmatchcase
 import httpcore
 import httpx
 
-from cortex_graph.stores.http.deadline import Deadline, DeadlineTransport
+from cortex_graph.stores.http.deadline import Deadline
 from cortex_sandbox import remaining_s
 from cortex_sandbox.wasm import HostRefusal, HttpRequest, HttpResponse
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
-from cortex_skills.features.actions.http_get import public_address
+from cortex_skills.safe_io.outbound import TooLongError, body, outbound_client
 from cortex_skills.safe_io.schemas import shown
 
 MAX_BYTES = 1 << 20
@@ -43,7 +42,6 @@ _OF_THE_CONNECTION = frozenset(
         "trailer", "transfer-encoding", "upgrade",
     }
 )  # fmt: skip
-_PORTS = {"https": 443, "http": 80}
 
 
 def fetch(
@@ -74,7 +72,7 @@ def send(
     target: httpx.URL,
     method: str,
     headers: list[tuple[str, str]],
-    body: bytes,
+    content: bytes,
     *,
     is_own: bool,
     cancel: CancelToken | None,
@@ -85,7 +83,7 @@ def send(
         target: the address.
         method: of the request.
         headers: of the request.
-        body: of the request.
+        content: of the request.
         is_own: whether the owner configured the address, so that it may be on this machine.
         cancel: cancels the call.
 
@@ -94,25 +92,17 @@ def send(
     """
     deadline = Deadline(min(MAX_S, remaining_s()), cancel)
 
-    def resolve(name: str, port: int) -> str:
-        encrypted = target.scheme == "https"
-        return public_address(name, port, allow_loopback=is_own, is_encrypted=encrypted, timeout_s=deadline.left())
-
     try:
         with (
-            httpx.Client(
-                transport=DeadlineTransport(1, address_of=resolve), follow_redirects=False, trust_env=False
-            ) as client,
+            outbound_client(deadline, allow_loopback=is_own) as client,
             deadline.holds(),
-            client.stream(method, target, headers=_sent(headers), content=body or None, timeout=None) as response,
+            client.stream(method, target, headers=headers, content=content or None) as response,
         ):
-            data = bytearray()
-            for chunk in response.iter_raw():
-                data += chunk
-                if len(data) > MAX_BYTES:
-                    raise HostRefusal("http_failed", f"the answer is longer than {MAX_BYTES:,} bytes")
+            data = body(response, MAX_BYTES)
             pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw]
-            return HttpResponse(response.status_code, pairs, bytes(data))
+            return HttpResponse(response.status_code, pairs, data)
+    except TooLongError:
+        raise HostRefusal("http_failed", f"the answer is longer than {MAX_BYTES:,} bytes") from None
     except CortexError as error:
         if error.code == "cancelled":
             raise
@@ -144,12 +134,6 @@ def _checked(granted: str, request: HttpRequest) -> tuple[str, list[tuple[str, s
     if not _HOST.fullmatch(host) or not fnmatchcase(host, granted):
         raise _refused(f"{shown(host)} is not a host of the grant {shown(granted)}: name it in the header Host")
     return host, headers
-
-
-def _sent(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    given = {name.lower() for name, _ in headers}
-    own = (("User-Agent", "cortex-skills"), ("Accept", "*/*"), ("Accept-Encoding", "identity"))
-    return [*headers, *(pair for pair in own if pair[0].lower() not in given)]
 
 
 def _refused(what: str) -> HostRefusal:
