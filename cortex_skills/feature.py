@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 GROUP = "cortex_skills.features"
 Modules = Literal["operations", "tools", "rest", "pages"]
-Functions = Literal["attach", "tasks", "routes", "checks"]
+Functions = Literal["attach", "tasks", "routes", "checks", "folder_checks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,8 @@ class Feature:
         tasks: asynchronous functions of a `Service` and an event, as `module:name`, which run while a server does.
         routes: functions of a `Config`, as `module:name`, that return further routes of the HTTP server.
         checks: functions of the common options of the command line, as `module:name`, that `doctor` runs.
+        folder_checks: functions of the folder of a skill, as `module:name`, which raise an error where it should not be
+            signed as it is.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Feature:
     tasks: tuple[str, ...] = ()
     routes: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
+    folder_checks: tuple[str, ...] = ()
 
 
 @cache

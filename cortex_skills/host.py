@@ -2,15 +2,14 @@
 
 Rules kept here:
 - one value for each plugin; its fields do not change while the plugin is open;
-- the prover is created when a proof is first made or checked, the registry, with the skills in the configured folders,
-  and its finder when they are first used; they are shared from then on.
+- the prover is created when a proof is first made or checked, and what a feature keeps when it is first asked for; they
+  are shared from then on.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -34,12 +33,6 @@ if TYPE_CHECKING:
     from cortex_skills.features.actions.catalog import Actions, ActionSource
     from cortex_skills.features.actions.trust_store import TrustStore
     from cortex_skills.features.proofs.logic.prover import Prover
-    from cortex_skills.features.registry.learning import Wording
-    from cortex_skills.features.registry.loaded_skills import LoadedSkills
-    from cortex_skills.features.registry.registry import SkillRegistry
-    from cortex_skills.features.registry.session_calls import SessionCalls
-    from cortex_skills.features.registry.skill_finder import SkillFinder
-    from cortex_skills.features.registry.skill_record import SkillKey
     from cortex_skills.skill_folder.snapshot import SkillSnapshot
 
 
@@ -100,6 +93,8 @@ class Host:
         tool_names: returns the names of tools, which no action may have.
         action_sources: of further actions; to be added before `actions` is used.
         calls_ended: called with each call that has ended; what a feature adds here costs every call.
+        skills_started: called with the folder of each semantic skill that is loaded, unless it is being developed.
+        contexts: return what an agent that starts reads, for its id; empty for nothing.
         sessions_ended: called with the key of a session that ends; None for all.
         skill_signers: sign skills in place of a signature in their folder.
         closing: called when the plugin closes, while its skills and its store still work.
@@ -117,6 +112,8 @@ class Host:
     tool_names: Callable[[], Collection[str]] = tuple
     action_sources: list[ActionSource] = field(default_factory=list)
     calls_ended: list[CallEnded] = field(default_factory=list)
+    skills_started: list[Callable[[SkillSnapshot], None]] = field(default_factory=list)
+    contexts: list[Callable[[str], str]] = field(default_factory=list)
     sessions_ended: list[Callable[[str | None], None]] = field(default_factory=list)
     skill_signers: list[SkillSigner] = field(default_factory=list)
     closing: list[Callable[[], None]] = field(default_factory=list)
@@ -212,94 +209,10 @@ class Host:
         """The predicates that need a proof, according to all active skills."""
         return DeclaredPredicates(self.graph.names)
 
-    @cached_property
-    def registry(self) -> SkillRegistry:
-        """The registered skills of the namespace, of today; the key of this installation signs what is registered."""
-        from cortex_graph.as_of import today_of
-        from cortex_skills.features.registry.opening import open_registry
-        from cortex_skills.features.registry.sources import register_configured
-
-        registry = open_registry(self.config, today_of(self.graph))
-        if self.registers:
-            register_configured(registry, self.config.registry.folders, actor=self.session.agent)
-        return registry
-
-    @cached_property
-    def skills_to_use(self) -> SkillRegistry:
-        """The registry as agents use it: with the procedural skills of the package."""
-        from cortex_skills.features.registry.package_skills import register_package_skills
-
-        if self.registers:
-            register_package_skills(self.registry)
-        return self.registry
-
-    @cached_property
-    def loaded_skills(self) -> LoadedSkills:
-        """The registered skills that agents loaded, whose outcomes are recorded when calls and sessions end."""
-        from cortex_skills.features.registry.loaded_skills import LoadedSkills
-
-        def record(key: SkillKey, version_id: str, success: bool, agent: str, user: str, note: str) -> None:
-            new = self.registry.outcome(key, success=success, actor=agent, note=note, version_id=version_id, user=user)
-            if self.config.learning.enabled and new.standing.lifecycle == "candidate":
-                self._verify(key, agent)
-
-        return LoadedSkills(record)
-
-    def _verify(self, key: SkillKey, agent: str) -> None:
-        """Verify a learned candidate whose gain is shown."""
-        with suppress(CortexError):  # `gain_not_measured`, most of the time
-            self.registry.promote(key, actor=agent)
-
-    @cached_property
-    def session_calls(self) -> SessionCalls:
-        """The redacted calls of the open sessions, where learning is on."""
-        from cortex_skills.features.registry.session_calls import SessionCalls
-
-        return SessionCalls(self.session.session)
-
-    @cached_property
-    def wording(self) -> Wording | None:
-        """The model behind the configured endpoint that words what was learned; None when there is none."""
-        from cortex_skills.features.registry.chat_endpoint import ChatEndpoint
-
-        return ChatEndpoint.of(self.config.learning)
-
-    def after_call(self, session: str, entry: AuditRecord, arguments: object, *, is_step: bool = True) -> None:
-        """Note a call that has ended, for loaded skills and for learning.
-
-        Args:
-            session: the key of the session; empty for the plugin's own.
-            entry: the audit record of the call.
-            arguments: of the call.
-            is_step: whether it can be a step of a skill that is learned.
-        """
-        self.loaded_skills.after_call(session, entry.tool, entry.outcome, entry.agent)
-        if is_step and self.config.learning.enabled and entry.outcome != "cancelled":
-            self.session_calls.after_call(session, entry.agent, entry.tool, arguments, entry.outcome)
-
     def close_actions(self) -> None:
         """End what actions left running."""
         if "actions" in self.__dict__:
             self.actions.close()
-
-    def end_session(self, session: str | None = None) -> None:
-        """End a session, or all: outcomes of loaded skills are recorded, and what was done without one is counted.
-
-        Args:
-            session: the key of the session; None for all.
-        """
-        if self.config.learning.enabled:
-            from cortex_skills.features.registry.ended_runs import settle_runs
-
-            settle_runs(self.config, lambda: self.registry, self.session_calls.end(session), self.graph.namespace)
-        self.loaded_skills.end(session)
-
-    @cached_property
-    def skill_finder(self) -> SkillFinder:
-        """Finds the registered skills of the namespace; its index is built at the first search."""
-        from cortex_skills.features.registry.skill_finder import SkillFinder
-
-        return SkillFinder(self.registry, self.embedder)
 
     @cached_property
     def prover(self) -> Prover:

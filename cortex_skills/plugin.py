@@ -368,7 +368,9 @@ class Plugin:
     @property
     def registry(self) -> SkillRegistry:
         """The registered skills of the namespace. It decides nothing about who may change what."""
-        return self._host.registry
+        from cortex_skills.features.registry.parts import registry_in
+
+        return self._host.part(registry_in)
 
     def synchronise(self, *, accept_changed: bool = False, sign: bool = False) -> SyncReport:
         """Register the skills in all folders of `registry.folders` that are new or changed.
@@ -418,7 +420,9 @@ class Plugin:
     @property
     def skill_finder(self) -> SkillFinder:
         """Finds the registered skills of the namespace by words and meaning."""
-        return self._host.skill_finder
+        from cortex_skills.features.registry.parts import finder_in
+
+        return self._host.part(finder_in)
 
     def prover(self) -> Prover:
         """Makes the Proofs of Logic of the namespace."""
@@ -469,7 +473,8 @@ class Plugin:
         entry = call_records.of_host(tool, skill, who, outcome, milliseconds, self.audit.kept(arguments))
         self.audit.record(entry)
         self._hooks.notify("after_tool_call", ToolEnd(entry, self.session))
-        self._host.after_call("", entry, {} if arguments is None else arguments)
+        for ended in self._host.calls_ended:
+            ended("", entry, {} if arguments is None else arguments, True)
 
     def outcome(self, name: str, success: bool, note: str = "", *, agent: str | None = None) -> None:
         """Record that a registered skill was used, with success or without, as the host application measured it.
@@ -485,11 +490,12 @@ class Plugin:
         Raises:
             CortexError: `skill_not_found`; `invalid_arguments`.
         """
+        from cortex_skills.features.registry.parts import skills_to_use_in
         from cortex_skills.features.registry.views import key_of
         from cortex_skills.gate.gate import checked_agent
 
         who = self.agent if agent is None else checked_agent(agent)
-        registry = self._host.skills_to_use
+        registry = self._host.part(skills_to_use_in)
         key = key_of(name, registry.terms.names.namespace)
         registry.outcome(key, success=success, actor=who, note=note)
 
@@ -554,28 +560,8 @@ class Plugin:
                     unread += result.details["total"] - len(result.details["matches"])
                     exact = exact and result.details["totalIsExact"]
             blocks.append(context_block(skill.name, triples, self.cleaning, unread, exact=exact))
-        blocks.append(self._available_skills(who))
+        blocks += [text(who) for text in self._host.contexts]
         return "\n".join(block for block in blocks if block)
-
-    def _available_skills(self, agent: str) -> str:
-        """The list of registered skills, where an agent can load them."""
-        from cortex_graph import GraphError
-        from cortex_skills.errors import CortexError
-        from cortex_skills.tools.catalog import own_tools
-        from cortex_skills.tools.offered import acting_for, of_profiles
-
-        tool = own_tools()["load_skill"]
-        if not of_profiles([tool], self.config.tools.profiles) or not acting_for(tool, self.skills):
-            return ""
-        from cortex_skills.features.registry.available import available_skills
-        from cortex_skills.tools.base import CALLER
-
-        sender = CALLER.get()
-        try:
-            return available_skills(self._host.skills_to_use, agent if sender is None else sender.name, self.cleaning)
-        except (CortexError, GraphError) as error:
-            log.warning("the context lacks the registered skills: %s", error)
-            return ""
 
     def deliver(self, channel: str, message: bytes | str, *, agent: str | None = None) -> None:
         """Deliver a message of the host with the installed artifact to which the owner gave a channel.
@@ -610,7 +596,8 @@ class Plugin:
         Args:
             session: its key, as `call` got it.
         """
-        self._host.end_session(session)
+        for end in self._host.sessions_ended:
+            end(session)
 
     def close(self) -> None:
         """Run the hooks of `session_end`, deactivate every skill and close the store. Closing twice has no effect."""
@@ -619,7 +606,8 @@ class Plugin:
             self._hooks.notify("session_end", SessionEnd(self.agent, self.session))
             self._gate.contracts.session_end(self.agent, self.session)
             self._host.close_parts()
-        self._host.end_session()
+        for end in self._host.sessions_ended:
+            end(None)
         self._host.close_actions()
         if self._watcher is not None:
             self._watcher.stop()

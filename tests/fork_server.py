@@ -41,7 +41,7 @@ IMPORTED = (
     "cortex_skills.lifecycle.loader",
     "cortex_skills.lifecycle.reload.reloader",
     "cortex_skills.plugin",
-    "cortex_skills.features.registry.opening",
+    "cortex_skills.features.registry.parts",
     "cortex_skills.runtime.runtime",
     "cortex_skills.safe_io.strict_yaml",
     "cortex_skills.doors.explorer.routes",

@@ -245,7 +245,8 @@ class Gate:
             self.hooks.notify("after_tool_call", ToolEnd(entry, of_plugin.session, result))
         if limits is not None:
             is_step = wanted is not None and wanted.profile != "registry"
-            self.host.after_call(session, entry, arguments, is_step=is_step)
+            for ended in self.host.calls_ended:
+                ended(session, entry, arguments, is_step)
         return result
 
     def _call_contract(self, tool: str, payload: dict[str, Any], agent: str) -> Mapping[str, Any]:

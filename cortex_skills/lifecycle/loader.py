@@ -6,8 +6,7 @@ Rules kept here:
 - each step has its own error code, and nothing of a refused skill keeps running;
 - a folder of skills is loaded in the order of their dependencies: all of them or none, or those that are in order;
 - a skill near them that is not loaded, because it is deeper or its manifest has another name, is a warning;
-- a semantic skill that started is recorded in the registry, unless it is being developed; a record that fails is a
-  warning, and the skill runs;
+- features are told of a semantic skill that started, unless it is being developed;
 - a skill of agentskills.io without a semantic block is instructions and files: none of it is scanned or run, and it
   needs no signature, but one that it has must be valid;
 - a start can be interrupted from another thread, so that closing a host does not wait for it.
@@ -41,7 +40,6 @@ from cortex_skills.skill_folder.skipped import skipped_skills
 from cortex_skills.skill_folder.snapshot import SkillSnapshot, is_developed, read_skill, skill_folders
 
 if TYPE_CHECKING:
-    from cortex_skills.features.registry.lifecycle import Origin
     from cortex_skills.signatures import RevokedKey, Verifier
     from cortex_skills.signatures.revocations import Revocations
     from cortex_skills.signatures.statement import Signature
@@ -199,8 +197,9 @@ class Loader:
             except BaseException:
                 dispose([skill])
                 raise
-        if self.host.registers and manifest.semantic is not None and not is_developed(snapshot.folder, self.developing):
-            self._record(snapshot)
+        if manifest.semantic is not None and not is_developed(snapshot.folder, self.developing):
+            for started in self.host.skills_started:
+                started(snapshot)
         return skill
 
     def revoked(self, skills: Mapping[str, Skill]) -> Mapping[str, CortexError]:
@@ -226,16 +225,6 @@ class Loader:
         from cortex_skills.signatures.trust_file import trust_of
 
         return Revocations(trust_of(self.host.config))
-
-    def _record(self, snapshot: SkillSnapshot) -> None:
-        from cortex_skills.features.registry.sources import record_loaded
-
-        folder, actor = snapshot.folder, self.host.session.agent
-        origin: Origin = "builtin" if is_builtin(folder) else "human"
-        try:
-            record_loaded(self.host.registry, folder, snapshot.texts(), actor=actor, origin=origin)
-        except (CortexError, GraphError) as error:
-            _warn_once(f"{snapshot.name} is not recorded in the registry: {error.message}")
 
     def _start(
         self, snapshot: SkillSnapshot, manifest: Manifest, signed: Mapping[str, str] | None, signer: str = ""

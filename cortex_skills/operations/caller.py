@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from cortex_skills.features.registry.change_rules import LEARN, MANAGE
+from cortex_skills.policy.permissions import LEARN, MANAGE
 from cortex_skills.tokens import PERMISSIONS
 
 Kind = Literal["owner", "person", "agent", "program"]

@@ -28,6 +28,9 @@ from cortex_skills.policy.declared_predicates import DeclaredPredicates
 from cortex_skills.safe_io.display import shown_name
 from cortex_skills.safe_io.schemas import did_you_mean, shown
 
+LEARN, MANAGE = "registry:learn", "registry:manage"
+"""What a skill, or the token of a caller, may change of the registered skills."""
+
 _MAX_LISTED = 20
 
 

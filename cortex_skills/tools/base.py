@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
-from cortex_skills.features.registry.change_rules import LEARN, MANAGE
 from cortex_skills.host import Host
 from cortex_skills.operations.caller import Caller
 from cortex_skills.policy.budgets import Budgets
+from cortex_skills.policy.permissions import LEARN, MANAGE
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.safe_io.lenient_values import by_schema
 from cortex_skills.safe_io.schemas import did_you_mean, errors_of, reason_of

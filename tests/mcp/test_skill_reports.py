@@ -9,6 +9,7 @@ from typing import Any
 from mcp import Client, StdioServerParameters
 
 from cortex_skills.features.registry.inline import inline_document
+from cortex_skills.features.registry.parts import loaded_in
 from cortex_skills.features.registry.skill_record import SkillKey
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
 from tests import fork_server
@@ -72,7 +73,7 @@ def test_the_sessions_of_a_token_are_one_user_of_a_skill_and_its_author_is_none(
                 async with over_http(running, token, query=query) as client:
                     await called(client, "load_skill", name="of-an-agent")
                     await called(client, "skill_graph_query", predicate="p")
-                host.loaded_skills.end()
+                host.part(loaded_in).end()
         record = registry.record(SkillKey("mayros", "of-an-agent"))
         assert (record.quality.invocations, record.quality.successes) == (4, 4)
         assert record.quality.worked_for == {*record.authors, "eve"}

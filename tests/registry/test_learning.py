@@ -17,10 +17,11 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.registry.inline import inline_document
 from cortex_skills.features.registry.kept_runs import KeptRuns
 from cortex_skills.features.registry.measured_gain import MeasuredGain, count_session, outcomes_without
+from cortex_skills.features.registry.parts import calls_in
 from cortex_skills.features.registry.session_calls import MAX_CALLS, MAX_RUNS, SessionCalls
 from cortex_skills.features.registry.skill_record import LearnedIn, SkillKey
-from cortex_skills.features.registry.wording import SAMPLER
 from cortex_skills.secrets import HIDDEN
+from cortex_skills.tools.wording import SAMPLER
 from tests.configs import config
 from tests.plugin.skills import write_skill
 from tests.registry.chat_server import ChatServer, chat_server
@@ -121,7 +122,7 @@ def test_a_version_keeps_the_session_that_it_was_learned_in_by_an_id_that_opens_
     plugin = opened()
     key, agent = "token-of-a-client 7f3a", f"a9\ud800 {OVERRIDE}"
     for tool in ("fs_read", "fs_write"):
-        plugin._host.session_calls.after_call(key, agent, tool, {}, "ok")
+        plugin._host.part(calls_in).after_call(key, agent, tool, {}, "ok")
     done(plugin.call("skill_learn", {"name": "refresh-the-report"}, session=key, agent=agent))
     version = plugin.registry.current(KEY)
     assert version.learned_in is not None
@@ -145,7 +146,7 @@ def test_another_agent_of_the_session_that_a_skill_was_learned_in_has_no_report_
 ) -> None:
     plugin = opened()
     for tool in ("fs_read", "fs_write"):
-        plugin._host.session_calls.after_call("s1", "a1", tool, {}, "ok")
+        plugin._host.part(calls_in).after_call("s1", "a1", tool, {}, "ok")
     done(plugin.call("skill_learn", {"name": "refresh-the-report"}, session="s1", agent="a1"))
     feedback = {"name": "refresh-the-report", "success": True}
     counted = [
@@ -159,7 +160,7 @@ def test_learning_is_off_by_default_and_keeps_nothing(opened: Callable[..., Plug
     plugin = opened(learning={})
     did(plugin, "fs_read", "fs_write")
     assert learn(plugin, name="refresh-the-report").code == "permission_denied"
-    assert plugin._host.session_calls.of("", "a1").calls == []
+    assert plugin._host.part(calls_in).of("", "a1").calls == []
 
 
 @pytest.mark.parametrize("calls", [[], ["fs_read"], ["fs_read", "fs_read", "fs_read"], ["load_skill", "skill_find"]])
@@ -324,7 +325,7 @@ def test_the_same_skill_is_merged_into_the_learned_one_and_never_into_one_of_a_p
     did(plugin, "fs_read", "fs_write")
     assert done(learn(plugin, **same))["merged"] is None
     plugin.call("skill_memory_remember", {"text": "x"}, session="two")
-    plugin._host.session_calls.after_call("two", "a1", "fs_read", {"path": "c"}, "ok")
+    plugin._host.part(calls_in).after_call("two", "a1", "fs_read", {"path": "c"}, "ok")
     second = plugin.call("skill_learn", same, session="two")
     details = done(second)
     assert (details["skill"], details["version"], details["merged"]) == (

@@ -21,6 +21,7 @@ from cortex_skills.features.registry import terms
 from cortex_skills.features.registry.inline import inline_document
 from cortex_skills.features.registry.lifecycle import Standing, first_standing, is_reliable, maintained, tier_after
 from cortex_skills.features.registry.maintenance import maintain
+from cortex_skills.features.registry.parts import loaded_in
 from cortex_skills.features.registry.quality import MAX_REPORTS, MAX_USERS, REPORTS_WEIGHT, Quality, health
 from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.skill_finder import SkillFinder
@@ -115,7 +116,7 @@ def use(plugin: Plugin, agent: str, key: SkillKey = LEARNED, *, success: bool = 
     plugin.call("load_skill", {"name": key.name}, agent=agent)
     arguments = {"predicate": "p"} if success else {"predicate": 1}
     assert plugin.call("skill_graph_query", arguments, agent=agent).is_error is not success
-    plugin._host.end_session()
+    plugin._host.part(loaded_in).end()
 
 
 def test_measured_outcomes_bring_a_learned_skill_into_the_start_of_others_and_out_again(plugin: Plugin) -> None:
@@ -231,7 +232,7 @@ def test_an_outcome_is_of_the_version_that_was_loaded(plugin: Plugin) -> None:
     plugin.call("skill_graph_query", {"predicate": "p"}, agent="a1")
     update = {"operation": "update", "name": LEARNED.name, "body": f"{STEPS}Changed.\n"}
     assert not plugin.call("skill_write", update, agent="a1").is_error
-    plugin._host.end_session()
+    plugin._host.part(loaded_in).end()
     quality = plugin.registry.record(LEARNED).quality
     assert (quality.invocations, quality.successes, quality.current) == (1, 1, 0)
     assert not is_started_with(plugin)

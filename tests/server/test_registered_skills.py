@@ -14,7 +14,7 @@ from cortex_graph import NamespacedGraph
 from cortex_skills.features.memory.memories import Memories
 from cortex_skills.features.memory.requests import new_memory
 from cortex_skills.features.registry.inline import inline_document
-from cortex_skills.features.registry.opening import open_registry
+from cortex_skills.features.registry.parts import open_registry
 from cortex_skills.features.registry.registry import SkillRegistry
 from tests.finder.embedding_server import embedding_server
 from tests.server.serving import Running, served
@@ -342,7 +342,7 @@ def test_reading_needs_read_registering_write_and_managing_registry(own, reader,
 
 def events(own: Running, namespace: str) -> int:
     from cortex_graph import NamespacedGraph
-    from cortex_skills.features.registry.opening import open_registry
+    from cortex_skills.features.registry.parts import open_registry
 
     return open_registry(own.plugin.config, NamespacedGraph(own.plugin.graph.store, namespace)).log.count()
 

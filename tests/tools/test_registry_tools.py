@@ -14,6 +14,7 @@ from cortex_skills import Plugin, Result
 from cortex_skills.features.finder.embedders import EmbedderError
 from cortex_skills.features.memory.requests import new_memory
 from cortex_skills.features.registry.inline import inline_document
+from cortex_skills.features.registry.parts import finder_in, loaded_in
 from cortex_skills.features.registry.skill_finder import SkillFinder
 from cortex_skills.features.registry.skill_record import SkillKey
 from cortex_skills.tools import own_tools
@@ -62,7 +63,7 @@ def plugin(shared: Plugin) -> Iterator[Plugin]:
     records = list(shared.registry.all_records())
     for record in sorted(records, key=lambda each: -len(each.edges.depends_on)):
         shared.registry.purge(record.key, actor="tests")
-    shared._host.loaded_skills.end()
+    shared._host.part(loaded_in).end()
 
 
 def call(plugin: Plugin, tool: str, skill: str = "learner", **arguments: Any) -> Result:
@@ -172,7 +173,7 @@ def test_an_embedder_that_fails_is_stated_without_the_words_of_its_server(plugin
         def embed(self, texts: Any, timeout_s: float) -> Any:
             raise EmbedderError(f"http://inside.example answers 500: {OVERRIDE}")
 
-    monkeypatch.setitem(plugin._host.__dict__, "skill_finder", SkillFinder(plugin.registry, Down()))
+    monkeypatch.setitem(plugin._host._parts, finder_in, SkillFinder(plugin.registry, Down()))
     result = call(plugin, "skill_find", query="fetches data")
     assert [skill["name"] for skill in done(result)["skills"]] == ["fetch-data"]
     assert result.details["problem"] == "found by words alone: the embedder failed"

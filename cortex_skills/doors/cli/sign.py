@@ -63,7 +63,7 @@ def sign(common: Common, paths: tuple[Path, ...], key: str | None, publisher: st
     """
     if (key is None) != (publisher is None):
         raise click.UsageError("--key and --publisher belong together: a publisher signs with its own key")
-    from cortex_skills.features.registry.folders import check_unchanged
+    from cortex_skills.feature import functions
     from cortex_skills.keys.folder import key_folder
     from cortex_skills.manifest import load_manifest
     from cortex_skills.signatures import sign_for_oneself, sign_for_others
@@ -75,7 +75,8 @@ def sign(common: Common, paths: tuple[Path, ...], key: str | None, publisher: st
     signed = []
     for folder in (each for path in paths for each in skill_folders(path)):
         manifest = load_manifest(folder)
-        check_unchanged(folder)
+        for check in functions("folder_checks"):
+            check(folder)
         now = datetime.now(UTC)
         if opened is not None and publisher is not None:
             signature = sign_for_others(folder, manifest, opened, publisher, now)

@@ -23,6 +23,7 @@ from cortex_skills.doors.cli.options import FOLDER, Common
 from cortex_skills.doors.cli.output import Output
 from cortex_skills.doors.cli.types_option import TYPES, TypeOption
 from cortex_skills.errors import CortexError
+from cortex_skills.feature import functions
 from cortex_skills.safe_io.display import one_line
 from cortex_skills.safe_io.schemas import Problem
 
@@ -145,13 +146,11 @@ def _check(folder: Path) -> Report:
 
 def _changes(folder: Path) -> Iterator[Problem]:
     """That a skill was changed after its export, so that it is neither registered nor signed as it is."""
-    from cortex_skills.features.registry.folders import check_unchanged
-    from cortex_skills.features.registry.sidecar import SIDECAR
-
-    try:
-        check_unchanged(folder)
-    except CortexError as error:
-        yield Problem((SIDECAR,), error.message, error.hint)
+    for check in functions("folder_checks"):
+        try:
+            check(folder)
+        except CortexError as error:
+            yield Problem((error.details.get("file", folder.name),), error.message, error.hint)
 
 
 def _refused(folder: Path, error: CortexError) -> Report:

@@ -27,8 +27,6 @@ from cortex_skills.plugin import Plugin
 if TYPE_CHECKING:
     from cortex_skills.features.memory.memories import Memories
     from cortex_skills.features.proofs.logic.prover import Prover
-    from cortex_skills.features.registry.registry import SkillRegistry
-    from cortex_skills.features.registry.skill_finder import SkillFinder
     from cortex_skills.host import Host
 
 _MAX_GRAPHS = 256
@@ -110,14 +108,6 @@ class Service:
         """The memories of the agents of a namespace; the caller has checked that it may be used."""
         self.graph(namespace)
         return self.host(namespace).memories
-
-    def registry(self, namespace: str) -> SkillRegistry:
-        """The registered skills of a namespace; the caller has checked that it may be used."""
-        return self.host(namespace).registry
-
-    def skill_finder(self, namespace: str) -> SkillFinder:
-        """Finds the registered skills of a namespace; the caller has checked that it may be used."""
-        return self.host(namespace).skill_finder
 
     def prover(self, graph: NamespacedGraph) -> Prover:
         """The rules of the namespace of a graph; the file of its shapes is read once.

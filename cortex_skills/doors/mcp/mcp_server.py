@@ -35,17 +35,17 @@ from cortex_skills.doors.mcp import prompts, resources, tools
 from cortex_skills.doors.mcp.caller import SessionCaller
 from cortex_skills.doors.mcp.list_changes import ListChanges
 from cortex_skills.doors.mcp.logs import Line, Logs
+from cortex_skills.doors.mcp.sampling import sampler_of
 from cortex_skills.doors.mcp.served_skills import ServedSkills
 from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.features.actions.mcp import approval_updates, elicitation
 from cortex_skills.features.actions.mcp.approval_updates import ApprovalUpdates
 from cortex_skills.features.actions.tools.approval_status import answer_of
-from cortex_skills.features.registry.sampling import sampler_of
-from cortex_skills.features.registry.wording import SAMPLER
 from cortex_skills.gate.result import Result, failed
 from cortex_skills.operations.caller import Caller
 from cortex_skills.runtime.log import LISTENER
 from cortex_skills.tools.base import CALLER
+from cortex_skills.tools.wording import SAMPLER
 
 if TYPE_CHECKING:
     from cortex_skills.plugin import Plugin

@@ -24,7 +24,7 @@ from cortex_skills.doors.http.sandboxes import Sandboxes
 from cortex_skills.doors.rest.schemas import check
 from cortex_skills.doors.rest.wire_arguments import WireArguments
 from cortex_skills.operations.caller import Caller, holder_permissions
-from cortex_skills.operations.operation import G, Operation, R
+from cortex_skills.operations.operation import G, Operation, P, R
 from cortex_skills.operations.run import run
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from cortex_skills.doors.http.verification_counts import VerificationCounts
     from cortex_skills.features.memory.memories import Memories
     from cortex_skills.features.proofs.logic.prover import Prover
-    from cortex_skills.features.registry.registry import SkillRegistry
-    from cortex_skills.features.registry.skill_finder import SkillFinder
     from cortex_skills.host import Host
     from cortex_skills.plugin import Plugin
 
@@ -55,12 +53,6 @@ class OperationService(Protocol):
 
     def memories(self, namespace: str) -> Memories:
         """The memories of the agents of a namespace."""
-
-    def registry(self, namespace: str) -> SkillRegistry:
-        """The registered skills of a namespace."""
-
-    def skill_finder(self, namespace: str) -> SkillFinder:
-        """Finds the registered skills of a namespace."""
 
     def host(self, namespace: str) -> Host:
         """What operations use of a namespace."""
@@ -111,6 +103,14 @@ class ApiCall:
         permissions = holder_permissions(holder.permissions)
         asking = Caller(holder.name, holder.holder, self.door, permissions, namespace=namespace)
         return run(operation, asking, given, self.service.host(namespace))
+
+    def part(self, kind: Callable[[Host], P]) -> P:
+        """What a feature keeps for the namespace of the call; see `Host.part`.
+
+        Raises:
+            HttpError: the caller may not use the namespace.
+        """
+        return self.service.host(self.caller.namespace(self.query.get("namespace"))).part(kind)
 
     @property
     def graph(self) -> NamespacedGraph:

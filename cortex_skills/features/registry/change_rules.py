@@ -14,9 +14,9 @@ from collections.abc import Collection
 
 from cortex_skills.errors import CortexError
 from cortex_skills.manifest.skill_names import appearance
+from cortex_skills.policy.permissions import LEARN, MANAGE
 from cortex_skills.safe_io.schemas import shown
 
-LEARN, MANAGE = "registry:learn", "registry:manage"
 _INSTRUCTIONS = frozenset({"override", "role", "fake_turn", "secret", "encoded", "hidden", "not_judged"})
 MAKERS = {"human": "a person", "builtin": "the package"}
 

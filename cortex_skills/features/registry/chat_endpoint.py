@@ -10,10 +10,10 @@ import logging
 
 from cortex_skills.config.settings import Learning
 from cortex_skills.features.registry.learning import MAX_ANSWER
-from cortex_skills.features.registry.wording import MAX_TOKENS, not_worded
 from cortex_skills.safe_io.display import one_line
 from cortex_skills.safe_io.json_endpoint import EndpointError, JsonEndpoint
 from cortex_skills.safe_io.strict_json import read_json
+from cortex_skills.tools.wording import MAX_TOKENS, not_worded
 
 log = logging.getLogger(__name__)
 

@@ -17,6 +17,8 @@ FEATURE = Feature(
         "cortex_skills.features.registry.pages.registered_skill",
         "cortex_skills.features.registry.pages.edit_skill",
     ),
+    attach=("cortex_skills.features.registry.parts:attach",),
+    folder_checks=("cortex_skills.features.registry.folders:check_unchanged",),
     commands={
         "Keep skills": {
             "registry": "cortex_skills.features.registry.cli:registry",

@@ -142,7 +142,9 @@ def check_unchanged(folder: Path) -> None:
 
 def _changed(folder: Path, change: ChangedError, hint: str) -> CortexError:
     message = f"{shown(folder.resolve().name)} was changed after its export: {change}"
-    return CortexError("export_changed", message, hint=f"get it again from its publisher; {hint}")
+    return CortexError(
+        "export_changed", message, hint=f"get it again from its publisher; {hint}", details={"file": SIDECAR}
+    )
 
 
 def _check_publisher_signature(folder: Path, name: str) -> list[str]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,7 @@ from cortex_skills.features.registry.skill_record import LearnedIn, SkillKey, Sk
 from cortex_skills.manifest import ManifestError
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.safe_io.strict_json import read_json
+from cortex_skills.tools.wording import Wording
 
 MIN_TOOLS = 2
 SHORTEST_NAME = 5
@@ -52,10 +53,6 @@ INSTRUCTIONS = (
     '"steps": [{"action": "what to do, in general terms", "tool": "the tool", "details": "how"}]}. '
     'Leave out names, numbers and texts that belong to this session only. If it is not worth repeating: {"skip": true}.'
 )
-
-
-Wording = Callable[[str, str], str]
-"""Asks a model: its instructions, and a text; returns its answer. Raises `learning_failed`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from cortex_skills.features.registry.folders import write_skill_folder
 from cortex_skills.features.registry.jails import export_to
 from cortex_skills.features.registry.learning import Learned, register_learned
 from cortex_skills.features.registry.maintenance import maintain as maintain_registry
+from cortex_skills.features.registry.parts import finder_in, registry_in
 from cortex_skills.features.registry.reflections import register_reflection
 from cortex_skills.features.registry.registration import Registered, VersionSignature
 from cortex_skills.features.registry.registry import SkillRegistry
@@ -35,7 +36,7 @@ from cortex_skills.safe_io.schemas import shown
 
 def standing_of(call: OperationCall) -> ObjectState | None:
     """The name, the version and the standing of the skill that an operation changes."""
-    registry = call.host.registry
+    registry = call.part(registry_in)
     record = registry.find(_key(call, call.about))
     if record is None:
         return None
@@ -65,7 +66,7 @@ def register(call: OperationCall, given: RegisterSkill) -> Registered:
     """Register a document: as the first version of a skill, or as its next one."""
     if call.caller.is_agent:
         check_learned_name(given.document.name)
-    return call.host.registry.register(
+    return call.part(registry_in).register(
         given.document,
         actor=call.caller.actor,
         origin="learned" if call.caller.is_agent else "human",
@@ -94,8 +95,8 @@ def learn(call: OperationCall, given: LearnSkill) -> Learned:
     """Register what was learned in a session, or merge it into the same learned skill."""
     check_learned_name(given.document.name)
     done = register_learned(
-        call.host.registry,
-        call.host.skill_finder,
+        call.part(registry_in),
+        call.part(finder_in),
         given.document,
         actor=call.caller.actor,
         learned_in=given.learned_in,
@@ -121,7 +122,7 @@ def register_from_reflection(call: OperationCall, given: RegisterReflection) -> 
     """Make a learned skill of a reflection."""
     check_learned_name(given.skill)
     return register_reflection(
-        call.host.registry,
+        call.part(registry_in),
         call.host.memories.graph_of(given.agent),
         given.reflection,
         name=given.skill,
@@ -143,7 +144,7 @@ class OneSkill:
 def delete(call: OperationCall, given: OneSkill) -> SkillKey:
     """Delete a skill with all versions, which no other one depends on."""
     record = _changeable(call, "delete", given.skill)
-    call.host.registry.purge(record.key, actor=call.caller.actor)
+    call.part(registry_in).purge(record.key, actor=call.caller.actor)
     return record.key
 
 
@@ -159,7 +160,7 @@ class MergeSkills:
 def merge(call: OperationCall, given: MergeSkills) -> Registered:
     """Merge a skill into another one."""
     target, source = (_changeable(call, "merge", name) for name in (given.skill, given.source))
-    return call.host.registry.merge(target.key, source.key, actor=call.caller.actor, author=call.caller.name)
+    return call.part(registry_in).merge(target.key, source.key, actor=call.caller.actor, author=call.caller.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,7 @@ def promote(call: OperationCall, given: PromoteSkill) -> SkillRecord:
     record = _changeable(call, "promote", given.skill)
     if given.unmeasured:
         _check_person(call, "a promotion without a measured gain")
-    return call.host.registry.promote(record.key, actor=call.caller.actor, unmeasured=given.unmeasured)
+    return call.part(registry_in).promote(record.key, actor=call.caller.actor, unmeasured=given.unmeasured)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,21 +192,21 @@ class SkillOutOfUse:
 def deprecate(call: OperationCall, given: SkillOutOfUse) -> SkillRecord:
     """Take a skill out of use."""
     record = _changeable(call, "deprecate", given.skill)
-    return call.host.registry.deprecate(record.key, given.reason, actor=call.caller.actor)
+    return call.part(registry_in).deprecate(record.key, given.reason, actor=call.caller.actor)
 
 
 @operation("registry.retire", effect="changes", permission="registry", object_="skill", state=standing_of)
 def retire(call: OperationCall, given: SkillOutOfUse) -> SkillRecord:
     """Archive a skill that no other one depends on."""
     record = _changeable(call, "deprecate", given.skill)
-    return call.host.registry.retire(record.key, given.reason, actor=call.caller.actor)
+    return call.part(registry_in).retire(record.key, given.reason, actor=call.caller.actor)
 
 
 @operation("registry.unretire", effect="changes", permission="registry", object_="skill", state=standing_of)
 def unretire(call: OperationCall, given: OneSkill) -> SkillRecord:
     """Bring an archived skill back, as degraded."""
     record = _changeable(call, "promote", given.skill)
-    return call.host.registry.unretire(record.key, actor=call.caller.actor)
+    return call.part(registry_in).unretire(record.key, actor=call.caller.actor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +222,7 @@ def trust(call: OperationCall, given: TrustSkill) -> SkillRecord:
     """Give a skill a trust tier."""
     record = _found(call, given.skill)
     _check_person(call, "the trust tier of a skill")
-    return call.host.registry.trust(record.key, given.tier, actor=call.caller.actor)
+    return call.part(registry_in).trust(record.key, given.tier, actor=call.caller.actor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +239,7 @@ def roll_back(call: OperationCall, given: RollBackSkill) -> Registered:
     record = _found(call, given.skill)
     if record.standing.origin != "learned":
         _check_person(call, f"a document that was made by {MAKERS[record.standing.origin]}")
-    return call.host.registry.rollback(record.key, given.number, actor=call.caller.actor)
+    return call.part(registry_in).rollback(record.key, given.number, actor=call.caller.actor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +262,7 @@ class SkillExport:
 @operation("registry.export", effect="changes", permission="write", object_="skill", state=standing_of)
 def export(call: OperationCall, given: ExportSkill) -> SkillExport:
     """Write a version of a skill to a new folder, with its digests and its signature."""
-    registry = call.host.registry
+    registry = call.part(registry_in)
     record = _found(call, given.skill)
     version = registry.version(given.version or record.version_id)
     if version.key != record.key:
@@ -286,18 +287,18 @@ class MaintainRegistry:
 
 def events_of(call: OperationCall) -> ObjectState | None:
     """The registry of the namespace, and its last event."""
-    registry = call.host.registry
+    registry = call.part(registry_in)
     return registry.terms.names.namespace, f"after event {registry.log.count()}"
 
 
 @operation("registry.maintain", effect="changes", permission="registry", object_="namespace", state=events_of)
 def maintain(call: OperationCall, given: MaintainRegistry) -> list[SkillRecord]:
     """Deprecate learned skills that nothing uses, and degrade those that fail or whose memories have changed."""
-    host = call.host
-    if given.namespace != host.registry.terms.names.namespace:
+    registry = call.part(registry_in)
+    if given.namespace != registry.terms.names.namespace:
         hint = "leave the namespace to the interface"
         raise CortexError("invalid_arguments", f"{shown(given.namespace)} is another registry", hint=hint)
-    return maintain_registry(host.registry, host.skill_finder, actor=call.caller.actor)
+    return maintain_registry(registry, call.part(finder_in), actor=call.caller.actor)
 
 
 def deletion_order(registry: SkillRegistry, names: Iterable[str]) -> list[str]:
@@ -318,11 +319,11 @@ def deletion_order(registry: SkillRegistry, names: Iterable[str]) -> list[str]:
 
 
 def _key(call: OperationCall, name: str) -> SkillKey:
-    return key_of(name, call.host.registry.terms.names.namespace)
+    return key_of(name, call.part(registry_in).terms.names.namespace)
 
 
 def _found(call: OperationCall, name: str) -> SkillRecord:
-    return call.host.registry.record(_key(call, name))
+    return call.part(registry_in).record(_key(call, name))
 
 
 def _changeable(call: OperationCall, action: str, name: str) -> SkillRecord:

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from cortex_skills.features.registry.inline import inline_document
+from cortex_skills.features.registry.parts import registry_in
 from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.skill_record import LearnedIn, SkillKey
 from tests.explorer.hostile import TEXTS, check_page
@@ -235,7 +236,7 @@ def test_actions_need_the_permission_and_the_form_of_this_page(
 
 
 def test_the_health_check_proposes_and_the_action_maintains(running: Running) -> None:
-    registry = running.server.config.app.state.service.registry("shop")
+    registry = running.server.config.app.state.service.host("shop").part(registry_in)
     for number in range(5):
         text = "Grinds coffee beans very slowly by hand in a wooden mill."
         document = inline_document({"name": f"grind-{number}", "description": text, "body": STEPS}, "shop")

@@ -7,7 +7,7 @@ import pytest
 
 from cortex_graph import NamespacedGraph
 from cortex_skills.features.registry.document import SkillDocument
-from cortex_skills.features.registry.opening import open_registry
+from cortex_skills.features.registry.parts import open_registry
 from cortex_skills.features.registry.skill_record import SkillKey
 from tests.server.serving import Running
 

@@ -17,6 +17,7 @@ from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.rest.operations import ApiCall
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry.pages.registered import namespace_of
+from cortex_skills.features.registry.parts import registry_in
 from cortex_skills.features.registry.rest.procedural_skills import deprecate_skill, promote_skill
 from cortex_skills.features.registry.rest.registry_models import LONGEST_REASON
 from cortex_skills.features.registry.views import key_of
@@ -39,7 +40,7 @@ def promote_chosen(call: PageCall, fields: Mapping[str, str]) -> ChosenOutcome:
     Raises:
         CortexError: `invalid_arguments`: none is chosen.
     """
-    registry = call.service.registry(namespace_of(call))
+    registry = call.service.host(namespace_of(call)).part(registry_in)
 
     def promote(api: ApiCall, name: str, shown_state: str) -> str:
         state = registry.record(key_of(name, registry.terms.names.namespace)).standing.lifecycle

@@ -19,6 +19,7 @@ from cortex_skills.doors.explorer.pictures.plots import interval
 from cortex_skills.doors.explorer.pictures.svg import Svg
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry.document import SkillDocument
+from cortex_skills.features.registry.parts import finder_in, registry_in
 from cortex_skills.features.registry.quality import Quality
 from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.skill_finder import SkillFinder
@@ -67,7 +68,8 @@ def found_skill(call: PageCall) -> SkillOfPage:
         HttpError: `not_found`, with similar names.
     """
     namespace = namespace_of(call)
-    registry, finder = call.service.registry(namespace), call.service.skill_finder(namespace)
+    host = call.service.host(namespace)
+    registry, finder = host.part(registry_in), host.part(finder_in)
     name, _, number = call.path["name"].partition("@")
     try:
         key = key_of(name, call.query.get("of") or namespace)

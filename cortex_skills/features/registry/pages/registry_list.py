@@ -36,6 +36,7 @@ from cortex_skills.features.registry.pages.registered import (
     success_picture,
     success_words,
 )
+from cortex_skills.features.registry.parts import finder_in, registry_in
 from cortex_skills.features.registry.quality import health
 from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.rest.procedural_skills import maintain_skills
@@ -151,7 +152,7 @@ def view(call: PageCall) -> RegistryView:
         CortexError: `graph_busy`: the skills are being indexed.
     """
     namespace = namespace_of(call)
-    registry, listing = call.service.registry(namespace), _listing(call, namespace)
+    registry, listing = call.service.host(namespace).part(registry_in), _listing(call, namespace)
     chosen = _selected(call, registry, listing)
     start, now = call.query.get("start", 0), datetime.now(UTC)
     rows = tuple(_row(call, registry, *each, now) for each in chosen.skills)
@@ -183,14 +184,14 @@ def view(call: PageCall) -> RegistryView:
 
 
 def _listing(call: PageCall, namespace: str) -> SkillListing:
-    return call.service.skill_finder(namespace).listing()
+    return call.service.host(namespace).part(finder_in).listing()
 
 
 def _selected(call: PageCall, registry: SkillRegistry, listing: SkillListing) -> Selected:
     query = call.query
     group, state, text = query.get("group", "all"), query.get("state"), query.get("q", "").strip()
     if text:
-        finder = call.service.skill_finder(registry.terms.names.namespace)
+        finder = call.service.host(registry.terms.names.namespace).part(finder_in)
         found = finder.find(text, MAX_LIMIT, among="all")
         skills = [(each.record, each.version) for each in found.skills if in_group(each.record.standing, group, state)]
         start = query.get("start", 0)
@@ -266,7 +267,7 @@ def _words(start: int, shown: int, chosen: Selected) -> str:
 
 
 def _proposals(call: PageCall, registry: SkillRegistry) -> tuple[Proposal, ...]:
-    finder = call.service.skill_finder(registry.terms.names.namespace)
+    finder = call.service.host(registry.terms.names.namespace).part(finder_in)
 
     def similar(record: SkillRecord) -> int:
         call.cancel.check()
@@ -302,7 +303,7 @@ def _deprecate(call: PageCall, fields: Mapping[str, str]) -> RegistryView:
 
 def _document(call: PageCall) -> bytes:
     namespace = namespace_of(call)
-    registry, listing = call.service.registry(namespace), _listing(call, namespace)
+    registry, listing = call.service.host(namespace).part(registry_in), _listing(call, namespace)
     chosen, level = _selected(call, registry, listing), registry.levels()
     figures = listing.figures
     document = {

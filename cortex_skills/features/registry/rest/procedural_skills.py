@@ -19,6 +19,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry.document import SkillDocument, Step
 from cortex_skills.features.registry.lifecycle import is_listed
+from cortex_skills.features.registry.parts import finder_in
 from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.rest import registry_models as models
 from cortex_skills.features.registry.rest.registered_skills import exported, registry_of, skill_view
@@ -343,7 +344,7 @@ def maintain_skills(call: ApiCall) -> ApiAnswer:
 
 
 def _finder(call: ApiCall) -> SkillFinder:
-    return call.service.skill_finder(call.caller.namespace(call.query.get("namespace")))
+    return call.part(finder_in)
 
 
 def _health(call: ApiCall, record: SkillRecord) -> dict[str, float]:

@@ -25,6 +25,7 @@ from cortex_skills.features.registry.document import SkillDocument
 from cortex_skills.features.registry.folders import SkillFolder, read_skill_folder
 from cortex_skills.features.registry.jails import import_folder
 from cortex_skills.features.registry.lifecycle import is_listed
+from cortex_skills.features.registry.parts import registry_in
 from cortex_skills.features.registry.reading import attest_level
 from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.rest import registry_models as models
@@ -45,7 +46,7 @@ def registry_of(call: ApiCall) -> SkillRegistry:
     Raises:
         HttpError: the caller may not use it.
     """
-    return call.service.registry(call.caller.namespace(call.query.get("namespace")))
+    return call.part(registry_in)
 
 
 def skill_view(registry: SkillRegistry, record: SkillRecord, level: Any = None) -> dict[str, Any]:

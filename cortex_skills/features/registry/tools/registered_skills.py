@@ -23,6 +23,7 @@ from cortex_skills.features.registry.available import described, shown_record
 from cortex_skills.features.registry.document import SkillDocument
 from cortex_skills.features.registry.lifecycle import ORIGINS, STATES, is_listed
 from cortex_skills.features.registry.model_text import between_marks, document_for_model, is_trusted
+from cortex_skills.features.registry.parts import calls_in, finder_in, loaded_in, skills_to_use_in
 from cortex_skills.features.registry.reflections import check_memories
 from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.session_calls import session_id
@@ -59,7 +60,7 @@ def named_record(call: Call, name: str) -> SkillRecord:
     Raises:
         CortexError: `invalid_arguments`, `skill_not_found`.
     """
-    registry = call.host.skills_to_use
+    registry = call.host.part(skills_to_use_in)
     key = key_of(name, registry.terms.names.namespace)
     record = registry.find(key)
     if record is None:
@@ -90,7 +91,7 @@ def shown_skill(call: Call, record: SkillRecord, version_id: str | None = None) 
         record: the record.
         version_id: the version that is shown; the current one by default.
     """
-    registry = call.host.skills_to_use
+    registry = call.host.part(skills_to_use_in)
     return text_of_skill(registry, record, registry.version(version_id or record.version_id), call.host.cleaning)
 
 
@@ -152,7 +153,7 @@ def _steps(steps: list[dict[str, Any]]) -> str:
 def _counted(call: Call, record: SkillRecord, tokens: int) -> None:
     """Count a load."""
     try:
-        call.host.skills_to_use.loaded(record.key, tokens, actor=call.agent)
+        call.host.part(skills_to_use_in).loaded(record.key, tokens, actor=call.agent)
     except (CortexError, GraphError) as error:
         log.warning("the load of %s is not counted: %s", record.key, error)
 
@@ -160,7 +161,7 @@ def _counted(call: Call, record: SkillRecord, tokens: int) -> None:
 def _checked(call: Call, record: SkillRecord) -> SkillRecord:
     """The record, degraded if a memory that it was made of has changed."""
     try:
-        return check_memories(call.host.skills_to_use, record, actor=call.agent)
+        return check_memories(call.host.part(skills_to_use_in), record, actor=call.agent)
     except GraphError as error:
         log.warning("the memories of %s are not checked: %s", record.key, error)
         return record
@@ -170,15 +171,15 @@ def _load(call: Call) -> Outcome:
     record = _checked(call, named_record(call, call.arguments["name"]))
     standing = record.standing
     if standing.lifecycle in ("deprecated", "archived"):
-        into = shown_record(call.host.skills_to_use, record, call.host.cleaning)["mergedInto"]
+        into = shown_record(call.host.part(skills_to_use_in), record, call.host.cleaning)["mergedInto"]
         hint = f"load {into}, which it was merged into" if into else "skill_find finds others"
         raise CortexError("invalid_arguments", f"{record.key} is {standing.lifecycle}, and is not loaded", hint=hint)
     text, details = shown_skill(call, record)
     _counted(call, record, details["tokens"])
     tools = [step["tool"] for step in details["document"]["steps"] if step["tool"]]
-    call.host.loaded_skills.load(call.session, call.agent, record.key, record.version_id, tools, user=call.caller)
+    call.host.part(loaded_in).load(call.session, call.agent, record.key, record.version_id, tools, user=call.caller)
     if tools and call.host.config.learning.enabled:
-        call.host.session_calls.skill_loaded(call.session, call.agent)
+        call.host.part(calls_in).skill_loaded(call.session, call.agent)
     return Outcome(text, details)
 
 
@@ -189,7 +190,7 @@ def _read(call: Call) -> Outcome:
         text, details = shown_skill(call, record)
         _counted(call, record, details["tokens"])
         return Outcome(text, {"skills": [details], "truncated": False})
-    registry = call.host.skills_to_use
+    registry = call.host.part(skills_to_use_in)
     limit = given.get("limit", 20)
     found = (
         record
@@ -201,8 +202,8 @@ def _read(call: Call) -> Outcome:
 
 
 def _find(call: Call) -> Outcome:
-    registry = call.host.skills_to_use
-    finder, query, limit = call.host.skill_finder, call.arguments["query"], call.arguments.get("limit", 5)
+    registry = call.host.part(skills_to_use_in)
+    finder, query, limit = call.host.part(finder_in), call.arguments["query"], call.arguments.get("limit", 5)
     candidates = call.arguments.get("candidates", False)
     found = finder.find(query, limit, among="candidates" if candidates else "reliable")
     outcome = _listed(call, registry, [each.record for each in found.skills], truncated=False)
@@ -246,7 +247,7 @@ def _feedback(call: Call) -> Outcome:
     record = named_record(call, call.arguments["name"])
     success = call.arguments["success"]
     note = whole_characters(call.arguments.get("note", ""))
-    new, problem = call.host.skills_to_use.report(
+    new, problem = call.host.part(skills_to_use_in).report(
         record.key, success=success, actor=call.agent, reporter=call.caller, session=_session_id(call), note=note
     )
     quality = new.quality

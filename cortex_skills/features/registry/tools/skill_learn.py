@@ -15,14 +15,16 @@ from typing import Any
 
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
+from cortex_skills.features.registry.chat_endpoint import ChatEndpoint
 from cortex_skills.features.registry.document import MAX_DESCRIPTION, MAX_NAME
 from cortex_skills.features.registry.learning import document_of_run, successful_calls
+from cortex_skills.features.registry.parts import calls_in, skills_to_use_in
 from cortex_skills.features.registry.session_calls import SessionCall
 from cortex_skills.features.registry.skill_record import LearnedIn
 from cortex_skills.features.registry.tools.registered_skills import operate
-from cortex_skills.features.registry.wording import SAMPLER
 from cortex_skills.safe_io.display import whole_characters
 from cortex_skills.tools.base import Call, Outcome, Tool
+from cortex_skills.tools.wording import SAMPLER
 
 _BY_NAME = "the calls as they ran"
 
@@ -32,20 +34,20 @@ def _run(call: Call) -> Outcome:
     if not host.config.learning.enabled:
         hint = "the host turns it on: `learning.enabled: true`"
         raise CortexError("permission_denied", "learning is off, so no call of this session was kept", hint=hint)
-    run = host.session_calls.of(call.session, call.agent)
-    if not host.session_calls.claim(run):
+    run = host.part(calls_in).of(call.session, call.agent)
+    if not host.part(calls_in).claim(run):
         hint = "skill_write changes what was learned"
         raise CortexError("invalid_arguments", "a skill is learned once in a session, and it was", hint=hint)
     try:
         learned_in = LearnedIn(run.session_id, whole_characters(run.agent), datetime.now(UTC))
         return _learned(call, successful_calls(run.calls, host.config.learning.min_calls), learned_in)
     except BaseException:
-        host.session_calls.give_back(run)
+        host.part(calls_in).give_back(run)
         raise
 
 
 def _learned(call: Call, calls: list[SessionCall], learned_in: LearnedIn) -> Outcome:
-    registry = call.host.skills_to_use
+    registry = call.host.part(skills_to_use_in)
     given = call.arguments
     name, description = given.get("name"), given.get("description")
     sampler = SAMPLER.get()
@@ -55,7 +57,7 @@ def _learned(call: Call, calls: list[SessionCall], learned_in: LearnedIn) -> Out
         registry.terms.names.namespace,
         name,
         None if description is None else whole_characters(description),
-        sampler or (None if name is not None else call.host.wording),
+        sampler or (None if name is not None else ChatEndpoint.of(call.host.config.learning)),
     )
     if document is None:
         return Outcome("The model found nothing that is worth repeating.", _details(by, learned=False))

@@ -16,8 +16,7 @@ from typing import Any
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 
-from cortex_skills.features.registry.learning import Wording
-from cortex_skills.features.registry.wording import MAX_TOKENS, not_worded
+from cortex_skills.tools.wording import MAX_TOKENS, Wording, not_worded
 
 _Context = ServerRequestContext[Any, Any]
 

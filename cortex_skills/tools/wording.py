@@ -7,10 +7,13 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 
 from cortex_skills.errors import CortexError
-from cortex_skills.features.registry.learning import Wording
+
+Wording = Callable[[str, str], str]
+"""Asks a model: its instructions, and a text; returns its answer. Raises `learning_failed`."""
 
 MAX_TOKENS = 2_000
 

@@ -1,0 +1,169 @@
+"""What the registry keeps for a host, and what it connects when a plugin opens.
+
+    registry = host.part(registry_in)
+
+Rules kept here:
+- the registry, with the skills of the configured folders, and its finder are made when they are first asked for, and
+  shared from then on; they are those of today, whatever moment the graph is read as of;
+- a semantic skill that was loaded is recorded; a record that fails is a warning, and the skill runs;
+- a call costs nothing here, unless a skill with steps was loaded or learning is on.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+from cortex_graph import GraphError
+from cortex_skills.errors import CortexError
+
+if TYPE_CHECKING:
+    from cortex_graph import NamespacedGraph
+    from cortex_skills.audit.call_records import AuditRecord
+    from cortex_skills.config.settings import Config
+    from cortex_skills.features.registry.loaded_skills import LoadedSkills
+    from cortex_skills.features.registry.registry import SkillRegistry
+    from cortex_skills.features.registry.session_calls import SessionCalls
+    from cortex_skills.features.registry.skill_finder import SkillFinder
+    from cortex_skills.features.registry.skill_record import SkillKey
+    from cortex_skills.gate.gate import Gate
+    from cortex_skills.host import Host
+    from cortex_skills.skill_folder.snapshot import SkillSnapshot
+
+log = logging.getLogger(__name__)
+
+
+def registry_in(host: Host) -> SkillRegistry:
+    """The registered skills of the namespace; the key of this installation signs what is registered."""
+    from cortex_graph.as_of import today_of
+    from cortex_skills.features.registry.sources import register_configured
+
+    registry = open_registry(host.config, today_of(host.graph))
+    if host.registers:
+        register_configured(registry, host.config.registry.folders, actor=host.session.agent)
+    return registry
+
+
+def open_registry(config: Config, graph: NamespacedGraph) -> SkillRegistry:
+    """The registry of the namespace of a graph; nothing is read yet, no key and no trust store either."""
+    from cortex_skills.features.registry.registry import SkillRegistry
+    from cortex_skills.keys.folder import own_keys, signing_key
+    from cortex_skills.signatures.trust_file import trust_of
+
+    return SkillRegistry(
+        graph.store,
+        graph.names,
+        lambda: signing_key(config),
+        lambda: trust_of(config).trust().trusted_keys(),
+        lambda: own_keys(config),
+    )
+
+
+def skills_to_use_in(host: Host) -> SkillRegistry:
+    """The registry as agents use it: with the procedural skills of the package."""
+    from cortex_skills.features.registry.package_skills import register_package_skills
+
+    registry = host.part(registry_in)
+    if host.registers:
+        register_package_skills(registry)
+    return registry
+
+
+def finder_in(host: Host) -> SkillFinder:
+    """Finds the registered skills of the namespace; its index is built at the first search."""
+    from cortex_skills.features.registry.skill_finder import SkillFinder
+
+    return SkillFinder(host.part(registry_in), host.embedder)
+
+
+def loaded_in(host: Host) -> LoadedSkills:
+    """The registered skills that agents loaded, whose outcomes are recorded when calls and sessions end."""
+    from cortex_skills.features.registry.loaded_skills import LoadedSkills
+
+    def record(key: SkillKey, version_id: str, success: bool, agent: str, user: str, note: str) -> None:
+        registry = host.part(registry_in)
+        new = registry.outcome(key, success=success, actor=agent, note=note, version_id=version_id, user=user)
+        if host.config.learning.enabled and new.standing.lifecycle == "candidate":
+            with suppress(CortexError):  # `gain_not_measured`, most of the time
+                registry.promote(key, actor=agent)
+
+    return LoadedSkills(record)
+
+
+def calls_in(host: Host) -> SessionCalls:
+    """The redacted calls of the open sessions, where learning is on."""
+    from cortex_skills.features.registry.session_calls import SessionCalls
+
+    return SessionCalls(host.session.session)
+
+
+def attach(gate: Gate) -> None:
+    """Connect the registry to the calls, the sessions, the context and the loader of a plugin."""
+    host = gate.host
+    host.calls_ended.append(partial(_call_ended, host, host.config.learning.enabled))
+    host.sessions_ended.append(partial(_session_ended, host))
+    host.contexts.append(partial(_available, gate))
+    if host.registers:
+        host.skills_started.append(partial(_record_started, host))
+
+
+def _call_ended(host: Host, learns: bool, session: str, entry: AuditRecord, arguments: object, is_step: bool) -> None:
+    if host.has_part(loaded_in):
+        host.part(loaded_in).after_call(session, entry.tool, entry.outcome, entry.agent)
+    if learns and is_step and entry.outcome != "cancelled":
+        host.part(calls_in).after_call(session, entry.agent, entry.tool, arguments, entry.outcome)
+
+
+def _session_ended(host: Host, session: str | None) -> None:
+    """Record the outcomes of loaded skills, and count what was done without one."""
+    if host.has_part(calls_in):
+        from cortex_skills.features.registry.ended_runs import settle_runs
+
+        ended = host.part(calls_in).end(session)
+        settle_runs(host.config, partial(host.part, registry_in), ended, host.graph.namespace)
+    if host.has_part(loaded_in):
+        host.part(loaded_in).end(session)
+
+
+def _record_started(host: Host, snapshot: SkillSnapshot) -> None:
+    from cortex_skills.features.registry.sources import record_loaded
+    from cortex_skills.skill_folder.builtin import is_builtin
+
+    folder, actor = snapshot.folder, host.session.agent
+    try:
+        record_loaded(
+            host.part(registry_in),
+            folder,
+            snapshot.texts(),
+            actor=actor,
+            origin="builtin" if is_builtin(folder) else "human",
+        )
+    except (CortexError, GraphError) as error:
+        _warn_once(f"{snapshot.name} is not recorded in the registry: {error.message}")
+
+
+@lru_cache(1_000)
+def _warn_once(message: str) -> None:
+    log.warning("%s", message)
+
+
+def _available(gate: Gate, agent: str) -> str:
+    """The list of registered skills for an agent that starts, where it can load them."""
+    from cortex_skills.tools.base import CALLER
+    from cortex_skills.tools.catalog import own_tools
+    from cortex_skills.tools.offered import acting_for, of_profiles
+
+    host, tool = gate.host, own_tools()["load_skill"]
+    if not of_profiles([tool], host.config.tools.profiles) or not acting_for(tool, gate.active.skills):
+        return ""
+    from cortex_skills.features.registry.available import available_skills
+
+    sender = CALLER.get()
+    try:
+        registry = host.part(skills_to_use_in)
+        return available_skills(registry, agent if sender is None else sender.name, host.cleaning)
+    except (CortexError, GraphError) as error:
+        log.warning("the context lacks the registered skills: %s", error)
+        return ""
