@@ -26,11 +26,26 @@ import httpcore
 import httpx
 
 from cortex_graph.stores.http.deadline import Deadline, DeadlineTransport
-from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.schemas import shown
 
 MAX_URL = 2048
 HEADERS = {"User-Agent": "cortex-skills", "Accept-Encoding": "identity"}
+
+
+class OutboundError(Exception):
+    """An address that is not reached.
+
+    Args:
+        message: why.
+        hint: what to do next.
+        code: `host_refused`, or `action_failed` for a host without an address.
+    """
+
+    def __init__(self, message: str, hint: str = "give another address", code: str = "host_refused") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.code = code
 
 
 class TooLongError(Exception):
@@ -46,29 +61,28 @@ def web_address(text: object, *, allow_http: bool = False, hint: str = "give an 
         hint: for an address that is not https.
 
     Raises:
-        CortexError: `host_refused`.
+        OutboundError: it may not.
     """
     if not isinstance(text, str) or len(text) > MAX_URL or not text.isprintable() or "\\" in text or " " in text:
-        raise host_refused(f"{shown(text)} is not a web address")
+        raise OutboundError(f"{shown(text)} is not a web address")
     try:
         address = httpx.URL(text)
         host = address.host  # the name, decoded: one that only looks like an international name has none
     except (httpx.InvalidURL, UnicodeError, ValueError):
-        raise host_refused(f"{shown(text)} is not a web address") from None
+        raise OutboundError(f"{shown(text)} is not a web address") from None
     if address.userinfo:  # which the message must not repeat
-        raise host_refused("the address has credentials", "give an address without them")
+        raise OutboundError("the address has credentials", "give an address without them")
     if address.scheme != "https" and not (address.scheme == "http" and allow_http):
-        raise host_refused(f"{shown(text)} is not https", hint)
+        raise OutboundError(f"{shown(text)} is not https", hint)
     if not host:
-        raise host_refused(f"{shown(text)} has no host", "give an address of a host")
+        raise OutboundError(f"{shown(text)} has no host", "give an address of a host")
     return address
 
 
 def outbound_client(deadline: Deadline, *, allow_loopback: bool, accept: str = "") -> httpx.Client:
     """A client for one thread, whose connections are made to checked addresses.
 
-    Its requests raise, beside the errors of httpx, a `CortexError`: `host_refused`, or `action_failed` for a host
-    without an address.
+    Its requests raise an `OutboundError` beside the errors of httpx and httpcore.
 
     Args:
         deadline: of everything.
@@ -124,21 +138,16 @@ def public_address(
         timeout_s: for the resolution of the name, in seconds.
 
     Raises:
-        CortexError: `host_refused`: one of its addresses is not public; `action_failed`: it has none.
+        OutboundError: one of its addresses is not public, or it has none.
         ConnectTimeout: of httpcore: the name was not resolved in time.
     """
     found = _addresses(host, port, timeout_s)
     if not found:
-        raise CortexError("action_failed", f"{shown(host)} has no address", hint="check the host")
+        raise OutboundError(f"{shown(host)} has no address", "check the host", "action_failed")
     for address in found:
         if not _may_be_reached(address, allow_loopback=allow_loopback, is_encrypted=is_encrypted):
-            raise host_refused(f"{shown(host)} is at {address}, which is no public address", "name a public host")
+            raise OutboundError(f"{shown(host)} is at {address}, which is no public address", "name a public host")
     return found[0]
-
-
-def host_refused(what: str, hint: str = "give another address") -> CortexError:
-    """The error for an address that is not reached."""
-    return CortexError("host_refused", what, hint=hint)
 
 
 def _addresses(host: str, port: int, timeout_s: float) -> list[str]:

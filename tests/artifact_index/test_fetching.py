@@ -15,6 +15,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.index import FIRST_PAGE, fetching
 from cortex_skills.features.artifacts.index.fetching import download, fetch, index_address, read_local
 from cortex_skills.features.artifacts.index.seen_indexes import SeenIndexes
+from cortex_skills.safe_io import outbound
 from tests.artifact_index.samples import KEY, NOW, OTHER_KEY, entry, files
 from tests.artifact_index.test_making import NOW as MADE
 from tests.artifact_index.test_making import artifact, build
@@ -158,6 +159,11 @@ def test_what_is_no_address_of_an_index_is_refused(url):
         index_address(url, allow_loopback=True)
     assert caught.value.code == "host_refused"
     assert "secret" not in caught.value.message
+
+
+def test_a_host_without_an_address_has_no_index(seen, monkeypatch):
+    monkeypatch.setattr(outbound.socket, "getaddrinfo", lambda *_, **__: [])
+    assert "has no address" in refused("https://example.org/", seen, "index_unavailable")
 
 
 def test_http_reaches_this_machine_only(seen):

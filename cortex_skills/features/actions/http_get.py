@@ -22,7 +22,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action import ActionCall, AgentAction
 from cortex_skills.features.actions.manifest import WEB_ADDRESS, ActionManifest
 from cortex_skills.safe_io.charsets import UnknownCharset, charset_of, decoded
-from cortex_skills.safe_io.outbound import MAX_URL, TooLongError, body, outbound_client, web_address
+from cortex_skills.safe_io.outbound import MAX_URL, OutboundError, TooLongError, body, outbound_client, web_address
 from cortex_skills.safe_io.schemas import shown
 
 MAX_BYTES = 1 << 20
@@ -74,7 +74,7 @@ def check_address(url: object, settings: ActionSettings, field: str = "url") -> 
     """
     try:
         address = web_address(url, allow_http=settings.allow_loopback)
-    except CortexError as error:
+    except OutboundError as error:
         raise _refused(error.message, error.hint, field) from None
     port = address.port or _PORTS[address.scheme]
     host = address.raw_host.decode("ascii").lower().strip("[]")
@@ -114,9 +114,7 @@ def _run(call: ActionCall) -> dict[str, Any]:
             except (httpx.TimeoutException, httpcore.TimeoutException):
                 call.check_time()
                 raise _failed(f"{shown(address.host)} did not answer in time") from None
-            except CortexError as error:
-                if error.details or error.code == "cancelled":
-                    raise
+            except OutboundError as error:
                 raise CortexError(error.code, f"url: {error.message}", hint=error.hint, details=_URL) from None
             except httpx.HTTPError as error:
                 call.check_time()

@@ -41,7 +41,7 @@ from cortex_skills.features.artifacts.index.index_entry import IndexEntry
 from cortex_skills.features.artifacts.index.index_error import invalid
 from cortex_skills.features.artifacts.index.seen_indexes import SeenIndexes
 from cortex_skills.features.artifacts.index.snapshot_check import KeyTrust, SeenIndex, accepted, check_key
-from cortex_skills.safe_io.outbound import TooLongError, body, host_refused, outbound_client, web_address
+from cortex_skills.safe_io.outbound import OutboundError, TooLongError, body, outbound_client, web_address
 from cortex_skills.safe_io.schemas import shown
 
 INDEX_S = 30.0
@@ -61,9 +61,12 @@ def index_address(url: str, *, allow_loopback: bool = False) -> str:
         CortexError: `host_refused`.
     """
     hint = "give an https address; artifacts.allowLoopback allows http on this machine"
-    address = web_address(url, allow_http=allow_loopback, hint=hint)
+    try:
+        address = web_address(url, allow_http=allow_loopback, hint=hint)
+    except OutboundError as error:
+        raise _refused(error) from None
     if address.query or address.fragment:
-        raise host_refused(f"{shown(url)} has a query or a fragment", "give the https address of an index")
+        raise CortexError("host_refused", f"{shown(url)} has a query or a fragment", hint="give it without them")
     if not address.path.endswith(".json"):
         address = address.copy_with(path=f"{address.path.rstrip('/')}/{FIRST_PAGE}")
     return str(address)
@@ -170,6 +173,8 @@ def _get(client: httpx.Client, base: httpx.URL, deadline: Deadline, address: str
         with deadline.holds(), client.stream("GET", url) as response:
             _check_head(url, response, most, kind)
             return body(response, most)
+    except OutboundError as error:
+        raise _refused(error) from None
     except TooLongError:
         raise _unavailable(url, f"is larger than {most:,} bytes") from None
     except (httpx.TimeoutException, httpcore.TimeoutException):
@@ -192,6 +197,11 @@ def _check_head(url: httpx.URL, response: httpx.Response, most: int, kind: str) 
     length = response.headers.get("content-length", "")
     if length.isdecimal() and int(length) > most:
         raise _unavailable(url, f"is larger than {most:,} bytes")
+
+
+def _refused(error: OutboundError) -> CortexError:
+    code = "host_refused" if error.code == "host_refused" else "index_unavailable"
+    return CortexError(code, error.message, hint=error.hint)
 
 
 def _unavailable(url: httpx.URL, what: str, hint: str = "check the address, or try again later") -> CortexError:

@@ -23,8 +23,7 @@ from cortex_graph.stores.http.deadline import Deadline
 from cortex_sandbox import remaining_s
 from cortex_sandbox.wasm import HostRefusal, HttpRequest, HttpResponse
 from cortex_skills.cancellation import CancelToken
-from cortex_skills.errors import CortexError
-from cortex_skills.safe_io.outbound import TooLongError, body, outbound_client
+from cortex_skills.safe_io.outbound import OutboundError, TooLongError, body, outbound_client
 from cortex_skills.safe_io.schemas import shown
 
 MAX_BYTES = 1 << 20
@@ -103,9 +102,7 @@ def send(
             return HttpResponse(response.status_code, pairs, data)
     except TooLongError:
         raise HostRefusal("http_failed", f"the answer is longer than {MAX_BYTES:,} bytes") from None
-    except CortexError as error:
-        if error.code == "cancelled":
-            raise
+    except OutboundError as error:
         raise HostRefusal("host_refused" if error.code == "host_refused" else "http_failed", error.message) from None
     except (httpx.TimeoutException, httpcore.TimeoutException):
         raise HostRefusal("http_failed", f"{shown(target.host)} did not answer in time") from None
