@@ -14,7 +14,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -219,6 +219,36 @@ class Revisioned(GraphStore, Protocol):
 
     def apply_at(self, revision: str, graphs: Iterable[NamedNode], insert: list[Quad], remove: list[Quad]) -> bool:
         """Do what `GraphStore.apply` does if these graphs still have this revision; returns whether they have."""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What was written to a store since a position.
+
+    Attributes:
+        position: of the last change that this has.
+        subjects: those that were written to, by the IRI of their graph; of a graph None if it may be any. None as a
+            whole: of all graphs it may be any.
+
+    """
+
+    position: str
+    subjects: Mapping[str, frozenset[str] | None] | None
+
+    def of(self, graph: NamedNode) -> frozenset[str] | None:
+        """Return the subjects of one graph; None if it may be any."""
+        return None if self.subjects is None else self.subjects.get(graph.value, frozenset())
+
+
+@runtime_checkable
+class Following(GraphStore, Protocol):
+    """A store that states what was written to it, by any process."""
+
+    def changes_since(self, position: str) -> Changes:
+        """Return what was written since a position of an earlier answer; everything for another text.
+
+        Each write that was answered before the call is in it; more subjects may be in it than were changed.
+        """
 
 
 @runtime_checkable

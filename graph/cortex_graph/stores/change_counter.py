@@ -9,6 +9,7 @@ Rules kept here:
   that, since RocksDB deletes a damaged log when it opens it;
 - when the machine has stopped in between (Linux: another boot id), changes after the last flush may be missing although
   nothing is damaged, since the log is not synced. That is logged, and the store is used;
+- before a transaction, the log of changes (`change_log.py`) gets its numbers and the subjects that it writes to;
 - a store without the file is from an earlier version, or was restored: its number is adopted, unless the engine reports
   that it has dropped a part of its log.
 """
@@ -28,6 +29,7 @@ from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, Store
 from cortex_graph.engine_errors import corrupt, explained
 from cortex_graph.exceptions import GraphCorrupt
 from cortex_graph.scratch import whole_file
+from cortex_graph.stores.change_log import ChangeLog, Touched
 
 log = logging.getLogger(__name__)
 
@@ -74,6 +76,7 @@ class ChangeCounter:
         self._old = counted[:-1]
         self._count = counted[-1] if counted else 0
         record = read_record(folder)
+        is_known = record is not None
         if record is None:
             record = ChangeRecord(self._count, 0, _boot(), _has_dropped(folder))
             with whole_file(self._path) as file:
@@ -88,10 +91,20 @@ class ChangeCounter:
         self._flushed = min(record.flushed, self._count)
         self._file = self._path.open("r+b", buffering=0)
         self._write(_content(ChangeRecord(self._count, self._flushed, _boot())))
+        self._log = ChangeLog(folder, self._count, is_known=is_known and not missing(record, self._count))
 
-    def next(self, changes: int = 1) -> Quad:
-        """Return the quad to write in the transaction with so many changes."""
+    def next(self, touched: Touched | None, changes: int = 1) -> Quad:
+        """Return the quad to write in the transaction with so many changes, which writes to these subjects."""
+        self._log.write(self._count + 1, self._count + changes, touched)
         return _quad(self._count + changes)
+
+    def begin_bulk(self) -> None:
+        """Note that a bulk operation begins, which is no transaction of this kind."""
+        self._log.begin_bulk(self._count)
+
+    def end_bulk(self) -> None:
+        """Note that it has ended."""
+        self._log.end_bulk(self._count)
 
     def answered(self, changes: int = 1) -> None:
         """Record that a transaction was written; called before it is answered."""
@@ -110,6 +123,7 @@ class ChangeCounter:
         self._write(_content(ChangeRecord(self._count, self._flushed, _boot())))
         with suppress(OSError):
             os.fsync(self._file.fileno())
+        self._log.shorten()
 
     def close(self) -> None:
         """Flush if there is anything in the log, and close the file."""
@@ -119,6 +133,7 @@ class ChangeCounter:
             with suppress(OSError, RuntimeError):  # of a full disk, for instance: the log has the changes
                 self.flush()
         self._file.close()
+        self._log.close()
 
     def _write(self, beginning: bytes) -> None:
         with suppress(OSError):  # the change itself is done, and an older number is no error

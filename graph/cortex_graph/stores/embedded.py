@@ -39,8 +39,16 @@ from cortex_graph.exceptions import GraphCorrupt, GraphError, GraphUnavailable
 from cortex_graph.processes import ProcessPool
 from cortex_graph.sparql.evaluation import QueryEvaluator
 from cortex_graph.sparql.snapshots import Revisions
-from cortex_graph.store import PAGE_BYTES, Dataset, Page, Pattern, QueryAnswer, Triple, triple_of
+from cortex_graph.store import PAGE_BYTES, Changes, Dataset, Page, Pattern, QueryAnswer, Triple, triple_of
 from cortex_graph.stores.change_counter import ChangeCounter
+from cortex_graph.stores.change_log import (
+    Touched,
+    note,
+    subjects_of_file,
+    subjects_of_quads,
+    touched_by,
+)
+from cortex_graph.stores.change_reader import ChangeReader, ChangesInMemory
 from cortex_graph.stores.engine_folder import open_folder, remove_leftovers
 from cortex_graph.stores.long_numbers import LongNumbers
 
@@ -94,6 +102,7 @@ class OxigraphStore:
         self._unsettled = 0
         self._revisions = Revisions()
         self._changes: ChangeCounter | None = None
+        self._log: ChangesInMemory | ChangeReader = ChangesInMemory() if folder is None else ChangeReader(folder)
         self._store: Store = Store()
         is_new = folder is None or not (folder / "CURRENT").exists()
         if folder is not None:
@@ -140,12 +149,15 @@ class OxigraphStore:
     @_reported
     def remove(self, quad: Quad, about: Iterable[tuple[NamedNode, NamedNode]] = ()) -> bool:
         about = list(about)
+        touched = touched_by([quad])
+        for graph, subject in about:
+            note(touched, graph.value, subject.value)
         described = [f"DELETE WHERE {{ GRAPH {graph} {{ {subject} ?p ?o }} }}" for graph, subject in about]
         graphs = [*_graphs([quad]), *(graph for graph, _ in about)]
         with self._writing:
             if quad not in self._store:
                 return False
-            self._update(graphs, [_data("DELETE", [quad]), *described], 1 + len(about))
+            self._update(graphs, touched, [_data("DELETE", [quad]), *described], 1 + len(about))
             return True
 
     @_reported
@@ -155,6 +167,9 @@ class OxigraphStore:
 
     def revision(self, graphs: Iterable[NamedNode]) -> str:
         return self._revisions.name(graphs)
+
+    def changes_since(self, position: str) -> Changes:
+        return self._log.since(position)
 
     @_reported
     def apply_at(self, revision: str, graphs: Iterable[NamedNode], insert: list[Quad], remove: list[Quad]) -> bool:
@@ -211,13 +226,14 @@ class OxigraphStore:
 
     @_reported
     def bulk_insert(self, quads: Iterable[Quad]) -> None:
-        with self._bulk_files():
+        touched, quads = subjects_of_quads(quads)
+        with self._bulk_files(touched):
             self._change(None, self._store.bulk_extend, self._numbers.checked(quads))
 
     @_reported
     def bulk_load(self, path: Path, graph: NamedNode) -> None:
         self._numbers.check_file(path)
-        with self._bulk_files():
+        with self._bulk_files(subjects_of_file(path, graph)):
             self._change([graph], self._store.bulk_load, path=path, format=RdfFormat.N_TRIPLES, to_graph=graph)
 
     @_reported
@@ -260,27 +276,35 @@ class OxigraphStore:
     def _apply(self, insert: list[Quad], remove: list[Quad]) -> None:
         self._numbers.check(insert)
         operations = [_data("DELETE", remove), _data("INSERT", insert)]
-        self._update(_graphs([*insert, *remove]), operations, len(insert) + len(remove))
+        quads = [*insert, *remove]
+        self._update(_graphs(quads), touched_by(quads), operations, len(quads))
 
     def _extend(self, quads: Sequence[Quad], changes: int) -> None:
         """Write quads in one transaction, with the number of the change."""
         self._numbers.check(quads)
+        touched = touched_by(quads)
         if self._changes is None:
             self._change(_graphs(quads), self._store.extend, quads)
+            self._wrote(touched)
             return
-        self._change(_graphs(quads), self._store.extend, [*quads, self._changes.next(changes)])
+        self._change(_graphs(quads), self._store.extend, [*quads, self._changes.next(touched, changes)])
         self._changes.answered(changes)
         self._settle(len(quads))
 
-    def _update(self, graphs: Collection[NamedNode], operations: list[str], quads: int) -> None:
+    def _update(self, graphs: Collection[NamedNode], touched: Touched, operations: list[str], quads: int) -> None:
         """Execute SPARQL operations in one transaction, with the number of the change."""
         if self._changes is None:
             self._change(graphs, self._store.update, "; ".join(operations))
+            self._wrote(touched)
             return
-        numbered = [*operations, f"INSERT DATA {{ {self._changes.next().triple} }}"]
+        numbered = [*operations, f"INSERT DATA {{ {self._changes.next(touched).triple} }}"]
         self._change(graphs, self._store.update, "; ".join(numbered))
         self._changes.answered()
         self._settle(quads)
+
+    def _wrote(self, touched: Touched | None) -> None:
+        if isinstance(self._log, ChangesInMemory):
+            self._log.wrote(touched)
 
     def _change(
         self, graphs: Collection[NamedNode] | None, change: Callable[..., object], *args: Any, **how: Any
@@ -312,15 +336,36 @@ class OxigraphStore:
                 serialize(self._iterate(Pattern(graph)), file, RdfFormat.N_QUADS)
 
     @contextmanager
-    def _bulk_files(self) -> Iterator[None]:
-        """Run one bulk operation at a time: after a failure its files, which may fill the disk, are removed."""
+    def _bulk_files(self, touched: Touched | None) -> Iterator[None]:
+        """Run one bulk operation at a time: after a failure its files, which may fill the disk, are removed.
+
+        Args:
+            touched: the subjects that it writes to.
+
+        """
         with self._bulk:
+            with self._writing:
+                if self._changes is not None:
+                    self._changes.begin_bulk()
             try:
                 yield
             except BaseException:
                 if self._folder is not None:
                     remove_leftovers(self._folder)
                 raise
+            finally:
+                self._count_bulk(touched)
+
+    def _count_bulk(self, touched: Touched | None) -> None:
+        """Give a bulk operation its number."""
+        with self._writing:
+            if self._changes is None:
+                self._wrote(touched)
+                return
+            with suppress(OSError, RuntimeError):  # of a full disk: the log of changes has a gap then
+                self._store.add(self._changes.next(touched))
+                self._changes.answered()
+                self._changes.end_bulk()
 
     def _count(self, pattern: Pattern, ceiling: int | None, _revision: int) -> int:
         # Not COUNT: at a damaged block the engine's aggregates collect the same error without end.

@@ -18,6 +18,7 @@ from pyoxigraph import Store
 
 from cortex_graph.engine_errors import explained
 from cortex_graph.exceptions import GraphCorrupt, GraphUnavailable, StoreLocked
+from cortex_graph.stores.change_reader import ChangeReader
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_graph.stores.shared.forking import opens_rocksdb
 
@@ -45,7 +46,7 @@ class ReadOnlyStore(OxigraphStore):
     def __init__(self, folder: Path, damage: GraphCorrupt | None = None) -> None:
         super().__init__()
         self.damage = None if damage is None else damage.with_traceback(None)
-        self._folder, self._where = folder, f"the store in {folder}"
+        self._folder, self._where, self._log = folder, f"the store in {folder}", ChangeReader(folder)
         self._was_full = os.access(folder, os.W_OK)
         self._evaluation.use(folder)
         self._lock_file = _lock(folder)

@@ -27,7 +27,8 @@ from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
 from cortex_graph.cancellation import Cancellation
 from cortex_graph.exceptions import GraphCorrupt, GraphUnavailable
-from cortex_graph.store import Dataset, GraphStore, Maintenance, Page, Pattern, QueryAnswer
+from cortex_graph.store import Changes, Dataset, GraphStore, Maintenance, Page, Pattern, QueryAnswer
+from cortex_graph.stores.change_reader import ChangeReader
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_graph.stores.engine_folder import prepare
 from cortex_graph.stores.shared.election import FolderMember
@@ -48,6 +49,7 @@ class SharedStore:
         self._finder: OwnerFinder = membership.member
         self._membership: _Membership | None = membership
         self.folder = membership.folder
+        self._reader = ChangeReader(membership.folder)
         self._collected = weakref.finalize(self, _release_collected, membership)
         self._collected.atexit = False
 
@@ -80,6 +82,11 @@ class SharedStore:
     def revision(self, graphs: Iterable[NamedNode]) -> str:
         nodes = list(graphs)
         return self._finder.with_owner(lambda owner: owner.revision(nodes))
+
+    def changes_since(self, position: str) -> Changes:
+        """See `Following`. From the files of the folder, whoever writes them."""
+        self._finder.with_owner(bool)
+        return self._reader.since(position)
 
     def apply_at(self, revision: str, graphs: Iterable[NamedNode], insert: list[Quad], remove: list[Quad]) -> bool:
         """See `Revisioned`. No revision is valid after a takeover."""
