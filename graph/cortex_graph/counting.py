@@ -101,13 +101,13 @@ def count_namespace(store: GraphStore, names: Names, cancel: UntilExit | None = 
     """
     now = datetime.now(UTC)
     data, records = names.graph, names.provenance_graph
-    every = _Counter(store, data, cancel)
+    every = GraphCounter(store, data, cancel)
     predicates = every.groups("?p", "?s ?p ?o")
     resources = every.number("COUNT(DISTINCT ?s)", "?s ?p ?o")
     triples = sum(count for _, count in predicates)
     if len(predicates) > MAX_NAMES:
         triples = every.number("COUNT(*)", "?s ?p ?o")
-    recorded = _Counter(store, records, cancel)
+    recorded = GraphCounter(store, records, cancel)
     asserted = recorded.groups("?who", f"?r {ATTRIBUTED_TO} ?who")
     withdrawn = dict(recorded.groups("?who", f"?r {INVALIDATED_AT} ?when ; {ATTRIBUTED_TO} ?who"))
     all_withdrawn = recorded.number("COUNT(*)", f"?r {INVALIDATED_AT} ?when")
@@ -134,7 +134,7 @@ def count_namespace(store: GraphStore, names: Names, cancel: UntilExit | None = 
     )
 
 
-class _Counter:
+class GraphCounter:
     """Counts the triples of one graph, or the first ones if all take too long."""
 
     def __init__(self, store: GraphStore, graph: NamedNode, cancel: UntilExit | None) -> None:
@@ -147,17 +147,18 @@ class _Counter:
     def groups(self, name: str, where: str) -> list[tuple[NamedNode, int]]:
         """Return the IRIs bound to a variable, and how often, the most frequent first; up to one past `MAX_NAMES`."""
         key = name.removeprefix("?")
-        rows = self._rows(
+        rows = self.rows(
             f"SELECT {name} (COUNT(*) AS ?n)", where, f"GROUP BY {name} ORDER BY DESC(?n) LIMIT {MAX_NAMES + 1}"
         )
         return [(node, _whole(row["n"])) for row in rows if isinstance(node := row[key], NamedNode)]
 
     def number(self, expression: str, where: str) -> int:
         """Return the value of an aggregate."""
-        (row,) = self._rows(f"SELECT ({expression} AS ?n)", where, "")
+        (row,) = self.rows(f"SELECT ({expression} AS ?n)", where, "")
         return _whole(row["n"])
 
-    def _rows(self, select: str, where: str, modifiers: str) -> list[dict[str, object]]:
+    def rows(self, select: str, where: str, modifiers: str) -> list[dict[str, object]]:
+        """Return the rows of a query, of the first triples only when all take too long."""
         while True:
             bound = self._bounds[0]
             group = where if bound is None else f"{{ SELECT * {{ {where} }} LIMIT {bound} }}"

@@ -36,6 +36,7 @@ from cortex_graph.names import DEFAULT_BASE, Names
 from cortex_graph.proofs import StoredProof, StoredProofs
 from cortex_graph.provenance import Provenance, as_json, at_one_time, description_of, record_of, skill_of, time_of
 from cortex_graph.record_times import RecordTimes
+from cortex_graph.schema_in_use import KeptSchema
 from cortex_graph.size_limits import checked
 from cortex_graph.sparql.parse import TIMEOUT_S
 from cortex_graph.sparql.queries import query_graphs
@@ -85,6 +86,7 @@ class NamespacedGraph:
         self.withdrawals = Withdrawals(store, self.names)
         self.times = RecordTimes(store, self.names)
         self.counts = KeptCounts(store, self.names)
+        self.schema = KeptSchema(store, self.names)
         self._described: set[tuple[str | None, str | None]] = set()
 
     @property

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from pyoxigraph import Literal, Quad
 
-from cortex_graph import NamespacedGraph, Provenance, counts, open_store
+from cortex_graph import NamespacedGraph, Provenance, open_store
+from cortex_graph import kept as summaries
 from cortex_graph.counting import NamespaceCounts
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.vocabulary import VALUE
@@ -17,7 +18,7 @@ from cortex_graph.vocabulary import VALUE
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GraphStore]:
-    monkeypatch.setattr(counts, "_WORTH_KEEPING_S", 0.0)
+    monkeypatch.setattr(summaries, "_WORTH_KEEPING_S", 0.0)
     opened = open_store(str(tmp_path / "store"))
     yield opened
     opened.close()
@@ -32,7 +33,7 @@ def filled(store: GraphStore) -> NamespacedGraph:
 
 
 def kept(graph: NamespacedGraph) -> list[Quad]:
-    return list(graph.store.quads(Pattern(graph.names.index_graph, counts._node(graph.names), VALUE)))
+    return list(graph.store.quads(Pattern(graph.names.index_graph, graph.counts._node, VALUE)))
 
 
 def numbers(found: NamespaceCounts) -> tuple[object, ...]:
@@ -46,7 +47,7 @@ def test_the_next_process_begins_with_the_counts_of_the_last_one(
     counted = graph.counts.latest(60.0)
     assert (counted.triples, counted.is_current, len(kept(graph))) == (3, True, 1)
     graph.create_triple({"subject": "later", "predicate": "p", "object": 1})
-    monkeypatch.setattr(counts, "_SHARE", 1e9)  # nothing is due
+    monkeypatch.setattr(summaries, "_SHARE", 1e9)  # nothing is due
     again = NamespacedGraph(store, "m")
     known = again.counts.latest(0.0)
     assert numbers(known) == numbers(counted)
@@ -91,12 +92,12 @@ def test_damaged_counts_are_not_shown(store: GraphStore, monkeypatch: pytest.Mon
     }.get(text, text)
     assert damaged != whole
     store.apply([Quad(old.subject, VALUE, Literal(damaged), old.graph_name)], [old])
-    monkeypatch.setattr(counts.KeptCounts, "_count", lambda *_: None)
+    monkeypatch.setattr(summaries.KeptSummary, "_make", lambda *_: None)
     assert NamespacedGraph(store, "m").counts.latest(0.0) == NamespaceCounts(triples=3, is_exact=False)
 
 
 def test_quick_counts_are_not_written(store: GraphStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counts, "_WORTH_KEEPING_S", 3600.0)
+    monkeypatch.setattr(summaries, "_WORTH_KEEPING_S", 3600.0)
     graph = filled(store)
     graph.counts.latest(60.0)
     assert kept(graph) == []
