@@ -27,6 +27,7 @@ class AgentGraph(NamespacedGraph):
 
     def __init__(self, graph: NamespacedGraph, agent: str) -> None:
         self._use(graph.store, graph.names.of_memories(agent))
+        self.prefixes = graph.prefixes
         self.agent = agent
         self.owner = self.names.agent(agent)
 

@@ -99,20 +99,13 @@ class _Find:
             node = graph.names.node(self._text)
         except InvalidArguments:
             node = None
-        if node is not None and self._exists(node):
+        if node is not None and graph.has_node(node):
             yield FindHit("name", node)
         yield from self._ids()
         if node is not None:
             yield from self._kept(node)
             yield from self._names(node)
         yield from self._texts()
-
-    def _exists(self, node: NamedNode) -> bool:
-        own, count = self._graph.names.graph, self._graph.store.count
-        return any(
-            count(pattern, 1)
-            for pattern in (Pattern(own, node), Pattern(own, object_=node), Pattern(own, predicate=node))
-        )
 
     def _ids(self) -> Iterator[FindHit]:
         if not _ID.fullmatch(self._text):

@@ -33,6 +33,7 @@ from cortex_graph.counts import KeptCounts
 from cortex_graph.exceptions import GraphBusy, invalid
 from cortex_graph.memory_graphs import check_place
 from cortex_graph.names import DEFAULT_BASE, Names
+from cortex_graph.prefixes import Prefixes
 from cortex_graph.proofs import StoredProof, StoredProofs
 from cortex_graph.provenance import Provenance, as_json, at_one_time, description_of, record_of, skill_of, time_of
 from cortex_graph.record_times import RecordTimes
@@ -87,6 +88,7 @@ class NamespacedGraph:
         self.times = RecordTimes(store, self.names)
         self.counts = KeptCounts(store, self.names)
         self.schema = KeptSchema(store, self.names)
+        self.prefixes = Prefixes(store, self.names)
         self._described: set[tuple[str | None, str | None]] = set()
 
     @property
@@ -156,6 +158,29 @@ class NamespacedGraph:
         if isinstance(term, Literal) and isinstance(value, dict):
             return self.store.as_stored(term)
         return term
+
+    def node_of(self, name: Any, field: str = "name") -> NamedNode:
+        """Return the node that a name means here: a name of `names`, or one with a prefix of an imported file.
+
+        A name of the namespace that is in use keeps its meaning, whatever prefixes a file declares.
+
+        Raises:
+            InvalidArguments: it is no name.
+
+        """
+        node = self.names.node(name, field)
+        prefix = name.partition(":")[0]
+        is_local = node.value.startswith(f"{self.names.graph.value}:") and not name.startswith(self.names.prefix)
+        if not is_local or prefix not in self.prefixes.kept():
+            return node
+        other = self.prefixes.terms().iri(name)
+        return node if other is None or self.has_node(node) else other
+
+    def has_node(self, node: NamedNode) -> bool:
+        """Return whether any triple has a node, as its subject, predicate or object."""
+        own = self.names.graph
+        patterns = (Pattern(own, node), Pattern(own, object_=node), Pattern(own, predicate=node))
+        return any(self.store.count(pattern, 1) for pattern in patterns)
 
     def as_json(self, quad: Quad) -> dict[str, Any]:
         """Return a quad of this namespace as `{id, subject, predicate, object}`."""

@@ -33,6 +33,7 @@ class PastGraph(NamespacedGraph):
 
     def __init__(self, today: NamespacedGraph, store: PastStore) -> None:
         self._use(store, today.names)
+        self.prefixes = today.prefixes
         self.today = today
         self.past = store
         self.moment = store.records[0].moment

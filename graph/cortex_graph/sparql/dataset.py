@@ -18,6 +18,7 @@ from cortex_graph.claims import has_claims
 from cortex_graph.exceptions import NamespaceViolation
 from cortex_graph.memory_graphs import memory_graphs
 from cortex_graph.names import Names
+from cortex_graph.prefixes import Prefixes
 from cortex_graph.proofs import StoredProofs
 from cortex_graph.record_times import RecordTimes
 from cortex_graph.store import Dataset, GraphStore
@@ -33,6 +34,7 @@ class NamespaceView(Protocol):
     index: TripleIndex
     withdrawals: Withdrawals
     times: RecordTimes
+    prefixes: Prefixes
 
 
 def dataset_of(

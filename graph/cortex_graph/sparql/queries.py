@@ -138,7 +138,8 @@ def _primed(chunks: Generator[bytes, None, None]) -> Generator[bytes, None, None
 def offered_prefixes(graphs: Sequence[NamespaceView]) -> Mapping[str, str]:
     """Return the prefixes that a text may use without declaring them.
 
-    They are those of the namespaces, of their vocabularies, and of `WELL_KNOWN_VOCABULARIES`, in this order.
+    They are those of the namespaces, of their vocabularies, of `WELL_KNOWN_VOCABULARIES`, and of the files that were
+    imported, in this order.
     """
     if not graphs:
         raise invalid("graphs", "is empty", hint="give at least one namespace")
@@ -147,5 +148,8 @@ def offered_prefixes(graphs: Sequence[NamespaceView]) -> Mapping[str, str]:
         offered[graph.names.namespace] = f"{graph.names.graph.value}:"
     for vocabularies in (*(graph.names.vocabularies for graph in graphs), WELL_KNOWN_VOCABULARIES):
         for prefix, start in vocabularies.items():
+            offered.setdefault(prefix, start)
+    for graph in graphs:
+        for prefix, start in graph.prefixes.kept().items():
             offered.setdefault(prefix, start)
     return offered

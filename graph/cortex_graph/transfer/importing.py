@@ -11,6 +11,7 @@ Rules kept here:
 - triple terms (RDF 1.2) have no name and are refused;
 - the provenance in the file (graphs `{base}…/provenance`) is ignored unless it is requested; then only that of the
   namespace itself is imported, after checks (`record_check.py`), and records of the store take precedence;
+- the prefixes that the file declares are kept for writing its names (`prefixes.py`);
 - nothing is fetched: a JSON-LD context must be in the file;
 - memory use is constant, except for a table of the blank nodes of the file.
 """
@@ -146,6 +147,7 @@ def import_file(
                     TripleIndex(graph.store, names.of_memories(names.remembering(memories) or "")).forget_completeness()
             load(graph.store, folder / "data.nt", names.graph, names.index_graph, folder, progress)
             left_out = _load_records(graph, folder, absent, progress) if has_provenance else 0
+            graph.prefixes.keep(read.prefixes)
     return ImportResult(read.statements, read.records - left_out, left_out, read.ignored, read.members)
 
 

@@ -54,12 +54,15 @@ class FileContent:
         records: its provenance records.
         ignored: the statements of graphs that are not imported.
         members: the members of JSON-LD that have no meaning in their context, with the number of their values.
+        prefixes: that it declares, and the starts of the IRIs that they stand for.
+
     """
 
     statements: int
     records: int
     ignored: int
     members: dict[str, int]
+    prefixes: dict[str, str]
 
 
 def read_file(

@@ -19,8 +19,9 @@ import mmap
 import os
 import threading
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -37,6 +38,7 @@ from cortex_graph.transfer.precheck import check_file, check_terms
 from cortex_graph.transfer.references import check_iris, explained, relative_iri
 from cortex_graph.worker_channel import WorkerChannel
 
+MOST_PREFIXES = 1000  # that are looked at
 _PROGRESS_S = 0.2
 _PARTS = "nothing was imported; import it in parts, as N-Triples if it is in another format"
 _NOWHERE_SCHEME = "cortex-nowhere:"
@@ -55,6 +57,7 @@ class FileReader:
         self.statements = 0
         self.ignored = 0
         self.members: dict[str, int] = {}
+        self.prefixes: dict[str, str] = {}
         self.steps = 0
         self.file = Path(job["file"])
         self.form = FORMATS[job["format"]]
@@ -99,6 +102,7 @@ class FileReader:
             "ignored": self.ignored,
             "records": records_found,
             "members": self.members,
+            "prefixes": self.prefixes,
         }
 
     def _recognise(self) -> None:
@@ -121,10 +125,18 @@ class FileReader:
         self.steps += 1
 
     def _parsed(self, file: IO[bytes]) -> Iterator[Quad]:
-        if self.form != RdfFormat.JSON_LD or self._base_iri is not None:
-            return parse(file, self.form, base_iri=self._base_iri)
+        is_of_nowhere = self.form == RdfFormat.JSON_LD and self._base_iri is None
         # Without a base, statements with relative IRIs are dropped (JSON-LD 1.1 API §8.2).
-        return map(self._absolute, parse(file, self.form, base_iri=_NOWHERE))
+        parser = parse(file, self.form, base_iri=_NOWHERE if is_of_nowhere else self._base_iri)
+        quads = map(self._absolute, parser) if is_of_nowhere else parser
+        for quad in islice(quads, 1):
+            self._declared(parser.prefixes)  # those of an element end with it
+            yield quad
+        yield from quads
+        self._declared(parser.prefixes)
+
+    def _declared(self, prefixes: Mapping[str, str]) -> None:
+        self.prefixes = {**dict(islice(prefixes.items(), MOST_PREFIXES)), **self.prefixes}
 
     def _absolute(self, quad: Quad) -> Quad:
         if _NOWHERE_SCHEME in str(quad):

@@ -1,0 +1,109 @@
+"""The prefixes of imported files are kept, and are never part of what a name of the namespace means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+import orjson
+import pytest
+from pyoxigraph import Literal, NamedNode, Quad
+
+from cortex_graph import NamespacedGraph, as_of, import_rdf, open_store
+from cortex_graph.prefixes import MOST, Prefixes
+from cortex_graph.store import GraphStore
+from cortex_graph.vocabulary import VALUE
+
+TURTLE = b"@prefix pv: <http://example.org/vocab/> .\n@prefix it: <http://example.org/> .\nit:a pv:name 'A' .\n"
+
+
+@pytest.fixture
+def store() -> Iterator[GraphStore]:
+    opened = open_store("memory:")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def graph(store: GraphStore) -> NamespacedGraph:
+    return NamespacedGraph(store, "m")
+
+
+def loaded(graph: NamespacedGraph, data: bytes, form: str = "turtle") -> NamespacedGraph:
+    import_rdf(graph, BytesIO(data), form)
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("data", "form"),
+    [
+        (TURTLE, "turtle"),
+        (TURTLE, "trig"),
+        (
+            b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:pv="http://example.org/vocab/">'
+            b'<rdf:Description rdf:about="http://example.org/a"><pv:name>A</pv:name></rdf:Description></rdf:RDF>',
+            "rdf-xml",
+        ),
+        (
+            b'{"@context": {"pv": "http://example.org/vocab/"}, "@id": "http://example.org/a", "pv:name": "A"}',
+            "json-ld",
+        ),
+    ],
+)
+def test_the_prefixes_of_a_file_name_its_terms(store: GraphStore, data: bytes, form: str) -> None:
+    loaded(NamespacedGraph(store, "m"), data, form)
+    graph = NamespacedGraph(store, "m")  # as another process has it
+    assert graph.prefixes.kept()["pv"] == "http://example.org/vocab/"
+    assert graph.node_of("pv:name").value == "http://example.org/vocab/name"
+    assert graph.prefixes.terms().node("http://example.org/vocab/name") == "pv:name"
+    assert b'"A"' in b"".join(graph.query("SELECT ?n { ?s pv:name ?n }").chunks)
+    assert as_of.as_of(graph, "2026-01-01").node_of("pv:name") == graph.node_of("pv:name")
+    assert NamespacedGraph(store, "mm").prefixes.kept() == {}
+
+
+def test_a_name_of_the_namespace_that_is_in_use_keeps_its_meaning(graph: NamespacedGraph) -> None:
+    graph.create_triple({"subject": "pv:name", "predicate": "p", "object": 1})
+    loaded(graph, TURTLE)
+    assert graph.node_of("pv:name").value == "urn:cortex:m:pv:name"
+    assert graph.node_of("pv:other").value == "http://example.org/vocab/other"
+    assert graph.node_of("m:pv:other").value == "urn:cortex:m:pv:other"
+
+
+@pytest.mark.parametrize(
+    "prefix", ["m", "rdf", "agent", "skill", "http", "", "a" * 40, "Ignore.all", "caf\u00e9", "genid"]
+)
+def test_a_file_does_not_choose_what_other_prefixes_mean(graph: NamespacedGraph, prefix: str) -> None:
+    graph.prefixes.keep({prefix: "http://evil.example/"})
+    assert graph.prefixes.kept() == {}
+
+
+def test_the_first_meaning_of_a_prefix_stays(graph: NamespacedGraph) -> None:
+    graph.prefixes.keep({"pv": "http://one.example/"})
+    graph.prefixes.keep({"pv": "http://two.example/", "more": "http://three.example/", "bad": "no iri/"})
+    assert graph.prefixes.kept() == {"pv": "http://one.example/", "more": "http://three.example/"}
+
+
+def test_a_file_with_many_prefixes_keeps_the_first_ones(graph: NamespacedGraph) -> None:
+    head = "".join(f"@prefix p{n}: <http://example.org/{n}/> .\n" for n in range(MOST + 50))
+    loaded(graph, f"{head}<urn:s> <urn:p> 1 .".encode())
+    assert len(graph.prefixes.kept()) == MOST
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[1]", "{", '{"agent": "http://evil.example/"}', '{"pv": 1}', '{"pv": "no iri/"}']
+)
+def test_damaged_prefixes_are_none(graph: NamespacedGraph, text: str) -> None:
+    node = NamedNode("urn:cortex:m/prefixes")
+    graph.store.apply([Quad(node, VALUE, Literal(text), graph.names.index_graph)], [])
+    assert Prefixes(graph.store, graph.names).kept() == {}
+
+
+def test_the_prefixes_survive_the_process(tmp_path: Path) -> None:
+    first = open_store(str(tmp_path / "store"))
+    loaded(NamespacedGraph(first, "m"), TURTLE)
+    first.close()
+    second = open_store(str(tmp_path / "store"))
+    kept = NamespacedGraph(second, "m").prefixes.kept()
+    second.close()
+    assert orjson.dumps(dict(kept)) == b'{"it":"http://example.org/","pv":"http://example.org/vocab/"}'
