@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 GROUP = "cortex_skills.features"
 Modules = Literal["operations", "tools", "rest", "pages"]
-Functions = Literal["attach", "tasks", "routes", "checks", "folder_checks"]
+Functions = Literal["attach", "tasks", "routes", "checks", "folder_checks", "host_functions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,8 @@ class Feature:
         checks: functions of the common options of the command line, as `module:name`, that `doctor` runs.
         folder_checks: functions of the folder of a skill, as `module:name`, which raise an error where it should not be
             signed as it is.
+        host_functions: functions of the `HostFunctions` of a skill, as `module:name`, that return further functions
+            for its code by name.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Feature:
     routes: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     folder_checks: tuple[str, ...] = ()
+    host_functions: tuple[str, ...] = ()
 
 
 @cache

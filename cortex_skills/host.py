@@ -2,8 +2,7 @@
 
 Rules kept here:
 - one value for each plugin; its fields do not change while the plugin is open;
-- the prover is created when a proof is first made or checked, and what a feature keeps when it is first asked for; they
-  are shared from then on.
+- what a feature keeps (`part`) is made when it is first asked for, and shared from then on.
 """
 
 from __future__ import annotations
@@ -22,8 +21,6 @@ from cortex_skills.audit.call_records import AuditRecord
 from cortex_skills.config.settings import Config
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.errors import CortexError
-from cortex_skills.features.finder.embedders import Embedder
-from cortex_skills.features.memory.memories import Memories
 from cortex_skills.policy.caller_rates import CallerRates
 from cortex_skills.policy.declared_predicates import DeclaredPredicates
 from cortex_skills.policy.session_limits import AllLimits
@@ -32,13 +29,13 @@ if TYPE_CHECKING:
     from cortex_skills.features.actions.approvals.queue import ApprovalQueue
     from cortex_skills.features.actions.catalog import Actions, ActionSource
     from cortex_skills.features.actions.trust_store import TrustStore
-    from cortex_skills.features.proofs.logic.prover import Prover
     from cortex_skills.skill_folder.snapshot import SkillSnapshot
 
 
 log = logging.getLogger(__name__)
 
 P = TypeVar("P")
+_MISSING = object()
 # The session of a call, its audit record, its arguments, and whether it can be a step of a skill that is learned.
 CallEnded = Callable[[str, AuditRecord, object, bool], None]
 
@@ -83,7 +80,6 @@ class Host:
     Attributes:
         config: the settings.
         graph: of the namespace.
-        memories: of the agents of the namespace.
         limits: the budgets and rate windows of each session.
         session: where skills run.
         audit: where calls and events are recorded.
@@ -98,16 +94,15 @@ class Host:
         sessions_ended: called with the key of a session that ends; None for all.
         skill_signers: sign skills in place of a signature in their folder.
         closing: called when the plugin closes, while its skills and its store still work.
+        main: the host of the plugin, for one of another namespace (`beside`).
     """
 
     config: Config
     graph: NamespacedGraph
-    memories: Memories
     limits: AllLimits
     session: Session
     audit: AuditLog
     cleaning: Policy = RULE
-    embedder: Embedder | None = None
     registers: bool = True
     tool_names: Callable[[], Collection[str]] = tuple
     action_sources: list[ActionSource] = field(default_factory=list)
@@ -118,6 +113,7 @@ class Host:
     skill_signers: list[SkillSigner] = field(default_factory=list)
     closing: list[Callable[[], None]] = field(default_factory=list)
     rates: CallerRates = field(default_factory=CallerRates)
+    main: Host | None = field(default=None, repr=False, compare=False)
     _parts: dict[Callable[[Host], Any], Any] = field(default_factory=dict, repr=False, compare=False)
     _making: RLock = field(default_factory=RLock, repr=False, compare=False)
 
@@ -127,13 +123,18 @@ class Host:
         Args:
             kind: a class, or a function, of a host.
         """
-        found: P | None = self._parts.get(kind)
-        if found is None:
+        found: Any = self._parts.get(kind, _MISSING)
+        if found is _MISSING:
             with self._making:
-                found = self._parts.get(kind)
-                if found is None:
+                found = self._parts.get(kind, _MISSING)
+                if found is _MISSING:
                     found = self._parts[kind] = kind(self)
-        return found
+        made: P = found
+        return made
+
+    def shared(self, kind: Callable[[Host], P]) -> P:
+        """What a feature keeps for all namespaces of the plugin: a part of its own host."""
+        return (self.main or self).part(kind)
 
     def close_parts(self) -> None:
         """Call what features have added to `closing`, the last one first; one that fails stops no other."""
@@ -156,15 +157,14 @@ class Host:
         return Host(
             self.config,
             graph,
-            Memories(graph, embedder=self.embedder),
             self.limits,
             replace(self.session, namespace=graph.namespace),
             self.audit,
             self.cleaning,
-            self.embedder,
             registers=False,
             tool_names=self.tool_names,
             rates=self.rates,
+            main=self.main or self,
         )
 
     @cached_property
@@ -213,10 +213,3 @@ class Host:
         """End what actions left running."""
         if "actions" in self.__dict__:
             self.actions.close()
-
-    @cached_property
-    def prover(self) -> Prover:
-        """Makes and checks the Proofs of Logic of the namespace."""
-        from cortex_skills.features.proofs.logic.prover import Prover
-
-        return Prover(self.config, self.graph)

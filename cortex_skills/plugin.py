@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from cortex_skills.features.actions.decisions import Decision
     from cortex_skills.features.actions.trust_store import TrustStore
     from cortex_skills.features.artifacts.installed import InstalledArtifacts
+    from cortex_skills.features.memory.memories import Memories
     from cortex_skills.features.proofs.logic.prover import Prover
     from cortex_skills.features.registry.registry import SkillRegistry
     from cortex_skills.features.registry.skill_finder import SkillFinder
@@ -74,8 +75,6 @@ class Plugin:
         from cortex_skills.audit.opening import open_audit
         from cortex_skills.enrichment.policy import RULE
         from cortex_skills.feature import functions
-        from cortex_skills.features.finder.embedder_choice import open_embedder
-        from cortex_skills.features.memory.memories import Memories
         from cortex_skills.gate.gate import Gate, checked_agent
         from cortex_skills.host import Host, Session
         from cortex_skills.lifecycle.active_skills import ActiveSkills
@@ -87,8 +86,6 @@ class Plugin:
         self.config = config
         self.graph = graph
         self._today = today or graph
-        self.embedder = open_embedder(config.finder)
-        self.memories = Memories(self._today, embedder=self.embedder)
         self.agent = checked_agent(agent)
         self.cleaning = cleaning or RULE
         self.session = uuid.uuid4().hex
@@ -100,12 +97,10 @@ class Plugin:
         self._host = Host(
             config,
             graph,
-            self.memories,
             limits,
             session,
             self.audit,
             self.cleaning,
-            self.embedder,
             registers=registers,
             tool_names=tool_names,
         )
@@ -119,8 +114,6 @@ class Plugin:
         self._gate = Gate(self._host, self._active, self._hooks, self.removed_texts)
         for attach in functions("attach"):
             attach(self._gate)
-        if graph.namespace in config.proofs.shapes:
-            self.prover().namespace_rules  # noqa: B018 - errors in the shapes are raised when the plugin opens
         self._closed = False
         self._watcher = Watcher(self._active.reload_changed) if config.hot_reload else None
 
@@ -424,9 +417,18 @@ class Plugin:
 
         return self._host.part(finder_in)
 
+    @property
+    def memories(self) -> Memories:
+        """The memories of the agents of the namespace, of today."""
+        from cortex_skills.features.memory.memories import memories_of
+
+        return self._host.part(memories_of)
+
     def prover(self) -> Prover:
         """Makes the Proofs of Logic of the namespace."""
-        return self._host.prover
+        from cortex_skills.features.proofs.proving import prover_of
+
+        return self._host.part(prover_of)
 
     # --- for the host application
 
@@ -615,7 +617,6 @@ class Plugin:
         self._active.close()
         if self._watcher is not None:
             self._watcher.close()
-        self.memories.close()
         self._today.store.close()
         self.audit.close()
 

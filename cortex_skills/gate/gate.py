@@ -33,7 +33,6 @@ from cortex_skills.features.actions.approvals.record import ApprovalRecord
 from cortex_skills.features.actions.steps import ActionFacts, ActionSteps, Approved, facts_about, facts_of
 from cortex_skills.features.artifacts.tools.artifact_action import ArtifactAction
 from cortex_skills.features.artifacts.tools.contract_calls import ARTIFACT, ContractCalls
-from cortex_skills.features.artifacts.tools.contract_memory import ContractMemory
 from cortex_skills.features.artifacts.tools.installed_tools import InstalledTools
 from cortex_skills.gate.error_text import error_for_model
 from cortex_skills.gate.hooks import Hooks, ToolCall, ToolEnd
@@ -80,7 +79,6 @@ class Gate:
         self.contracts = ContractCalls(installed.all, self._call_contract, host.audit)
         installed.deliver = self.contracts.deliver
         host.action_sources.append(installed)
-        host.memories.provider = ContractMemory(self.contracts)
 
     def call(
         self,
@@ -316,7 +314,7 @@ class Gate:
         with slot:
             if call.cancel is not None:
                 call.cancel.check()
-            self.host.memories.settle()
+            self.host.graph.settle()
             outcome = tool.run(call)
             if outcome.spent < units:
                 slot.refund(units - outcome.spent)

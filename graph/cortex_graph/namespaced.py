@@ -31,7 +31,7 @@ from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 from cortex_graph.argument_checks import check_cursor, check_id, check_limit, check_pattern, check_triple
 from cortex_graph.counts import KeptCounts
 from cortex_graph.exceptions import GraphBusy, invalid
-from cortex_graph.memory_graphs import check_place
+from cortex_graph.memory_graphs import check_place, move_memories
 from cortex_graph.names import DEFAULT_BASE, Names
 from cortex_graph.prefixes import Prefixes
 from cortex_graph.proofs import StoredProof, StoredProofs
@@ -90,11 +90,22 @@ class NamespacedGraph:
         self.schema = KeptSchema(store, self.names)
         self.prefixes = Prefixes(store, self.names)
         self._described: set[tuple[str | None, str | None]] = set()
+        self._is_settled = False
 
     @property
     def namespace(self) -> str:
         """The namespace."""
         return self.names.namespace
+
+    def settle(self) -> None:
+        """Move memories that an earlier version wrote to this graph to the graphs of their owners; once.
+
+        Raises:
+            GraphUnavailable: there are such memories, and the store cannot write.
+        """
+        if not self._is_settled:
+            move_memories(self.store, self.names.graph)
+            self._is_settled = True
 
     def create_triple(self, triple: Mapping[str, Any], provenance: Provenance | None = None) -> dict[str, Any]:
         """Write one triple.

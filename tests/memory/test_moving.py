@@ -246,7 +246,7 @@ def test_a_folder_that_cannot_be_written_is_used_only_if_it_has_no_old_memories(
     store.apply(old_memory(NamespacedGraph(store, "mayros"), "a1", "old text") if remembers else ())
     store.close()
     reading = OxigraphStore.read_only(tmp_path)
-    memories = Memories(NamespacedGraph(reading, "mayros"))
+    graph = NamespacedGraph(reading, "mayros")
     with pytest.raises(GraphUnavailable) if remembers else nullcontext():
-        memories.settle()
+        graph.settle()
     reading.close()

@@ -3,7 +3,8 @@
 Rules kept here:
 - nothing here is HTTP;
 - a graph is that of one namespace; the base IRI, the vocabularies and the store are the plugin's;
-- memories that an earlier version wrote to the graph of a namespace are moved before the graph is used.
+- memories that an earlier version wrote to the graph of a namespace are moved before the graph is used;
+- what features keep for a namespace is kept for the last few that were used.
 """
 
 from __future__ import annotations
@@ -14,19 +15,15 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from cortex_graph import WELL_KNOWN_VOCABULARIES, NamespacedGraph
-from cortex_graph.memory_graphs import move_memories
 from cortex_skills.cancellation import CancelGroup
 from cortex_skills.doors.http.auth import AccessControl
 from cortex_skills.doors.http.bodies import Bodies
 from cortex_skills.doors.http.sandboxes import Sandboxes
 from cortex_skills.doors.http.store_health import StoreHealth
-from cortex_skills.doors.http.verification_counts import VerificationCounts
 from cortex_skills.doors.http.worker_pools import WorkerPool
 from cortex_skills.plugin import Plugin
 
 if TYPE_CHECKING:
-    from cortex_skills.features.memory.memories import Memories
-    from cortex_skills.features.proofs.logic.prover import Prover
     from cortex_skills.host import Host
 
 _MAX_GRAPHS = 256
@@ -53,23 +50,18 @@ class Service:
         self.pools = {name: WorkerPool(name, *size, deep=name == "mcp") for name, size in _POOLS.items()}
         self.store_health = StoreHealth()
         self.sandboxes = Sandboxes()
-        self.verification_counts = VerificationCounts()
         self._graphs: OrderedDict[str, NamespacedGraph] = OrderedDict()
-        self._settled: set[str] = set()
         self._hosts: dict[str, Host] = {}
-        self._provers: dict[str, Prover] = {}
         self._making = threading.Lock()
 
     def graph(self, namespace: str) -> NamespacedGraph:
         """The graph of a namespace; the caller has checked that it may be used."""
         own = self.plugin.graph
         if namespace == own.namespace:
-            self.plugin.memories.settle()
+            own.settle()
             return own
         graph = self._graph(namespace, own)
-        if namespace not in self._settled:
-            move_memories(graph.store, graph.names.graph)
-            self._settled.add(namespace)
+        graph.settle()
         return graph
 
     def _graph(self, namespace: str, own: NamespacedGraph) -> NamespacedGraph:
@@ -86,7 +78,7 @@ class Service:
                 )
                 self._graphs[namespace] = graph
                 if len(self._graphs) > _MAX_GRAPHS:
-                    self._settled.discard(self._graphs.popitem(last=False)[0])
+                    self._graphs.popitem(last=False)
             else:
                 self._graphs.move_to_end(namespace)
             return graph
@@ -96,34 +88,13 @@ class Service:
         own = self.plugin.graph
         if namespace == own.namespace:
             return self.plugin.host_of(own)
-        graph = self._graph(namespace, own)
+        graph = self.graph(namespace)
         with self._making:
             host = self._hosts.pop(namespace, None) or self.plugin.host_of(graph)
             self._hosts[namespace] = host  # the latest is the last
             if len(self._hosts) > _MAX_HOSTS:
                 del self._hosts[next(iter(self._hosts))]
             return host
-
-    def memories(self, namespace: str) -> Memories:
-        """The memories of the agents of a namespace; the caller has checked that it may be used."""
-        self.graph(namespace)
-        return self.host(namespace).memories
-
-    def prover(self, graph: NamespacedGraph) -> Prover:
-        """The rules of the namespace of a graph; the file of its shapes is read once.
-
-        Raises:
-            CortexError: `config_invalid`: a file that the configuration names holds no shapes.
-        """
-        from cortex_skills.features.proofs.logic.prover import Prover
-
-        plugin, namespace = self.plugin, graph.namespace
-        if namespace == plugin.graph.namespace:
-            return plugin.prover()
-        if namespace not in plugin.config.proofs.shapes:
-            return Prover(plugin.config, graph)
-        with self._making:
-            return self._provers.setdefault(namespace, Prover(plugin.config, graph))
 
     def under_way(self) -> int:
         """How many calls run or wait."""

@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
     from cortex_skills.cancellation import CancelGroup
     from cortex_skills.doors.http.store_health import StoreHealth
-    from cortex_skills.doors.http.verification_counts import VerificationCounts
-    from cortex_skills.features.memory.memories import Memories
-    from cortex_skills.features.proofs.logic.prover import Prover
     from cortex_skills.host import Host
     from cortex_skills.plugin import Plugin
 
@@ -44,21 +41,14 @@ class OperationService(Protocol):
     plugin: Plugin
     sandboxes: Sandboxes
     store_health: StoreHealth
-    verification_counts: VerificationCounts
     started: float
     calls: CancelGroup
 
     def graph(self, namespace: str) -> NamespacedGraph:
         """The graph of a namespace."""
 
-    def memories(self, namespace: str) -> Memories:
-        """The memories of the agents of a namespace."""
-
     def host(self, namespace: str) -> Host:
         """What operations use of a namespace."""
-
-    def prover(self, graph: NamespacedGraph) -> Prover:
-        """The rules of the namespace of a graph."""
 
     def under_way(self) -> int:
         """How many calls run or wait."""
@@ -98,11 +88,19 @@ class ApiCall:
             HttpError: the caller may not use the namespace.
             CortexError: that of the operation.
         """
-        holder = self.caller
-        namespace = holder.namespace(self.query.get("namespace"))
+        holder, host = self.caller, self.host
         permissions = holder_permissions(holder.permissions)
-        asking = Caller(holder.name, holder.holder, self.door, permissions, namespace=namespace)
-        return run(operation, asking, given, self.service.host(namespace))
+        asking = Caller(holder.name, holder.holder, self.door, permissions, namespace=host.graph.namespace)
+        return run(operation, asking, given, host)
+
+    @property
+    def host(self) -> Host:
+        """What operations use of the namespace of the call.
+
+        Raises:
+            HttpError: the caller may not use the namespace.
+        """
+        return self.service.host(self.caller.namespace(self.query.get("namespace")))
 
     def part(self, kind: Callable[[Host], P]) -> P:
         """What a feature keeps for the namespace of the call; see `Host.part`.
@@ -110,7 +108,7 @@ class ApiCall:
         Raises:
             HttpError: the caller may not use the namespace.
         """
-        return self.service.host(self.caller.namespace(self.query.get("namespace"))).part(kind)
+        return self.host.part(kind)
 
     @property
     def graph(self) -> NamespacedGraph:

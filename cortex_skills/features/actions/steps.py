@@ -42,6 +42,7 @@ from cortex_skills.features.actions.output_text import text_for_model
 from cortex_skills.features.actions.own_files import with_read_only
 from cortex_skills.features.actions.tools.approval_status import answer_of
 from cortex_skills.features.artifacts.tools.artifact_action import ArtifactAction
+from cortex_skills.features.memory.memories import memories_of
 from cortex_skills.gate.hooks import Hooks, ToolCall
 from cortex_skills.policy.budgets import RateWindow, Slot
 from cortex_skills.policy.permissions import check_call, check_permissions
@@ -166,7 +167,7 @@ class ActionSteps:
             call.agent,
             call.host.graph.namespace,
             settings,
-            call.host.memories,
+            call.host.part(memories_of),
             time.monotonic() + manifest.limits.timeout_ms / 1000,
             call.cancel,
             call.session,
@@ -190,7 +191,7 @@ class ActionSteps:
                 slot.refund()
                 return self._ask(manifest, acting, name, decision.reason, preview, facts, waits=not proposed)
             acting.check_time()
-            call.host.memories.settle()
+            call.host.graph.settle()
             recorded = {"skill": name, "inputs": inputs, "facts": facts.about, **facts.named()}
             call.host.audit.check_writable(manifest.id, agent=call.agent, **recorded)
             outputs = checked_outputs(manifest, _run(action, acting))

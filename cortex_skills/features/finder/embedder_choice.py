@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from cortex_skills.config.settings import FinderSettings
 from cortex_skills.errors import CortexError
 from cortex_skills.features.finder.embedders import Embedder
+from cortex_skills.host import Host
 
 _MODULES = {"local": ("numpy", "safetensors", "tokenizers", "wordllama"), "http": ("numpy",)}
 
@@ -34,6 +35,11 @@ def open_embedder(settings: FinderSettings) -> Embedder | None:
             hint="pip install 'cortex-skills[embeddings]'",
         )
     return _OPENERS[kind](settings)
+
+
+def embedder_of(host: Host) -> Embedder | None:
+    """The embedder of a plugin, for all namespaces: `host.shared(embedder_of)`."""
+    return open_embedder(host.config.finder)
 
 
 def _open_local(_: FinderSettings) -> Embedder:

@@ -5,6 +5,8 @@ from cortex_skills.feature import Feature
 FEATURE = Feature(
     name="memory",
     rank=20,
+    attach=("cortex_skills.features.memory.memories:open_memories",),
+    host_functions=("cortex_skills.features.memory.skill_functions:memory_functions",),
     tools=("cortex_skills.features.memory.tools",),
     rest=("cortex_skills.features.memory.rest.memory_operations",),
 )

@@ -22,22 +22,28 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pyoxigraph import Literal, Quad
 
 from cortex_graph import GraphError, NamespacedGraph, Provenance
 from cortex_graph.agent_graph import AgentGraph
-from cortex_graph.memory_graphs import memory_id, move_memories
+from cortex_graph.as_of import today_of
+from cortex_graph.memory_graphs import memory_id
 from cortex_graph.store import Pattern
 from cortex_graph.vocabulary import MEMORY_USES
 from cortex_skills.errors import CortexError
+from cortex_skills.features.finder.embedder_choice import embedder_of
 from cortex_skills.features.finder.embedders import Embedder
 from cortex_skills.features.memory.agent_memories import INDEX_TIMEOUT_S, AgentMemories
 from cortex_skills.features.memory.memory_triples import MemoryReader, memory_node, triples_of
 from cortex_skills.features.memory.model import Memory, MemoryQuery, NewMemory, Recalled, ReflectedOn, Scored
 from cortex_skills.features.memory.requests import MAX_DEPTH, MAX_SOURCES
+from cortex_skills.host import Host
 from cortex_skills.safe_io.schemas import shown
+
+if TYPE_CHECKING:
+    from cortex_skills.gate.gate import Gate
 
 log = logging.getLogger(__name__)
 
@@ -78,22 +84,11 @@ class Memories:
         self._embedder = embedder
         self._owned: OrderedDict[str, AgentMemories] = OrderedDict()
         self._lock = threading.Lock()
-        self._settled = False
         self.provider: MemoryProvider | None = None
-
-    def settle(self) -> None:
-        """Move the memories of an earlier version out of the graph of the namespace; once in a process.
-
-        Raises:
-            GraphError: the store cannot be read or written.
-        """
-        if not self._settled:
-            move_memories(self._graph.store, self._graph.names.graph)
-            self._settled = True
 
     def graph_of(self, agent: str) -> AgentGraph:
         """The memories of an agent as a graph."""
-        self.settle()
+        self._graph.settle()
         return AgentGraph(self._graph, agent)
 
     def remember(
@@ -210,7 +205,7 @@ class Memories:
             CortexError: `graph_busy`, while the memories are being indexed; the provider did not answer.
             GraphError: the read failed.
         """
-        self.settle()
+        self._graph.settle()
         with self._lock:
             owned = self._owned.get(agent)
             if owned is None:
@@ -243,3 +238,13 @@ class Memories:
         """Release the indexes."""
         with self._lock:
             self._owned.clear()
+
+
+def memories_of(host: Host) -> Memories:
+    """The memories of the agents of a namespace, of today: `host.part(memories_of)`."""
+    return Memories(today_of(host.graph), embedder=host.shared(embedder_of))
+
+
+def open_memories(gate: Gate) -> None:
+    """Open the memories of a plugin, so that an error in the settings of the embedder is raised then."""
+    gate.host.closing.append(gate.host.part(memories_of).close)

@@ -73,9 +73,10 @@ def skills_to_use_in(host: Host) -> SkillRegistry:
 
 def finder_in(host: Host) -> SkillFinder:
     """Finds the registered skills of the namespace; its index is built at the first search."""
+    from cortex_skills.features.finder.embedder_choice import embedder_of
     from cortex_skills.features.registry.skill_finder import SkillFinder
 
-    return SkillFinder(host.part(registry_in), host.embedder)
+    return SkillFinder(host.part(registry_in), host.shared(embedder_of))
 
 
 def loaded_in(host: Host) -> LoadedSkills:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cortex_skills.errors import CortexError
+from cortex_skills.features.memory.memories import memories_of
 from cortex_skills.features.registry.change_rules import MAKERS, check_learned_name, check_may_restand
 from cortex_skills.features.registry.document import SkillDocument
 from cortex_skills.features.registry.folders import write_skill_folder
@@ -123,7 +124,7 @@ def register_from_reflection(call: OperationCall, given: RegisterReflection) -> 
     check_learned_name(given.skill)
     return register_reflection(
         call.part(registry_in),
-        call.host.memories.graph_of(given.agent),
+        call.part(memories_of).graph_of(given.agent),
         given.reflection,
         name=given.skill,
         description=given.description,

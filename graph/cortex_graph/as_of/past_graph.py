@@ -38,6 +38,10 @@ class PastGraph(NamespacedGraph):
         self.past = store
         self.moment = store.records[0].moment
 
+    def settle(self) -> None:
+        """Do what `NamespacedGraph.settle` does, for the graph of today."""
+        self.today.settle()
+
     def dated(self) -> int:
         """Count the triples whose time of assertion is known; takes longer the more records there are.
 

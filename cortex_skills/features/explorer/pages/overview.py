@@ -33,6 +33,7 @@ from cortex_skills.features.explorer.triple_rows import TripleRow, assertion_row
 from cortex_skills.features.graph.rest.overview import get_assertions, get_counts
 from cortex_skills.features.graph.rest.stats import get_stats
 from cortex_skills.features.proofs.verdict import Verdict
+from cortex_skills.features.proofs.verification_counts import counts_of
 
 _LATEST = 8
 _BARS = 8
@@ -197,7 +198,7 @@ def _calls(call: PageCall) -> tuple[Svg | None, str]:
 
 
 def _attention(call: PageCall, reading: Reading) -> Iterator[Attention]:
-    verdicts = call.service.verification_counts.of(reading.graph.namespace)
+    verdicts = call.service.host(reading.graph.namespace).shared(counts_of).of(reading.graph.namespace)
     if refuted := verdicts[Verdict.REFUTED]:
         href = reading.addresses.page("proofs", verdict="refuted")
         yield Attention("bad", f"{refuted:,} refuted", "verifications since this server started:", "proofs", href)

@@ -17,6 +17,7 @@ from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.assertions import check_statements
 from cortex_skills.features.proofs.kinds import CheckContext
+from cortex_skills.features.proofs.proving import prover_of
 from cortex_skills.features.proofs.rest import proof_models as models
 from cortex_skills.features.proofs.rest.proof_checks import (
     asked_of,
@@ -144,7 +145,7 @@ def _rule_sets(call: ApiCall) -> list[RuleSet]:
     Raises:
         HttpError: `invalid_arguments`: there is no rule set of that name.
     """
-    own = call.service.prover(call.graph).namespace_rules
+    own = call.host.part(prover_of).namespace_rules
     known: dict[str, list[RuleSet]] = {_CORE: []} | ({} if own is None else {own.name: [own]})
     name = call.body.get("rule_set")
     if name is None:
@@ -160,7 +161,7 @@ def _judged(call: ApiCall, quad: Quad, sets: list[RuleSet], asked: CheckContext)
     """The judgement of a statement; else why there is none."""
     from cortex_skills.features.proofs.logic.evaluate import evaluate
 
-    if not call.service.prover(call.graph).is_on:
+    if not call.host.part(prover_of).is_on:
         return None, "verification.polValidation is off: no rules are evaluated"
     if not asked.limit_ms:
         return None, _OUT_OF_TIME

@@ -18,6 +18,7 @@ from cortex_graph import GraphError
 from cortex_skills.errors import CortexError, from_floor
 from cortex_skills.features.proofs.logic.document import KIND
 from cortex_skills.features.proofs.logic.verify import verify
+from cortex_skills.features.proofs.proving import prover_of
 from cortex_skills.features.proofs.verdict import Verdict
 from cortex_skills.injection.quoted_instructions import instructs
 from cortex_skills.safe_io.display import one_line
@@ -52,7 +53,7 @@ class AnswerProofs:
         if not found:
             return entry | {"reasons": ["it has no proof"]}
         entry["proofHash"] = found[0].id
-        if not host.prover.is_on:
+        if not host.part(prover_of).is_on:
             return entry | {"reasons": ["verification.polValidation is off"]}
         left = self.deadline - time.monotonic()
         checks = verify(
@@ -61,7 +62,7 @@ class AnswerProofs:
             replay=left > 0,
             timeout_s=max(left, 0.001),
             cancel=self.call.cancel,
-            host_rules=host.prover.namespace_rules,
+            host_rules=host.part(prover_of).namespace_rules,
         )
         entry["verdict"] = Verdict.of_all(check.verdict for check in checks).value
         return entry | {"checks": [check.for_a_model().to_json() for check in checks]}
@@ -96,10 +97,10 @@ class AnswerProofs:
         """The stored proof of a triple; without one, the current verdict of the rules, which is not stored."""
         entry = self._proof(triple)
         host, left = self.call.host, self.deadline - time.monotonic()
-        if entry["proofHash"] is not None or not host.prover.is_on or left <= 0:
+        if entry["proofHash"] is not None or not host.part(prover_of).is_on or left <= 0:
             return entry
         quad = host.graph.quad_of({key: triple[key] for key in ("subject", "predicate", "object")})
-        evaluation, _ = host.prover.evaluate(quad, self.call.skill.rules, self.call.cancel, timeout_s=left)
+        evaluation, _ = host.part(prover_of).evaluate(quad, self.call.skill.rules, self.call.cancel, timeout_s=left)
         messages = [f"{finding.message} [{name}, {finding.rule}]" for name, finding in evaluation.violations]
         reasons = ["evaluated now, and not stored", *messages]
         return entry | {"verdict": evaluation.verdict.value, "reasons": reasons}

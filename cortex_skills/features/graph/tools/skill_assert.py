@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from cortex_graph import GraphError, Provenance
 from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.features.graph.tools.triple_text import line_of
+from cortex_skills.features.proofs.proving import prover_of
 from cortex_skills.policy.permissions import check_may_assert, check_permissions, needs_proof
 from cortex_skills.tools.answer_sizes import LENGTH, LONGEST_PAGE, size_of, with_short_object
 from cortex_skills.tools.base import BUDGET, NAME, TRIPLE, VALUE, Call, Outcome, Tool
@@ -94,7 +95,7 @@ def _run(call: Call) -> Outcome:
     if not needs:
         return _answered(call.host.graph.create_triple(triple, provenance=provenance))
     others = _rules_of_others(call, triple["predicate"])
-    proved = call.host.prover.assert_proved(triple, provenance, call.skill.rules, call.cancel, others=others)
+    proved = call.host.part(prover_of).assert_proved(triple, provenance, call.skill.rules, call.cancel, others=others)
     return _answered(proved.triple, proved.proof, added=proved.added)
 
 
@@ -113,7 +114,7 @@ def _run_all(call: Call, given: Sequence[Mapping[str, Any]]) -> Outcome:
     provenance = _provenance(call)
     if any(each.needs_proof for each in statements):
         try:
-            proved = call.host.prover.assert_all(statements, provenance, call.skill.rules, call.cancel)
+            proved = call.host.part(prover_of).assert_all(statements, provenance, call.skill.rules, call.cancel)
         except RefusedStatementsError as error:
             raise _refused(error.problems, len(given)) from None
         written = [_answered(each.triple, each.proof, added=each.added) for each in proved]
@@ -198,7 +199,7 @@ def _repeated(call: Call) -> Outcome | None:
         return None
     if needs_proof:
         others = _rules_of_others(call, triple["predicate"])
-        proof = call.host.prover.valid_proof(quad, provenance, call.skill.rules, call.cancel, others=others)
+        proof = call.host.part(prover_of).valid_proof(quad, provenance, call.skill.rules, call.cancel, others=others)
         if proof is None:
             return None
     return _answered({**graph.as_json(quad), "created": False}, proof)
@@ -220,7 +221,7 @@ def _checked(call: Call, given: Mapping[str, Any]) -> tuple[dict[str, Any], Prov
 def _rules_of_others(call: Call, predicate: str) -> list[RuleSet]:
     """The rules of the active skills that require a proof of the predicate, when a proof can be made."""
     check_permissions(["proofs:request"], call.skill.manifest, "a proof")
-    prover = call.host.prover
+    prover = call.host.part(prover_of)
     if not prover.is_on:
         raise needs_proof(predicate, "switch verification.polValidation on, or assert without a proof")
     requiring = [call.active.get(name) for name in call.host.declared_predicates.skills(predicate)]

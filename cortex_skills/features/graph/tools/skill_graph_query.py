@@ -27,6 +27,7 @@ from typing import Any
 from cortex_graph import NamespacedGraph
 from cortex_skills.errors import CortexError
 from cortex_skills.features.graph.tools.triple_text import lines_shown
+from cortex_skills.features.proofs.proving import prover_of
 from cortex_skills.policy.permissions import check_permissions, is_of_memories
 from cortex_skills.safe_io.display import one_line
 from cortex_skills.tools.answer_sizes import LENGTH, LONGEST_PAGE, OF_PROOF, PAGE, fitting, how_many_fit
@@ -109,7 +110,9 @@ def _run(call: Call) -> Outcome:
     of_memories = is_of_memories(arguments.get("predicate"), graph.names)
     if of_memories:
         check_permissions(["memory:inspect"], call.skill.manifest, "a query of memories")
-        graph = call.host.memories.graph_of(call.agent)
+        from cortex_skills.features.memory.memories import memories_of
+
+        graph = call.host.part(memories_of).graph_of(call.agent)
     elif scope == "agent":
         pattern["subject"] = f"{graph.namespace}:agent:{call.agent}"
     proves = arguments.get("prove", "none") != "none"
@@ -191,7 +194,7 @@ def _marked(
 
     def required(predicate: str) -> list[str]:
         skills = [call.active.get(name) for name in host.declared_predicates.skills(predicate)]
-        sets = (host.prover.namespace_rules, *(skill.rules for skill in skills if skill is not None))
+        sets = (host.part(prover_of).namespace_rules, *(skill.rules for skill in skills if skill is not None))
         return [rules.name for rules in sets if rules is not None]
 
     proved = proved_triples(host.graph, matches, host.config, required)

@@ -25,7 +25,7 @@ from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.doors.rest.schemas import check
 from cortex_skills.errors import CortexError
 from cortex_skills.features.graph.rest.queries import select
-from cortex_skills.features.memory.memories import Memories
+from cortex_skills.features.memory.memories import Memories, memories_of
 from cortex_skills.features.memory.memory_triples import MemoryReader
 from cortex_skills.features.memory.model import Memory, MemoryQuery, NewMemory
 from cortex_skills.features.memory.requests import MAX_TEXT, new_memory
@@ -57,7 +57,7 @@ def remember_entry(call: ApiCall) -> ApiAnswer:
 
     201 if it is new; 200, with `created: false`, if its text is remembered already.
     """
-    memories, agent = memories_of(call)
+    memories, agent = asked_memories(call)
     author = None if call.caller.is_host else call.caller.name
     identifier, created = memories.remember(_new(call.body), agent=agent, author=author)
     return ApiAnswer(201 if created else 200, {"id": identifier, "created": created})
@@ -77,7 +77,7 @@ def recall_entries(call: ApiCall) -> ApiAnswer:
 
     `withProblem=true` also states which memories an embedder that fails kept from being found by their meaning.
     """
-    memories, agent = memories_of(call)
+    memories, agent = asked_memories(call)
     limit = call.body.get("limit", _LIMIT)
     if call.body.get("text", "").strip():
         query = MemoryQuery(call.body["text"].strip(), _CANDIDATES, float(call.body.get("min_importance", 0)))
@@ -94,7 +94,7 @@ def recall_entries(call: ApiCall) -> ApiAnswer:
 @OPERATIONS.add("GET", "/api/v1/memory/stats", {200: models.MemoryCounts}, query=models.MemoriesQuery, pool="slow")
 def get_memory_stats(call: ApiCall) -> ApiAnswer:
     """Count the memories."""
-    memories, agent = memories_of(call)
+    memories, agent = asked_memories(call)
     query = f"SELECT ?text {{ ?memory {MEMORY_TEXT} ?text }}"
     texts = [row["text"]["value"] for row in select(memories.graph_of(agent), query, call.service.calls)]
     stored = sum(len(text.encode()) for text in texts)
@@ -111,14 +111,14 @@ def get_memory_stats(call: ApiCall) -> ApiAnswer:
 )
 def consolidate_memories(call: ApiCall) -> ApiAnswer:
     """Answer that nothing has to be consolidated: every memory is kept from the beginning."""
-    memories_of(call)
+    asked_memories(call)
     return ApiAnswer(200, {"consolidated": 0})
 
 
 @OPERATIONS.add("GET", "/api/v1/memory/checkpoints", {200: list[dict[str, Any]]}, query=models.MemoriesQuery)
 def list_checkpoints(call: ApiCall) -> ApiAnswer:
     """List the checkpoints, of which there are none: `cortex-skills graph backup` copies the store."""
-    memories_of(call)
+    asked_memories(call)
     return ApiAnswer(200, [])
 
 
@@ -132,7 +132,7 @@ def list_checkpoints(call: ApiCall) -> ApiAnswer:
 )
 def forget_entry(call: ApiCall) -> ApiAnswer:
     """Forget a memory; skills that were made of it are degraded."""
-    memories, agent = memories_of(call)
+    memories, agent = asked_memories(call)
     identifier = check(MemoryId, call.path["id"])
     if not memories.forget(identifier, agent=agent):
         raise HttpError("not_found", "this agent has no memory with this id")
@@ -143,7 +143,7 @@ def forget_entry(call: ApiCall) -> ApiAnswer:
     return ApiAnswer(204)
 
 
-def memories_of(call: ApiCall) -> tuple[Memories, str]:
+def asked_memories(call: ApiCall) -> tuple[Memories, str]:
     """The memories of the namespace of a call, and the agent whose memories they are.
 
     Raises:
@@ -154,7 +154,7 @@ def memories_of(call: ApiCall) -> tuple[Memories, str]:
     agent = call.query.get("memoriesOf", own)
     if agent != own or not caller.has_token:
         caller.require("memories")
-    return call.service.memories(caller.namespace(call.query.get("namespace"))), agent
+    return call.host.part(memories_of), agent
 
 
 def _new(body: dict[str, Any]) -> NewMemory:

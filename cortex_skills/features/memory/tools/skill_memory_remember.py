@@ -7,6 +7,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+from cortex_skills.features.memory.memories import memories_of
 from cortex_skills.features.memory.requests import MAX_TAG, MAX_TAGS, MAX_TEXT, new_memory
 from cortex_skills.tools.base import Call, Outcome, Tool
 
@@ -14,7 +15,7 @@ from cortex_skills.tools.base import Call, Outcome, Tool
 def _run(call: Call) -> Outcome:
     given = call.arguments
     new = new_memory(given["text"], {key: given[key] for key in ("importance", "tags") if key in given})
-    identifier, created = call.host.memories.remember(new, agent=call.agent, skill=call.skill.name)
+    identifier, created = call.host.part(memories_of).remember(new, agent=call.agent, skill=call.skill.name)
     text = "Remembered." if created else "Remembered already."
     return Outcome(text, {"id": identifier, "created": created}, spent=int(created))
 

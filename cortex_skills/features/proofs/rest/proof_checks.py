@@ -21,6 +21,7 @@ from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.rest.operations import ApiCall
 from cortex_skills.features.proofs.kinds import CheckContext, check_stored, type_of
 from cortex_skills.features.proofs.verdict import Check, Verdict
+from cortex_skills.features.proofs.verification_counts import counts_of
 
 _HEX = frozenset("0123456789abcdef")
 
@@ -60,7 +61,7 @@ def checked(proof: StoredProof, call: ApiCall, asked: CheckContext) -> CheckedPr
     began = time.perf_counter()
     checks = check_stored(proof, call.graph, asked)
     verdict = Verdict.of_all(check.verdict for check in checks)
-    call.service.verification_counts.add(call.graph.namespace, verdict)
+    call.host.shared(counts_of).add(call.graph.namespace, verdict)
     return CheckedProof(verdict, checks, now_text(), round((time.perf_counter() - began) * 1e6))
 
 

@@ -26,6 +26,7 @@ from cortex_skills.features.proofs.kinds import CheckContext, kind_named, type_o
 from cortex_skills.features.proofs.rest import proof_models as models
 from cortex_skills.features.proofs.rest.proof_checks import asked_of, checked, now_text, proof_in_path
 from cortex_skills.features.proofs.verdict import Verdict
+from cortex_skills.features.proofs.verification_counts import counts_of
 
 COUNTED = 10_000
 _DEFAULT_LIMIT = 100
@@ -87,7 +88,7 @@ def _taken(call: ApiCall, given: dict[str, Any], asked: CheckContext) -> Importe
     document, rules = given["proof_data"], tuple(given.get("rules", ()))
     shown = ProofToImport(document, given["proof_type"], given.get("subject"), given.get("predicate"), rules)
     taken = import_proof(shown, call.graph, asked)
-    call.service.verification_counts.add(call.graph.namespace, taken.verdict)
+    call.host.shared(counts_of).add(call.graph.namespace, taken.verdict)
     return taken
 
 
@@ -216,7 +217,7 @@ def get_proof_stats(call: ApiCall) -> ApiAnswer:
         size += sum(len(proof.content.encode()) for proof in proofs)
         if cursor is None or types.total() >= COUNTED:
             break
-    verdicts = call.service.verification_counts.of(call.graph.namespace)
+    verdicts = call.host.shared(counts_of).of(call.graph.namespace)
     document = {
         "total_proofs": types.total(),
         "proofs_by_type": dict(sorted(types.items())),

@@ -15,7 +15,7 @@ from cortex_skills.doors.rest.model_types import MemoryId
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.doors.rest.schemas import check
 from cortex_skills.features.memory.rest.memory_models import MemoriesQuery
-from cortex_skills.features.memory.rest.memory_operations import memories_of
+from cortex_skills.features.memory.rest.memory_operations import asked_memories
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry.composition import BUDGET, composed, declared_namespaces
 from cortex_skills.features.registry.reflections import promotion_view
@@ -38,7 +38,7 @@ OPERATIONS = Operations()
 )
 def promote_reflection(call: ApiCall) -> ApiAnswer:
     """Make a skill of a reflection, which the path names by the id of the memory."""
-    _, agent = memories_of(call)
+    _, agent = asked_memories(call)
     done, reflection = call.operate(
         changes.register_from_reflection,
         skill=call.body["name"],
@@ -63,7 +63,7 @@ def promote_reflection(call: ApiCall) -> ApiAnswer:
 def compose_skill(call: ApiCall) -> ApiAnswer:
     """Return a version of a skill with the reflections that it composes with, within a budget."""
     registry, version = version_of(call)
-    memories, agent = memories_of(call)
+    memories, agent = asked_memories(call)
     own = registry.terms.names.namespace
     allowed = {own, *filter(call.caller.may_use, call.service.plugin.config.registry.reflection_namespaces)}
     budget = (call.body or {}).get("budget_tokens", BUDGET)

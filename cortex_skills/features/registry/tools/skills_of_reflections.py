@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from cortex_skills.features.memory.memories import memories_of
 from cortex_skills.features.memory.tools.skill_memory_context import cleaned_memory
 from cortex_skills.features.memory.tools.skill_memory_reflect import MEMORY_ID
 from cortex_skills.features.registry import skill_changes as changes
@@ -52,13 +53,13 @@ def _compose(call: Call) -> Outcome:
     document = host.part(skills_to_use_in).document(version)
     found = composed(
         declared_namespaces(document.reflections, allowed.__contains__),
-        lambda namespace: host.memories.reflections(agent=call.agent, namespace=namespace),
+        lambda namespace: host.part(memories_of).reflections(agent=call.agent, namespace=namespace),
         lambda memory: (cleaned_memory(memory, host.cleaning)[0] or {}).get("text"),
         budget,
         datetime.now(UTC),
     )
     own = (each.memory for each in found.reflections if each.namespace == host.graph.namespace)
-    host.memories.used(own, agent=call.agent)
+    host.part(memories_of).used(own, agent=call.agent)
     text, shown = shown_skill(call, record, version.id)
     details = composition_view(version, found, budget) | {
         "body": shown["document"]["body"],

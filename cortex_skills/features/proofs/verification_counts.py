@@ -1,4 +1,4 @@
-"""How many proofs were verified since the server started, by namespace and verdict. No verdict is cached."""
+"""How many proofs were verified since the plugin opened, by namespace and verdict. No verdict is cached."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import threading
 from collections import Counter, OrderedDict
 
 from cortex_skills.features.proofs.verdict import Verdict
+from cortex_skills.host import Host
 
 _MAX_NAMESPACES = 1024
 
@@ -29,3 +30,8 @@ class VerificationCounts:
         """The counts of a namespace."""
         with self._lock:
             return Counter(self._counts.get(namespace, ()))
+
+
+def counts_of(_: Host) -> VerificationCounts:
+    """The counts of a plugin: `host.shared(counts_of)`."""
+    return VerificationCounts()
