@@ -15,6 +15,12 @@ from cortex_skills.policy.declared_predicates import DeclaredPredicates
 from cortex_skills.policy.permissions import check_may_assert, check_may_remove
 
 
+def is_author(graph: NamespacedGraph, agent: str, triple_id: str) -> bool:
+    """Whether an agent asserted a statement, without a skill."""
+    record = graph.provenance_of(triple_id) or {}
+    return record.get("agent") == agent and record.get("skill") is None
+
+
 def is_withdrawn(
     triple: Mapping[str, Any],
     graph: NamespacedGraph,

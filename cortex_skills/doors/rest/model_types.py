@@ -177,3 +177,34 @@ class PastAnswer(ApiModel, total=False):
 
     asOf: Annotated[str, Field(description="The moment.")]
     undated: Annotated[Count, Field(description="How many of these triples have no known time of assertion.")]
+
+
+FullName = Annotated[str, Field(description="A full name.")]
+
+
+class PlainTriple(ApiModel):
+    """A triple."""
+
+    subject: Name
+    predicate: Name
+    object: Value
+
+
+class TripleProvenance(ApiModel):
+    """Who asserted a triple, with which skill, and when; null for what is not known."""
+
+    agent: str | None
+    skill: str | None
+    skillVersion: str | None
+    time: str | None
+
+
+class StoredTriple(ApiModel):
+    """A triple, as it is stored."""
+
+    id: TripleId
+    subject: FullName
+    predicate: FullName
+    object: Value
+    provenance: NotRequired[TripleProvenance | None]
+    created_at: NotRequired[Annotated[str, Field(description="When it was asserted.")]]

@@ -10,9 +10,9 @@ from __future__ import annotations
 import logging
 
 from cortex_graph import GraphError, NamespacedGraph
+from cortex_skills.doors.rest.graph_rows import select
 from cortex_skills.doors.rest.operations import OperationService
 from cortex_skills.errors import CortexError
-from cortex_skills.features.graph.rest.queries import select
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,6 @@ FEATURE = Feature(
         "cortex_skills.features.graph.rest.queries",
         "cortex_skills.features.graph.rest.stats",
         "cortex_skills.features.graph.rest.overview",
-        "cortex_skills.features.graph.rest.verification",
     ),
     commands={
         "Keep the graph": {

@@ -7,7 +7,7 @@ FEATURE = Feature(
     rank=30,
     attach=("cortex_skills.features.proofs.proving:read_namespace_rules",),
     tools=("cortex_skills.features.proofs.tools",),
-    rest=("cortex_skills.features.proofs.rest.proofs",),
+    rest=("cortex_skills.features.proofs.rest.proofs", "cortex_skills.features.proofs.rest.verification"),
     commands={
         "Prove statements": {
             "proof": "cortex_skills.features.proofs.cli.proof:proof",

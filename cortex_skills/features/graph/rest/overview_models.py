@@ -9,6 +9,7 @@ from cortex_skills.doors.rest.model_types import (
     ApiModel,
     Count,
     Cursor,
+    FullName,
     Moment,
     NamespaceQuery,
     NextCursor,
@@ -16,12 +17,11 @@ from cortex_skills.doors.rest.model_types import (
     PastQuery,
     QueryBoolean,
     TripleId,
+    TripleProvenance,
     Value,
 )
-from cortex_skills.features.graph.rest.triple_models import TripleProvenance
 
 _QueryName = Annotated[str, Field(min_length=1, max_length=2048)]
-_FullName = Annotated[str, Field(description="A full name.")]
 _Exact = Annotated[bool, Field(description="Whether the number is exact; else it is a lower bound.")]
 
 
@@ -43,7 +43,7 @@ class NeighbourValue(ApiModel):
 class NeighbourGroup(ApiModel):
     """The triples of the resource with one predicate."""
 
-    predicate: _FullName
+    predicate: FullName
     count: Count
     exact: _Exact
     rows: list[NeighbourValue]
@@ -62,7 +62,7 @@ class NeighbourDirection(ApiModel):
 class ResourceNeighbourhood(PastAnswer):
     """The triples of a resource, grouped by predicate."""
 
-    name: _FullName
+    name: FullName
     iri: str
     outgoing: NeighbourDirection
     incoming: NeighbourDirection
@@ -71,14 +71,14 @@ class ResourceNeighbourhood(PastAnswer):
 class PredicateUse(ApiModel):
     """A predicate, and how many triples have it."""
 
-    predicate: _FullName
+    predicate: FullName
     count: Count
 
 
 class AsserterUse(ApiModel):
     """An agent or a version of a skill, and how many triples it asserted."""
 
-    name: _FullName
+    name: FullName
     kind: Literal["agent", "skill", "other"]
     assertions: Annotated[Count, Field(description="Those that are in the graph.")]
     withdrawn: Annotated[Count, Field(description="Those that were withdrawn.")]
@@ -128,8 +128,8 @@ class ListedAssertion(ApiModel):
     """An assertion of a triple."""
 
     id: TripleId
-    subject: _FullName
-    predicate: _FullName
+    subject: FullName
+    predicate: FullName
     object: Value
     record: Annotated[str, Field(description="The name of its record.")]
     provenance: TripleProvenance
@@ -156,8 +156,8 @@ class FoundTriple(ApiModel):
     """A triple that was found."""
 
     id: TripleId
-    subject: _FullName
-    predicate: _FullName
+    subject: FullName
+    predicate: FullName
     object: Value
 
 
@@ -168,7 +168,7 @@ class FoundHit(ApiModel):
         Literal["name", "id", "predicate", "asserter", "begins", "text"],
         Field(description="Its whole name, its id, the beginning of its name, or a text that contains it."),
     ]
-    name: _FullName
+    name: FullName
     triple: NotRequired[Annotated[FoundTriple, Field(description="The triple with the id or the text.")]]
 
 

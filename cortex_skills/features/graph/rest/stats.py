@@ -23,9 +23,9 @@ from cortex_graph.memory_graphs import agents_remembering
 from cortex_graph.vocabulary import TYPE
 from cortex_skills import __version__
 from cortex_skills.doors.rest import server_models
+from cortex_skills.doors.rest.graph_rows import select
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.features.graph.rest import triple_models
-from cortex_skills.features.graph.rest.queries import select
 
 COUNTED = 100_000
 

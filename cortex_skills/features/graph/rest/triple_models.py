@@ -10,12 +10,14 @@ from cortex_skills.doors.rest.model_types import (
     ApiModel,
     Count,
     Cursor,
+    FullName,
     GraphQuery,
-    Name,
     NextCursor,
     PastAnswer,
     PastQuery,
+    PlainTriple,
     QueryBoolean,
+    StoredTriple,
     Time,
     TripleId,
     Value,
@@ -29,7 +31,6 @@ _ExactTotal = Annotated[QueryBoolean, Field(description="Count all of them, howe
 _WithProvenance = Annotated[QueryBoolean, Field(description="Add to each triple who asserted it.")]
 _PatternName = Annotated[str, Field(min_length=1, max_length=65_536)]
 _Party = Annotated[str, Field(min_length=1, max_length=256)]
-_FullName = Annotated[str, Field(description="A full name.")]
 
 
 class GetQuery(PastQuery, total=False):
@@ -90,14 +91,6 @@ class TriplePattern(ApiModel, total=False):
     provenance: Annotated[bool, Field(description="Add to each triple who asserted it.")]
 
 
-class PlainTriple(ApiModel):
-    """A triple."""
-
-    subject: Name
-    predicate: Name
-    object: Value
-
-
 class GivenProvenance(ApiModel, total=False):
     """Who asserted a triple."""
 
@@ -154,32 +147,12 @@ class Acknowledgement(ApiModel):
     ok: Literal[True]
 
 
-class TripleProvenance(ApiModel):
-    """Who asserted a triple, with which skill, and when; null for what is not known."""
-
-    agent: str | None
-    skill: str | None
-    skillVersion: str | None
-    time: str | None
-
-
-class StoredTriple(ApiModel):
-    """A triple, as it is stored."""
-
-    id: TripleId
-    subject: _FullName
-    predicate: _FullName
-    object: Value
-    provenance: NotRequired[TripleProvenance | None]
-    created_at: NotRequired[Annotated[str, Field(description="When it was asserted.")]]
-
-
 class CreatedTriple(ApiModel):
     """A triple, and whether it is new."""
 
     id: TripleId
-    subject: _FullName
-    predicate: _FullName
+    subject: FullName
+    predicate: FullName
     object: Value
     created: Annotated[bool, Field(description="Whether this request created it.")]
 

@@ -28,9 +28,10 @@ from cortex_graph.provenance import Provenance
 from cortex_graph.records import assertion_times
 from cortex_graph.short_ids import full_triple_id
 from cortex_skills.doors.http.http_errors import HttpError
-from cortex_skills.doors.rest.model_types import GraphQuery
+from cortex_skills.doors.rest.model_types import GraphQuery, StoredTriple
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.features.graph.rest import triple_models as models
+from cortex_skills.policy.removals import is_author
 from cortex_skills.safe_io.strict_json import read_json
 
 _PARTS = ("subject", "predicate", "object")
@@ -76,7 +77,7 @@ def create_triples(call: ApiCall) -> ApiAnswer:
 @OPERATIONS.add(
     "GET",
     "/api/v1/triples/{id}",
-    {200: models.StoredTriple},
+    {200: StoredTriple},
     query=models.GetQuery,
     errors=("not_found", "graph_busy", "query_timeout"),
 )
@@ -107,7 +108,7 @@ def delete_triple(call: ApiCall) -> ApiAnswer:
     triple_id = check_id(full_triple_id(graph, call.path["id"]))
     erases = call.query.get("erase", False)
     has_proofs = graph.proofs.has_any(triple_id)
-    if has_proofs and (erases or not is_author(call, triple_id)):
+    if has_proofs and (erases or not is_author(graph, call.caller.name, triple_id)):
         call.caller.require("provenance")
     if has_proofs and not erases:
         removed = graph.withdraw(triple_id, Provenance(agent=call.caller.name))
@@ -249,12 +250,6 @@ def _time(text: str | None) -> datetime | None:
     if moment is None or moment.tzinfo is None:
         raise invalid("provenance.time", "is not a time with a time zone", hint="for instance 2026-01-31T12:00:00Z")
     return moment
-
-
-def is_author(call: ApiCall, triple_id: str) -> bool:
-    """Whether the caller asserted a triple, without a skill."""
-    record = call.graph.provenance_of(triple_id) or {}
-    return record.get("agent") == call.caller.name and record.get("skill") is None
 
 
 def _no_such_triple() -> HttpError:

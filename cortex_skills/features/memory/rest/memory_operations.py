@@ -20,11 +20,11 @@ from cortex_graph.datetimes import date_time
 from cortex_graph.vocabulary import MEMORY_IMPORTANCE, MEMORY_TAG, MEMORY_TEXT, MEMORY_TIME
 from cortex_skills.doors.http.bodies import invalid
 from cortex_skills.doors.http.http_errors import HttpError
+from cortex_skills.doors.rest.graph_rows import select
 from cortex_skills.doors.rest.model_types import MemoryId
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.doors.rest.schemas import check
 from cortex_skills.errors import CortexError
-from cortex_skills.features.graph.rest.queries import select
 from cortex_skills.features.memory.memories import Memories, memories_of
 from cortex_skills.features.memory.memory_triples import MemoryReader
 from cortex_skills.features.memory.model import Memory, MemoryQuery, NewMemory

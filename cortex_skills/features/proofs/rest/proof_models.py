@@ -14,12 +14,13 @@ from cortex_skills.doors.rest.model_types import (
     Name,
     NamespaceQuery,
     NextCursor,
+    PlainTriple,
     ProofId,
     QueryBoolean,
+    StoredTriple,
     TripleId,
     Value,
 )
-from cortex_skills.features.graph.rest.triple_models import PlainTriple, StoredTriple
 
 _Verdict = Literal["verified", "refuted", "not_evaluated"]
 _IsVerified = Annotated[bool, Field(description="Whether the verdict is `verified`.")]

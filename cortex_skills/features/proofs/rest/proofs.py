@@ -20,13 +20,13 @@ from cortex_graph.proofs import StoredProof
 from cortex_skills.doors.rest.model_types import NamespaceQuery
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.errors import CortexError
-from cortex_skills.features.graph.rest.triples import is_author
 from cortex_skills.features.proofs.importing import ImportedProof, ProofToImport, import_proof
 from cortex_skills.features.proofs.kinds import CheckContext, kind_named, type_of
 from cortex_skills.features.proofs.rest import proof_models as models
 from cortex_skills.features.proofs.rest.proof_checks import asked_of, checked, now_text, proof_in_path
 from cortex_skills.features.proofs.verdict import Verdict
 from cortex_skills.features.proofs.verification_counts import counts_of
+from cortex_skills.policy.removals import is_author
 
 COUNTED = 10_000
 _DEFAULT_LIMIT = 100
@@ -119,7 +119,8 @@ def delete_proof(call: ApiCall) -> ApiAnswer:
     Also needs the permission `provenance` if a record links to the proof, unless the caller asserted the statement.
     """
     proof = proof_in_path(call)
-    if call.graph.proofs.is_linked(proof.id) and not all(is_author(call, triple_id) for triple_id in proof.proves):
+    graph, name = call.graph, call.caller.name
+    if graph.proofs.is_linked(proof.id) and not all(is_author(graph, name, each) for each in proof.proves):
         call.caller.require("provenance")
     call.graph.proofs.remove(proof.id)
     return ApiAnswer(200, {"proof_id": proof.id, "deleted": True})
