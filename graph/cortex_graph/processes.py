@@ -72,6 +72,7 @@ class WorkerProcess:
         self.timed_out = False
         self.was_killed = False
         self.on_timeout: Callable[[WorkerProcess], None] | None = None
+        self.reads: tuple[str, int] | None = None  # the copy that it has open, and how many changes it made in it
         self._lock = threading.Lock()
         self._deadline: float | None = None
         self._timer: threading.Timer | None = None

@@ -98,7 +98,7 @@ class QueryEvaluator:
         deadline = time.monotonic() + timeout_s
         tokens = read_tokens(text, MOST_DEPTH)
         try:
-            snapshot = self._snapshots.lease(frozenset((*dataset.default, *dataset.named)))
+            lease = self._snapshots.lease(frozenset((*dataset.default, *dataset.named)))
         except OSError as error:
             raise GraphUnavailable(
                 f"the store cannot be copied for a query: {error.strerror or error}",
@@ -111,7 +111,6 @@ class QueryEvaluator:
             threading.Thread(target=self._check, args=(numbers,), name="cortex-numbers", daemon=True).start()
         request = {
             "careful": None if careful is None else asdict(careful),
-            "snapshot": str(snapshot.path),
             "text": text,
             "default": [graph.value for graph in dataset.default],
             "named": [graph.value for graph in dataset.named],
@@ -120,7 +119,7 @@ class QueryEvaluator:
         }
         try:
             is_graph, chunks = run_query(
-                self.workers, request, deadline, lambda: self._snapshots.release(snapshot), cancel, self._named
+                self.workers, request, lease, deadline, lambda: self._snapshots.release(lease), cancel, self._named
             )
         except QuerySyntax as error:
             raise invalid("query", f"is not SPARQL 1.1: {error}") from error
@@ -129,11 +128,11 @@ class QueryEvaluator:
     def _check(self, numbers: NumberState) -> None:
         """Ask a copy of the store whether it has a long number; a check that fails is made by the next process."""
         with suppress(GraphError, OSError, ValueError):
-            snapshot = self._snapshots.lease(frozenset())
-            request = {"snapshot": str(snapshot.path), "text": numbers.question, "careful": None, "named": None}
+            lease = self._snapshots.lease(frozenset())
+            request = {"text": numbers.question, "careful": None, "named": None}
             request |= {"results": QueryResultsFormat.JSON.media_type}
             deadline = time.monotonic() + _CHECK_S
-            _, chunks = run_query(self.workers, request, deadline, lambda: self._snapshots.release(snapshot))
+            _, chunks = run_query(self.workers, request, lease, deadline, lambda: self._snapshots.release(lease))
             if not json.loads(b"".join(chunks))["boolean"]:
                 numbers.found_none()
 

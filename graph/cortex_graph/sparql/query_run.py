@@ -20,6 +20,8 @@ from cortex_graph.engine_errors import damage_in
 from cortex_graph.exceptions import GraphError, GraphUnavailable, InvalidArguments, QueryLimit, QueryTimeout
 from cortex_graph.processes import ProcessPool, WorkerProcess
 from cortex_graph.sparql.query_worker import PIECE
+from cortex_graph.sparql.recent_changes import as_text
+from cortex_graph.sparql.snapshots import Lease
 
 MEMORY_BYTES = 1 << 30
 _MODULE = "cortex_graph.sparql.query_worker"
@@ -37,6 +39,7 @@ def query_pool(size: int | None = None, waiting: int = 32, memory_bytes: int = M
 def run_query(
     pool: ProcessPool,
     request: dict[str, Any],
+    lease: Lease,
     deadline: float,
     at_end: Callable[[], None],
     cancel: Cancellation | None = None,
@@ -48,7 +51,8 @@ def run_query(
 
     Args:
         pool: the processes, see `query_pool`.
-        request: see `query_worker.py`; `timeout` is added.
+        request: see `query_worker.py`; what to read and `timeout` are added.
+        lease: what to read; `at_end` releases it.
         deadline: when the query is killed, by `time.monotonic`.
         at_end: called once, when the query has ended for any reason.
         cancel: cancels the call.
@@ -68,7 +72,7 @@ def run_query(
         at_end()
         raise
     try:
-        is_graph = run.begin(request, deadline)
+        is_graph = run.begin(request, lease, deadline)
         chunks = run.chunks()
         next(chunks)  # to the first piece; closing it ends the query from now on
     except BaseException:
@@ -100,14 +104,19 @@ class _Run:
         self._ended = False
         self._first: list[bytes] = []
 
-    def begin(self, request: dict[str, Any], deadline: float) -> bool:
+    def begin(self, request: dict[str, Any], lease: Lease, deadline: float) -> bool:
         """Send the request, and read until a first piece or the end of the answer has arrived."""
         self._process.kill_at(deadline)
+        path = str(lease.snapshot.path)
+        known, self._process.reads = self._process.reads, None
+        made = known[1] if known is not None and known[0] == path else 0
+        request = request | {"snapshot": path, "changes": as_text(lease.changes[made:])}
         try:
             self._process.send(b"Q", json.dumps(request).encode())
         except BrokenPipeError:
             raise _ended(self._process) from None
         is_graph = bool(json.loads(self._read()[1])["graph"])
+        self._process.reads = (path, max(made, len(lease.changes)))
         while sum(map(len, self._first)) < PIECE:
             kind, content = self._read()
             if kind == b"F":

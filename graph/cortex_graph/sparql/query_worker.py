@@ -1,7 +1,8 @@
 """The process that evaluates queries, so that a query can be killed; see `cortex_graph.processes`.
 
 Rules kept here:
-- it reads a snapshot, never a store that another process writes to;
+- it reads a snapshot, never a store that another process writes to. Changes that a query must see and the snapshot
+  does not have are made in a copy of the snapshot that only this process uses, beside it: the files of data are shared;
 - it cannot open a socket (on Linux), and it inherits no environment;
 - its memory and its processor time are bounded;
 - the answer is sent while it is made, in frames: `H` is the header (JSON: whether it is a graph), `D` a piece of the
@@ -24,6 +25,7 @@ from cortex_graph.worker_channel import WorkerChannel
 PIECE = 1 << 16
 _EXACT = "urn:cortex-graph:exact/"  # `exact_numbers.FUNCTIONS`, which is not imported for most queries
 _MAX_PIECE = 1 << 24
+OF_PROCESS = ".of-"  # and the id of this process, behind the name of a snapshot: what it made of it
 NOTHING = NamedNode("urn:cortex-graph:nothing")  # an empty list would mean the store's own default graph
 
 _RESULTS = {
@@ -56,24 +58,86 @@ class AnswerOutput:
 
 
 class OpenSnapshot:
-    """The snapshot of the last query, kept open for the next one."""
+    """The snapshot of the last query, kept open for the next one, with the changes that were made in it."""
 
     def __init__(self) -> None:
         self._path = ""
+        self._own = ""
         self._store: Store | None = None
 
-    def open(self, path: str) -> Store:
-        """Return a snapshot: a folder of RocksDB, or a file of N-Quads that is read into memory."""
-        if self._store is None or path != self._path:
-            self._store = None
-            if os.path.isdir(path):  # noqa: PTH112 - pathlib takes as long to import as a query
-                self._store = Store.read_only(path)
-            else:
-                store = Store()
-                store.bulk_load(path=path, format=RdfFormat.N_QUADS, lenient=True)
-                self._store = store
+    def open(self, path: str, changes: list[tuple[str, str]]) -> Store:
+        """Return a snapshot, a folder of RocksDB or a file of N-Quads that is read into memory, with changes."""
+        if path != self._path:
+            self._close()
             self._path = path
-        return self._store
+        if changes and not self._own and os.path.isdir(path):  # noqa: PTH112 - pathlib takes as long as a query
+            self._store, own = None, f"{path}{OF_PROCESS}{os.getpid()}"
+            remove_abandoned(path)
+            copy_folder(path, own)
+            self._own = own
+        if self._store is None:
+            self._store = self._opened(path)
+        store, self._store = self._store, None  # a copy with a part of the changes is not used again
+        for kind, change in changes:
+            if kind == "insert":
+                store.load(change, RdfFormat.N_QUADS, lenient=True)
+            else:
+                store.update(change)
+        self._store = store
+        return store
+
+    def _opened(self, path: str) -> Store:
+        if self._own:
+            return Store(self._own)
+        if os.path.isdir(path):  # noqa: PTH112
+            return Store.read_only(path)
+        store = Store()
+        store.bulk_load(path=path, format=RdfFormat.N_QUADS, lenient=True)
+        return store
+
+    def _close(self) -> None:
+        self._store = None
+        if self._own:
+            import shutil
+
+            shutil.rmtree(self._own, ignore_errors=True)
+            self._own = ""
+
+
+def remove_abandoned(path: str) -> None:
+    """Remove what processes that have ended made of a snapshot."""
+    import shutil
+
+    parent, name = os.path.split(path)
+    for entry in os.listdir(parent):  # noqa: PTH208
+        before, _, pid = entry.rpartition(OF_PROCESS)
+        if before == name and pid.isdecimal() and not _is_alive(int(pid)):
+            shutil.rmtree(os.path.join(parent, entry), ignore_errors=True)  # noqa: PTH118
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return pid != os.getpid()
+
+
+def copy_folder(path: str, target: str) -> None:
+    """Copy the folder of a store to which no process writes; its files of data are shared, since none changes."""
+    import shutil
+
+    os.mkdir(target, 0o700)  # noqa: PTH102
+    for entry in os.scandir(path):
+        copied = os.path.join(target, entry.name)  # noqa: PTH118
+        with contextlib.suppress(OSError):  # a file system without links
+            if entry.name.endswith(".sst"):
+                os.link(entry.path, copied)
+                continue
+        if entry.is_file(follow_symlinks=False):
+            shutil.copyfile(entry.path, copied)
 
 
 def answer(request: dict[str, Any], snapshot: OpenSnapshot, channel: WorkerChannel) -> None:
@@ -81,7 +145,7 @@ def answer(request: dict[str, Any], snapshot: OpenSnapshot, channel: WorkerChann
     output = AnswerOutput(channel)
     bound_time(request["timeout"])
     try:
-        store = snapshot.open(request["snapshot"])
+        store = snapshot.open(request["snapshot"], request["changes"])
         found = evaluated(store, request)
         is_graph = isinstance(found, QueryTriples)
         channel.send(b"H", json.dumps({"graph": is_graph}).encode())

@@ -2,7 +2,8 @@
 
 Rules kept here:
 - a query sees every write that was answered before it: a copy is fresh for some graphs if none of them was written to
-  since the copy was begun;
+  since the copy was begun, or if the changes since then are known (`recent_changes.py`). The process that reads the
+  copy makes these changes in a copy of its own, so that not each query after a write copies the store;
 - concurrent queries share a copy, which is used until it is stale, and removed when its last query has ended;
 - copies are in a folder that only this user can read, and are removed with the store.
 """
@@ -16,12 +17,15 @@ import sys
 import threading
 import uuid
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
 from pyoxigraph import NamedNode
+
+from cortex_graph.sparql.query_worker import OF_PROCESS
+from cortex_graph.sparql.recent_changes import Change, RecentChanges
 
 _MAX_COPIES = 8  # of different sets of graphs
 
@@ -35,16 +39,31 @@ class Revisions:
         self._now = 0
         self._all = 0
         self._graphs: dict[str, int] = {}
+        self._changes = RecentChanges()
 
-    @property
-    def now(self) -> int:
-        """The number of writes."""
-        return self._now
+    def copied(self) -> int:
+        """Return the number of writes, of which a copy that is begun now has all; later ones are kept."""
+        with self._lock:
+            self._changes.begin(self._now)
+            return self._now
 
-    def wrote(self, graphs: Iterable[NamedNode] | None) -> None:
-        """Record a write to some graphs, to any when None; called before the write is answered."""
+    def changes_between(self, number: int, last: int) -> Sequence[Change] | None:
+        """Return the changes of the writes after one, up to a last one; None when some of them are not known."""
+        with self._lock:
+            found = self._changes.after(number)
+        return None if found is None else found[: last - number]
+
+    def wrote(self, graphs: Iterable[NamedNode] | None, change: Change | None = None) -> None:
+        """Record a write to some graphs, to any when None; called before the write is answered.
+
+        Args:
+            graphs: that it may have changed.
+            change: what it changed; None when that is not known.
+
+        """
         with self._lock:
             self._now += 1
+            self._changes.add(self._now, change)
             if graphs is None:
                 self._all = self._now
             else:
@@ -68,6 +87,17 @@ class Snapshot:
     revision: int
     users: int = 0
     current: bool = True
+
+
+@dataclass(frozen=True)
+class Lease:
+    """A copy for one query, and the changes after it up to the last one of its graphs, one for each write.
+
+    Later writes, to graphs that the query may not see, make it no slower.
+    """
+
+    snapshot: Snapshot
+    changes: Sequence[Change] = ()
 
 
 class SnapshotCache:
@@ -100,8 +130,8 @@ class SnapshotCache:
         self._current: dict[frozenset[NamedNode], Snapshot] = {}
         self._numbers = count(1)
 
-    def lease(self, graphs: frozenset[NamedNode]) -> Snapshot:
-        """Return a copy that is fresh for some graphs; the caller releases it."""
+    def lease(self, graphs: frozenset[NamedNode]) -> Lease:
+        """Return a copy that is fresh for some graphs, with the changes that make it so; the caller releases it."""
         if self._owner != os.getpid():  # in a fork; the copies belong to the parent
             self._owner, self._folder = os.getpid(), None
             self._current = {key: copy for key, copy in self._current.items() if copy.revision == sys.maxsize}
@@ -111,7 +141,7 @@ class SnapshotCache:
         if (found := self._fresh(key, needed)) is None:
             with self._making:
                 if (found := self._fresh(key, needed)) is None:
-                    found = self._make(key, graphs)
+                    found = Lease(self._make(key, graphs))
         return found
 
     def use(self, copy: Path) -> None:
@@ -119,8 +149,9 @@ class SnapshotCache:
         self._per_graphs = False
         self._current[frozenset()] = Snapshot(copy.resolve(), sys.maxsize)
 
-    def release(self, snapshot: Snapshot) -> None:
+    def release(self, lease: Lease) -> None:
         """Release a copy."""
+        snapshot = lease.snapshot
         with self._lock:
             snapshot.users -= 1
             gone = not snapshot.users and not snapshot.current
@@ -137,20 +168,23 @@ class SnapshotCache:
         if folder is not None and self._owner == os.getpid():
             _remove(folder)
 
-    def _fresh(self, key: frozenset[NamedNode], needed: int) -> Snapshot | None:
+    def _fresh(self, key: frozenset[NamedNode], needed: int) -> Lease | None:
         with self._lock:
             found = self._current.get(key)
-            if found is None or found.revision < needed:
+            if found is None:
+                return None
+            changes = () if found.revision >= needed else self._revisions.changes_between(found.revision, needed)
+            if changes is None:
                 return None
             found.users += 1
-            return found
+            return Lease(found, changes)
 
     def _make(self, key: frozenset[NamedNode], graphs: frozenset[NamedNode]) -> Snapshot:
         if self._folder is None:
             self._folder = self._make_folder()
             self._forgotten = weakref.finalize(self, _remove_own, self._folder, os.getpid())
         name = f"{os.getpid()}-{next(self._numbers)}"
-        snapshot = Snapshot(self._folder / name, self._revisions.now, users=1)
+        snapshot = Snapshot(self._folder / name, self._revisions.copied(), users=1)
         try:
             self._take(snapshot.path, graphs)
         except BaseException:
@@ -175,6 +209,8 @@ def _remove_own(folder: Path, owner: int) -> None:
 
 
 def _remove(path: Path) -> None:
+    for copy in path.parent.glob(f"{path.name}{OF_PROCESS}*"):
+        shutil.rmtree(copy, ignore_errors=True)
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:

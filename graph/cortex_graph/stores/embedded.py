@@ -38,6 +38,7 @@ from cortex_graph.engine_errors import explained
 from cortex_graph.exceptions import GraphCorrupt, GraphError, GraphUnavailable
 from cortex_graph.processes import ProcessPool
 from cortex_graph.sparql.evaluation import QueryEvaluator
+from cortex_graph.sparql.recent_changes import Change
 from cortex_graph.sparql.snapshots import Revisions
 from cortex_graph.store import PAGE_BYTES, Changes, Dataset, Page, Pattern, QueryAnswer, Triple, triple_of
 from cortex_graph.stores.change_counter import ChangeCounter
@@ -284,21 +285,22 @@ class OxigraphStore:
         self._numbers.check(quads)
         touched = touched_by(quads)
         if self._changes is None:
-            self._change(_graphs(quads), self._store.extend, quads)
+            self._change(_graphs(quads), self._store.extend, quads, known=quads)
             self._wrote(touched)
             return
-        self._change(_graphs(quads), self._store.extend, [*quads, self._changes.next(touched, changes)])
+        self._change(_graphs(quads), self._store.extend, [*quads, self._changes.next(touched, changes)], known=quads)
         self._changes.answered(changes)
         self._settle(len(quads))
 
     def _update(self, graphs: Collection[NamedNode], touched: Touched, operations: list[str], quads: int) -> None:
         """Execute SPARQL operations in one transaction, with the number of the change."""
+        change = "; ".join(operations)
         if self._changes is None:
-            self._change(graphs, self._store.update, "; ".join(operations))
+            self._change(graphs, self._store.update, change, known=change)
             self._wrote(touched)
             return
-        numbered = [*operations, f"INSERT DATA {{ {self._changes.next(touched).triple} }}"]
-        self._change(graphs, self._store.update, "; ".join(numbered))
+        numbered = f"{change}; INSERT DATA {{ {self._changes.next(touched).triple} }}"
+        self._change(graphs, self._store.update, numbered, known=change)
         self._changes.answered()
         self._settle(quads)
 
@@ -307,13 +309,23 @@ class OxigraphStore:
             self._log.wrote(touched)
 
     def _change(
-        self, graphs: Collection[NamedNode] | None, change: Callable[..., object], *args: Any, **how: Any
+        self,
+        graphs: Collection[NamedNode] | None,
+        change: Callable[..., object],
+        *args: Any,
+        known: Change | None = None,
+        **how: Any,
     ) -> None:
-        """Write to some graphs, to any when None; their snapshots are stale from here on, even if it fails."""
+        """Write to some graphs, to any when None; their snapshots are stale from here on, even if it fails.
+
+        `known` is what a copy lacks from here on; None when it is not known.
+        """
+        is_done = False
         try:
             change(*args, **how)
+            is_done = True
         finally:
-            self._revisions.wrote(graphs)
+            self._revisions.wrote(graphs, known if is_done else None)
 
     def _settle(self, quads: int) -> None:
         """Flush after so many quads, so that the store opens quickly after a kill.

@@ -318,7 +318,7 @@ def test_another_namespaces_write_makes_no_query_slower(world: OxigraphStore) ->
     after = snapshots.lease(graphs)
     snapshots.release(after)
     other.delete_triple(made["id"])
-    assert after is before
+    assert after == before
 
 
 @pytest.mark.parametrize("name", INVALID)
