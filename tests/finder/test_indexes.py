@@ -1,9 +1,11 @@
-"""The index of vectors finds what a full comparison finds; an embedder that fails leaves the words."""
+"""The indexes find what a full comparison finds; an embedder that fails leaves the words."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cortex_skills.features.finder.embedders import EmbedderError
 from cortex_skills.features.finder.static_vectors import StaticVectors, unit_rows
@@ -71,7 +73,7 @@ def test_a_text_is_found_once_with_both_scores():
     index = TextIndex(StaticVectors())
     index.change(add=TEXTS)
     (hit,) = index.search("tables", 0.0, 5).hits
-    assert (hit.number, hit.bm25 > 0, hit.similarity > 0.3) == (1, True, True)
+    assert (hit.number, hit.mask, hit.similarity is not None and hit.similarity > 0.3) == (1, 1, True)
     index.change(add=[(4, "set the tables for guests", 1.0)], discard=[1])
     assert [hit.number for hit in index.search("tables", 0.0, 5).hits] == [4]
 
@@ -144,3 +146,46 @@ def test_vectors_of_one_direction_are_told_apart():
     best = (rows @ queries.T).argmax(axis=0)
     found = [index.search(query, 0.0, 1)[0][0] for query in queries]
     assert sum(a == b for a, b in zip(found, best, strict=True)) >= 49
+
+
+WORDS = ("cat", "dog", "emu", "fox", "gnu")
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(WORDS), max_size=6), min_size=1, max_size=12), st.lists(st.sampled_from(WORDS))
+)
+@settings(max_examples=30)
+def test_a_hit_states_which_words_of_the_query_it_has_and_rare_ones_weigh_more(texts, asked):
+    index = TextIndex()
+    index.change(add=[(number, " ".join(text), 1.0) for number, text in enumerate(texts)])
+    found = index.search(" ".join(asked), 0.0, 100)
+    assert found.asked.words == tuple(dict.fromkeys(asked))
+    having = [sum(word in text for text in texts) for word in found.asked.words]
+    by_rarity = sorted(zip(having, found.asked.weights, strict=True))
+    assert [weight for _, weight in by_rarity] == sorted(found.asked.weights, reverse=True)
+    expected = {number: set(text) & set(asked) for number, text in enumerate(texts)}
+    words_of = {hit.number: {w for n, w in enumerate(found.asked.words) if hit.mask >> n & 1} for hit in found.hits}
+    assert words_of == {number: words for number, words in expected.items() if words}
+    for hit in found.hits:
+        assert (found.asked.coverage(hit.mask) == 1) == (words_of[hit.number] == set(asked))
+
+
+def test_an_unknown_word_of_a_query_keeps_the_coverage_below_one():
+    index = TextIndex()
+    index.change(add=[(1, "tea from Assam", 1.0)])
+    (hit,) = (found := index.search("tea zebra", 0.0, 5)).hits
+    assert 0 < found.asked.coverage(hit.mask) < 0.5
+
+
+def test_what_is_near_the_best_hits_is_found_beyond_the_limit_if_it_matches():
+    index = TextIndex()
+    index.change(add=[(1, "tea tea", 1.0), (2, "tea and a long text about other things", 1.0), (3, "a dog", 1.0)])
+    assert [hit.number for hit in index.search("tea", 0.0, 1).hits] == [1]
+    given_: list[set[int]] = []
+
+    def near(best):
+        given_.append(set(best))
+        return [2, 3, 99]
+
+    assert [hit.number for hit in index.search("tea", 0.0, 1, near=near).hits] == [1, 2]
+    assert given_ == [{1}]

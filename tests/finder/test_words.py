@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cortex_skills.features.finder.question_words import asked_words
 from cortex_skills.features.finder.word_index import MAX_QUERY_WORDS, WordIndex
 from cortex_skills.features.finder.words import LONGEST, MAX_WORDS, without_accents, words
 
@@ -113,3 +114,27 @@ def test_words_with_and_without_accents_find_each_other(text: str, query: str) -
 
 def test_a_text_is_looked_for_without_case_and_accents() -> None:
     assert without_accents("ZOË Müller Ελλάδα") == "zoe muller ελλαδα"
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("When did Ana's brother move to Oslo?", ["ana", "brother", "move", "to", "oslo"]),
+        ("Wann hat Jürgen in Köln geheiratet?", ["hat", "jürgen", "in", "köln", "geheiratet"]),
+        ("Où est-ce que Zoé a travaillé ?", ["est", "ce", "zoé", "a", "travaillé"]),
+        ("¿Cuándo y dónde nació José?", ["y", "nació", "josé"]),
+        ("hat of the era in the US", ["hat", "of", "the", "era", "in", "the", "us"]),
+        ("what who when", []),
+        ("", []),
+    ],
+)
+def test_a_query_is_searched_without_its_question_words(query: str, expected: list[str]) -> None:
+    assert asked_words(query) == expected
+
+
+def test_a_query_of_question_words_alone_is_searched_as_it_is() -> None:
+    index = WordIndex()
+    index.change(add=[(1, "The Who played in Leeds", 1.0), (2, "Ana asked when the train leaves", 1.0)])
+    assert index.asked("The Who?").words == ("who",)
+    assert [number for number, _ in index.search(index.asked("The Who?").words, 0.0, 5)] == [1]
+    assert [number for number, _ in index.search(index.asked("when did the Who play").words, 0.0, 5)] == [1]

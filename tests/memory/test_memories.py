@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
@@ -106,6 +106,63 @@ def test_a_memory_is_recalled_at_once_and_the_best_come_first(memories, clock) -
 
     assert texts(memories, "tea") == ["tea three", "tea two", "tea one"]
     assert texts(memories, "tea", limit=1) == ["tea three"]
+
+
+def test_what_was_said_before_and_after_decides_among_equal_memories(memories, clock) -> None:
+    for name, answer in (("Oslo", "It was cold."), ("Rome", "It was warm.")):
+        clock.go(days=1)
+        remember(memories, f"Ana: how was the trip to {name}?")
+        remember(memories, f"Ben: the trip was short. {answer}")
+        remember(memories, f"Ben: the hotel in the old town was {'good' if name == 'Oslo' else 'bad'}.")
+
+    assert texts(memories, "what was the hotel in Oslo like?") == [
+        "Ana: how was the trip to Oslo?",
+        "Ben: the hotel in the old town was good.",
+        "Ben: the hotel in the old town was bad.",
+    ]
+
+
+def test_a_memory_without_a_word_of_the_query_is_not_recalled_for_its_neighbours(memories) -> None:
+    remember(memories, "Ana prefers tea")
+    remember(memories, "the cat is grey")
+    assert texts(memories, "tea") == ["Ana prefers tea"]
+
+
+def test_memories_keep_their_order_while_the_clock_stands(memories, own, clock) -> None:
+    for number in range(20):
+        remember(memories, f"turn {number}")
+    found = memories.recall(memory_query("turn", {"limit": 50}), agent="a1").found
+    assert [memory.text for memory, _ in sorted(found, key=lambda pair: pair[0].time)] == [
+        f"turn {n}" for n in range(20)
+    ]
+    assert found[0][0].time - clock.now < timedelta(seconds=1)
+    clock.go(days=-2)
+    remember(memories, "turn of a clock that was set")
+    assert min(memory.time for memory, _ in memories.recall(memory_query("turn", {"limit": 50}), agent="a1").found) == (
+        clock.now
+    )
+
+
+def test_a_memory_near_the_best_ones_is_recalled_however_many_match_better(memories, clock, monkeypatch) -> None:
+    monkeypatch.setattr(agent_memories, "POOL", 3)
+    remember(memories, "the code of the door is 4411")
+    remember(memories, "and of the small gate behind the house, where the bicycles are kept, it is that code too")
+    for number in range(9):
+        clock.go(days=1)
+        remember(memories, f"code {number}")
+    found = texts(memories, "code of the door", limit=2)
+    assert found == [
+        "the code of the door is 4411",
+        "and of the small gate behind the house, where the bicycles are kept, it is that code too",
+    ]
+
+
+def test_question_words_are_not_searched(memories) -> None:
+    remember(memories, "Ana asked what to do when the boiler fails")
+    remember(memories, "Ben moved to Oslo in June")
+
+    assert texts(memories, "When did Ben do what he said?") == ["Ben moved to Oslo in June"]
+    assert texts(memories, "what?") == ["Ana asked what to do when the boiler fails"]
 
 
 def test_a_memory_that_is_deleted_in_the_graph_is_never_recalled(own, memories) -> None:

@@ -223,4 +223,6 @@ def test_the_local_embedder_finds_memories_by_meaning():
         assert [memory.text for memory, _ in found.found] == ["Ana extracts tables from a spreadsheet"]
         assert (found.words, found.considered, found.problem) == (("read", "excel", "file"), 1, None)
         ((_, scored),) = found.found
-        assert 0.3 < scored.relevance < 1
+        assert (scored.relevance, scored.coverage) == (1, 0)
+        assert scored.similarity is not None
+        assert 0.3 < scored.similarity < 1

@@ -2,6 +2,8 @@
 
 Rules kept here:
 - a search returns the texts with words of the query and those whose vectors are similar to it, each once;
+- of the best ones a caller may name others that are near them: those with a word of the query, or similar to it, are
+  returned too, however many have more words;
 - an embedder that fails takes the meaning from a search, never the words; the result states the problem. What could
   not be embedded is tried again at a later search;
 - vectors that have another dimension than the first one are a failure of the embedder.
@@ -10,11 +12,12 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cortex_skills.features.finder.embedders import Embedder, EmbedderError, Vectors
+from cortex_skills.features.finder.query_words import QueryWords
 from cortex_skills.features.finder.word_index import WordIndex
 
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MIN_SIMILARITY = 0.3
+NEAR = 20  # hits of either kind, beside which others are looked for
 QUERY_TIMEOUT_S = 3.0
 BATCH_TIMEOUT_S = 20.0
 _BATCH = 512
@@ -34,13 +38,13 @@ class TextHit:
 
     Attributes:
         number: of the text.
-        bm25: the score of its words; 0 without a word of the query.
-        similarity: the cosine of the meanings, -1 to 1; 0 without vectors.
+        mask: the words of the query that it has (`QueryWords`).
+        similarity: the cosine of the meanings, -1 to 1; None where they are not compared.
     """
 
     number: int
-    bm25: float
-    similarity: float
+    mask: int
+    similarity: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +73,12 @@ class FoundTexts:
     """The result of a search.
 
     Attributes:
-        words: the indexed forms of the words of the query.
+        asked: the words of the query.
         hits: the texts, those with the best words first.
         problem: why meaning was not used, or not for all texts; None if it was, or if there is no embedder.
     """
 
-    words: tuple[str, ...]
+    asked: QueryWords
     hits: tuple[TextHit, ...]
     problem: MeaningProblem | None = None
 
@@ -103,10 +107,21 @@ class TextIndex:
         self._embed_pending()
 
     def words_of(self, text: str) -> list[str]:
-        """The indexed forms of the words of a text (`WordIndex.words_of`)."""
+        """The indexed forms of all words of a text (`WordIndex.words_of`)."""
         return self._words.words_of(text)
 
-    def search(self, query: str, min_weight: float, limit: int, min_similarity: float = MIN_SIMILARITY) -> FoundTexts:
+    def asked(self, query: str) -> QueryWords:
+        """The words of a query that are searched for (`WordIndex.asked`)."""
+        return self._words.asked(query)
+
+    def search(
+        self,
+        query: str,
+        min_weight: float,
+        limit: int,
+        min_similarity: float = MIN_SIMILARITY,
+        near: Callable[[Collection[int]], Iterable[int]] = lambda _: (),
+    ) -> FoundTexts:
         """The texts with words of a query, and those of a similar meaning.
 
         Args:
@@ -114,18 +129,27 @@ class TextIndex:
             min_weight: the least weight of a text.
             limit: the maximum number of either.
             min_similarity: what a text without a word of the query needs more of.
+            near: what may be returned beside the best `NEAR` of either.
         """
-        words = self._words.words_of(query)
-        by_words = dict(self._words.search(words, min_weight, limit))
+        asked = self.asked(query)
+        by_words = [number for number, _ in self._words.search(asked.words, min_weight, limit)]
         vector, reason = self._vector_of(query)
+        vectors = self._vectors
         similar: dict[int, float] = {}
-        if vector is not None and self._vectors is not None:
-            near = self._vectors.search(vector, min_weight, limit)
-            similar = {number: value for number, value in near if value > min_similarity}
-            similar |= self._vectors.similarities(vector, [number for number in by_words if number not in similar])
-        numbers = dict.fromkeys((*by_words, *similar))
-        hits = tuple(TextHit(number, by_words.get(number, 0.0), similar.get(number, 0.0)) for number in numbers)
-        return FoundTexts(tuple(words), hits, self._problem(reason, whole=vector is None))
+        if vector is not None and vectors is not None:
+            by_meaning = vectors.search(vector, min_weight, limit)
+            similar = {number: value for number, value in by_meaning if value > min_similarity}
+        beside = near({*by_words[:NEAR], *list(similar)[:NEAR]})
+        numbers = list(dict.fromkeys((*by_words, *similar, *beside)))
+        masks = self._words.masks(asked.words, numbers)
+        if vector is not None and vectors is not None:
+            similar |= vectors.similarities(vector, [number for number in numbers if number not in similar])
+        hits = tuple(
+            TextHit(number, masks.get(number, 0), similar.get(number))
+            for number in numbers
+            if number in masks or similar.get(number, -1.0) > min_similarity
+        )
+        return FoundTexts(asked, hits, self._problem(reason, whole=vector is None))
 
     def _noted(self, add: Iterable[tuple[int, str, float]]) -> Iterable[tuple[int, str, float]]:
         for number, text, weight in add:

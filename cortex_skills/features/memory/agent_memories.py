@@ -7,6 +7,7 @@ Rules kept here:
   update are read again (and one before, for clock differences). All memories are read for the first index, after a long
   pause, and once an hour, which also finds imported memories;
 - the first index of many memories is built in the background (`IndexUpdates`);
+- a memory near the best ones in time is ranked too if it matches, however many match better (`ranking`);
 - at most `MAX_INDEXED` memories are indexed; a warning states how many are not.
 """
 
@@ -14,22 +15,24 @@ from __future__ import annotations
 
 import logging
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime, timedelta
+from itertools import chain
 
 from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.store import Revisioned
 from cortex_skills.features.finder.embedders import Embedder
 from cortex_skills.features.finder.index_updates import IndexUpdates
-from cortex_skills.features.finder.text_index import MeaningProblem, TextIndex
+from cortex_skills.features.finder.text_index import FoundTexts, TextIndex
 from cortex_skills.features.memory.memory_triples import MemoryReader, minute_of
 from cortex_skills.features.memory.model import Memory, MemoryQuery, Recalled, Scored
-from cortex_skills.features.memory.ranking import Candidate, rank
+from cortex_skills.features.memory.ranking import LENT, NEAR_S, Candidate, rank
+from cortex_skills.features.memory.time_order import TimeOrder
 
 log = logging.getLogger(__name__)
 
 MAX_INDEXED = 200_000
-POOL = 200  # the candidates with the best relevance, which are ranked by importance and recency too
+POOL = 200  # the candidates with the best words, and with the best meaning; those near the best in time are added
 INDEX_TIMEOUT_S = 10.0
 _ROUNDS = 3
 _MINUTE = timedelta(minutes=1)
@@ -57,6 +60,7 @@ class AgentMemories:
         self._ids: list[str] = []
         self._importances = array("d")
         self._times = array("d")
+        self._order = TimeOrder()
         self._revision: str | None = None
         self._updated: datetime | None = None
         self._updated_fully: datetime | None = None
@@ -72,30 +76,40 @@ class AgentMemories:
             CortexError: `graph_busy`, when the index is not ready in time; it is still being built.
         """
         with self._updates.current(timeout_s):
-            words = tuple(self._index.words_of(query.query))
-            if not words and self._index.embedder is None:
-                return Recalled((), (), 0)
             for last in (False,) * (_ROUNDS - 1) + (True,):
-                candidates, problem = self._candidates(query.query, query.min_importance)
-                found, gone = self._read(rank(candidates, self._clock().timestamp()), query)
+                matching = self._matching(query.query, query.min_importance)
+                words = matching.asked.words
+                if not words and self._index.embedder is None:
+                    return Recalled((), (), 0)
+                ranked = rank(self._candidates(matching), matching.asked, self._clock().timestamp())
+                found, gone = self._read(ranked, query)
                 self._forget(gone)
                 if last or not gone or len(found) == query.limit:
                     break
-            others = [] if found or query.min_importance <= 0 else self._candidates(query.query, 0.0)[0]
-            return Recalled(tuple(found), words, len(candidates) - len(gone), len(others), problem)
+            others = () if found or query.min_importance <= 0 else self._matching(query.query, 0.0).hits
+            considered = min(len(matching.hits) - len(gone), POOL)
+            return Recalled(tuple(found), words, considered, min(len(others), POOL), matching.problem)
 
-    def _candidates(self, query: str, min_importance: float) -> tuple[list[Candidate], MeaningProblem | None]:
-        """The memories to rank, and why meaning was not used."""
-        found = self._index.search(query, min_importance, POOL)
-        return [
-            Candidate(
-                self._ids[hit.number], hit.bm25, self._importances[hit.number], self._times[hit.number], hit.similarity
-            )
-            for hit in found.hits
-        ], found.problem
+    def _matching(self, query: str, min_importance: float) -> FoundTexts:
+        """The best matches, and those near them in time that match too."""
+
+        def near(best: Collection[int]) -> Iterator[int]:
+            for number in best:
+                time = self._times[number]
+                for other in self._order.beside(self._order.place(time, number), reach=len(LENT)):
+                    if self._importances[other] >= min_importance and abs(self._times[other] - time) <= NEAR_S:
+                        yield other
+
+        return self._index.search(query, min_importance, POOL, near=near)
+
+    def _candidates(self, found: FoundTexts) -> Iterator[Candidate]:
+        for hit in found.hits:
+            number, time = hit.number, self._times[hit.number]
+            place = self._order.place(time, number)
+            yield Candidate(self._ids[number], hit.mask, self._importances[number], time, place, hit.similarity)
 
     def _read(
-        self, ranked: list[tuple[str, Scored]], query: MemoryQuery
+        self, ranked: Iterable[tuple[str, Scored]], query: MemoryQuery
     ) -> tuple[list[tuple[Memory, Scored]], list[str]]:
         """The first ranked memories as the graph has them now, and the ids of deleted ones."""
         found: list[tuple[Memory, Scored]] = []
@@ -119,11 +133,12 @@ class AgentMemories:
         if self._updated is None or self._updated_fully is None or _is_due(self._updated, self._updated_fully, now):
             everything = self._reader.identifiers()
             self._forget(self._numbers.keys() - everything)
-            new = everything - self._numbers.keys()
+            new = everything.difference(self._numbers)
             self._updated_fully = now
         else:
             minutes = _minutes(self._updated - _MINUTE, now + _MINUTE)
-            new = set().union(*map(self._reader.identifiers_at, minutes)) - self._numbers.keys()
+            found = chain.from_iterable(map(self._reader.identifiers_at, minutes))
+            new = {identifier for identifier in found if identifier not in self._numbers}
         room = MAX_INDEXED - len(self._numbers)
         if len(new) > room:
             log.warning("%d memories are not searched: there are more than %d", len(new) - room, MAX_INDEXED)
@@ -132,6 +147,8 @@ class AgentMemories:
         self._updated, self._revision = now, revision
 
     def _add(self, memories: Iterable[Memory]) -> None:
+        first = len(self._ids)
+
         def entries() -> Iterable[tuple[int, str, float]]:
             for memory in memories:
                 number = len(self._ids)
@@ -142,10 +159,12 @@ class AgentMemories:
                 yield number, " ".join((memory.text, *memory.tags)), memory.importance
 
         self._index.change(add=entries())
+        self._order.add([(self._times[number], number) for number in range(first, len(self._ids))])
 
     def _forget(self, identifiers: Iterable[str]) -> None:
         numbers = [self._numbers.pop(identifier) for identifier in list(identifiers)]
         if numbers:
+            self._order.discard([(self._times[number], number) for number in numbers])
             self._index.change(discard=numbers)
 
 

@@ -6,6 +6,8 @@ Rules kept here:
 - a store on a server may have memories of an earlier version, in the graph of the namespace: they are moved at the
   first use. Those of a folder are moved when it is opened;
 - remembering a text again changes nothing;
+- what one process remembers has ascending times, a millisecond apart where the clock does not go on: their order counts
+  (`ranking`);
 - a reflection is one deeper than its deepest source, and at most three deep; its sources are memories of the same
   agent;
 - a recalled reflection is counted, where the store can be written to;
@@ -21,7 +23,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from pyoxigraph import Literal, Quad
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _MAX_AGENTS = 4
+_NEXT = timedelta(milliseconds=1)
+_CLOCK_STEP = timedelta(minutes=1)  # a clock that goes back further was set
 
 
 def _now() -> datetime:
@@ -84,6 +88,7 @@ class Memories:
         self._embedder = embedder
         self._owned: OrderedDict[str, AgentMemories] = OrderedDict()
         self._lock = threading.Lock()
+        self._latest = datetime.min.replace(tzinfo=UTC)
         self.provider: MemoryProvider | None = None
 
     def graph_of(self, agent: str) -> AgentGraph:
@@ -115,8 +120,17 @@ class Memories:
     ) -> str:
         identifier = memory_id(graph.make_key(), new.text)
         provenance = None if author is None else Provenance(agent=author)
-        graph.create_triples(triples_of(graph, identifier, new, skill, self._clock(), reflected), provenance)
+        graph.create_triples(triples_of(graph, identifier, new, skill, self._time(), reflected), provenance)
         return identifier
+
+    def _time(self) -> datetime:
+        """The time of the next memory: now, and later than that of the one before."""
+        with self._lock:
+            now = self._clock()
+            if timedelta() <= self._latest + _NEXT - now <= _CLOCK_STEP:
+                now = self._latest + _NEXT
+            self._latest = now
+            return now
 
     def reflect(
         self, new: NewMemory, sources: Collection[str], *, agent: str, skill: str | None = None

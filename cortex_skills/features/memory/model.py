@@ -89,11 +89,22 @@ class MemoryQuery:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """The rank of a memory for a query: `score = relevance × importance × recency`, each from 0 to 1."""
+    """The rank of a memory for a query: `score = relevance × importance × recency`, each from 0 to 1.
+
+    Attributes:
+        relevance: how well it matches, relative to the best match.
+        importance: the weight of its importance.
+        recency: the weight of its age.
+        coverage: the weight of the query's words that it has, from 0 to 1: absolute, whatever else matches. None where
+            a provider ranks.
+        similarity: of its meaning to the query's, from 0 to 1; None where meanings are not compared.
+    """
 
     relevance: float
     importance: float
     recency: float
+    coverage: float | None = None
+    similarity: float | None = None
 
     @property
     def score(self) -> float:
@@ -101,12 +112,14 @@ class Scored:
         return self.relevance * self.importance * self.recency
 
     def to_json(self) -> dict[str, float]:
-        """The score and its factors as a JSON object."""
+        """The score, its factors, and how well the memory matches, as a JSON object."""
+        absolute = {"coverage": self.coverage, "similarity": self.similarity}
         return {
             "score": round(self.score, 4),
             "relevance": round(self.relevance, 4),
             "importanceWeight": round(self.importance, 4),
             "recencyWeight": round(self.recency, 4),
+            **{name: round(value, 4) for name, value in absolute.items() if value is not None},
         }
 
 

@@ -7,8 +7,9 @@
 Rules kept here:
 - skills whose meaning is similar to the query (more than 0.3) come first; places that are left are filled with skills
   that have words of the query or a weak similarity (more than 0.2). Either are ranked by relevance × quality;
-- relevance is the similarity, and a tenth more for the best words: `similarity + 0.1 × BM25 / the best BM25`. Without
-  vectors it is the second term alone, from 0 to 1. These numbers were chosen on half of the questions in `eval`;
+- relevance is the similarity, and a tenth more for the best words: `similarity + 0.1 × coverage / the best coverage`
+  (`QueryWords`). Without vectors it is the second term alone, from 0 to 1. These numbers were chosen on half of the
+  questions in `eval`;
 - quality is the health of a skill as it is now, without its redundancy, so that it costs no search, and at most
   `REPORTS_WEIGHT` more or less for what agents report;
 - an agent gets reliable skills, and on request candidates too: they rise only if somebody tries them;
@@ -29,6 +30,7 @@ from typing import Any, Literal
 from cortex_skills.errors import CortexError
 from cortex_skills.features.finder.embedders import Embedder
 from cortex_skills.features.finder.index_updates import IndexUpdates
+from cortex_skills.features.finder.query_words import QueryWords
 from cortex_skills.features.finder.text_index import MIN_SIMILARITY, FoundTexts, MeaningProblem, TextHit, TextIndex
 from cortex_skills.features.registry.lifecycle import Standing, is_reliable
 from cortex_skills.features.registry.quality import Quality, health
@@ -221,7 +223,7 @@ class SkillFinder:
         with self._updates.current(timeout_s):
             found = self._index.search(query, min_weight, POOL, WEAK)
             pairs = [(self._by_number[hit.number], hit) for hit in found.hits]
-        return found, sorted(_ranked(pairs, self._clock()), key=lambda each: each.place)
+        return found, sorted(_ranked(pairs, found.asked, self._clock()), key=lambda each: each.place)
 
     def _read(self, key: SkillKey) -> tuple[SkillRecord, SkillVersion] | None:
         """A skill as the registry has it now; None for one that is gone or malformed."""
@@ -306,17 +308,17 @@ def _weight(standing: Standing, quality: Quality) -> float:
     return _LEAST_WEIGHT["candidates" if standing.lifecycle == "candidate" else "all"]
 
 
-def _ranked(pairs: Iterable[tuple[_Entry, TextHit]], now: datetime) -> Iterator[_Ranked]:
+def _ranked(pairs: Iterable[tuple[_Entry, TextHit]], asked: QueryWords, now: datetime) -> Iterator[_Ranked]:
     """The candidates with their scores."""
-    found = list(pairs)
-    best = max((hit.bm25 for _, hit in found), default=0.0) or 1.0
-    has_vectors = any(hit.similarity for _, hit in found)
-    for entry, hit in found:
-        words = hit.bm25 / best
-        relevance = hit.similarity + WORDS_SHARE * words if has_vectors else words
-        by = "meaning" if hit.similarity > MIN_SIMILARITY else "words" if hit.bm25 else "weak"
+    found = [(entry, hit, asked.coverage(hit.mask)) for entry, hit in pairs]
+    best = max((coverage for _, _, coverage in found), default=0.0) or 1.0
+    has_vectors = any(hit.similarity is not None for _, hit, _ in found)
+    for entry, hit, coverage in found:
+        words, similarity = coverage / best, hit.similarity or 0.0
+        relevance = similarity + WORDS_SHARE * words if has_vectors else words
+        by = "meaning" if similarity > MIN_SIMILARITY else "words" if hit.mask else "weak"
         score = relevance * (health(entry.quality, 0, now).overall + entry.quality.reports_weight)
-        yield _Ranked(entry, score, hit.similarity, by)
+        yield _Ranked(entry, score, similarity, by)
 
 
 def text_of(version: SkillVersion) -> str:

@@ -1,0 +1,44 @@
+"""`QueryWords`: the words of a query, and how much each of them says.
+
+Rules kept here:
+- the weight of a word is its rarity, the inverse document frequency of BM25; the weights of a query sum up to 1, with
+  those of words that no text has;
+- which words a text has is a number with one bit for each, the first word the lowest.
+
+    >>> asked = QueryWords.of(("tea", "oslo"), (9, 1), 10)
+    >>> round(asked.coverage(0b01), 2), round(asked.coverage(0b10), 2), asked.coverage(0b11)
+    (0.07, 0.93, 1.0)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class QueryWords:
+    """The indexed forms of the words of a query, and their weights."""
+
+    words: tuple[str, ...]
+    weights: tuple[float, ...]
+
+    @classmethod
+    def of(cls, words: Sequence[str], having: Sequence[int], count: int) -> QueryWords:
+        """The words with their weights.
+
+        Args:
+            words: the indexed forms.
+            having: how many texts have each word.
+            count: how many texts there are.
+        """
+        rarities = [math.log(1 + (max(0, count - each) + 0.5) / (each + 0.5)) for each in having]
+        total = math.fsum(rarities)
+        return cls(tuple(words), tuple(rarity / total for rarity in rarities))
+
+    def coverage(self, mask: int) -> float:
+        """The weight of the words of a mask, from 0 to 1."""
+        if mask == (1 << len(self.weights)) - 1:
+            return 1.0 if mask else 0.0
+        return math.fsum(weight for place, weight in enumerate(self.weights) if mask >> place & 1)
