@@ -8,7 +8,7 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,9 +26,6 @@ from cortex_skills.policy.declared_predicates import DeclaredPredicates
 from cortex_skills.policy.session_limits import AllLimits
 
 if TYPE_CHECKING:
-    from cortex_skills.features.actions.approvals.queue import ApprovalQueue
-    from cortex_skills.features.actions.catalog import Actions, ActionSource
-    from cortex_skills.features.actions.trust_store import TrustStore
     from cortex_skills.skill_folder.snapshot import SkillSnapshot
 
 
@@ -73,6 +70,23 @@ class Session:
         return {"namespace": self.namespace, "agentId": self.agent, "sessionId": self.session}
 
 
+class ToolSource(Protocol):
+    """Further tools, each a `cortex_skills.tools.Tool`."""
+
+    def find(self, name: str) -> Any | None:
+        """The tool of that name; None when there is none.
+
+        Raises:
+            CortexError: there may be one, but it cannot be used.
+        """
+
+    def all(self) -> Mapping[str, Any]:
+        """The tools that may be offered, by name."""
+
+    def revision(self) -> str:
+        """A text that differs after each change of the tools, by any process; it is asked for every few seconds."""
+
+
 @dataclass(frozen=True)
 class Host:
     """What the parts of one plugin share.
@@ -86,8 +100,8 @@ class Host:
         cleaning: restrictions on what a model reads, beyond the default ones.
         embedder: finds skills and memories by meaning; None for words alone.
         registers: whether skills that are loaded, or are in the configured folders, are registered.
-        tool_names: returns the names of tools, which no action may have.
-        action_sources: of further actions; to be added before `actions` is used.
+        tool_sources: of further tools, whose number may change; asked for names that no other tool has.
+        agents_starting: called with an agent and the session before the agent starts; each returns notes for it.
         calls_ended: called with each call that has ended; what a feature adds here costs every call.
         skills_started: called with the folder of each semantic skill that is loaded, unless it is being developed.
         contexts: return what an agent that starts reads, for its id; empty for nothing.
@@ -104,8 +118,8 @@ class Host:
     audit: AuditLog
     cleaning: Policy = RULE
     registers: bool = True
-    tool_names: Callable[[], Collection[str]] = tuple
-    action_sources: list[ActionSource] = field(default_factory=list)
+    tool_sources: list[ToolSource] = field(default_factory=list)
+    agents_starting: list[Callable[[str, str], Sequence[str]]] = field(default_factory=list)
     calls_ended: list[CallEnded] = field(default_factory=list)
     skills_started: list[Callable[[SkillSnapshot], None]] = field(default_factory=list)
     contexts: list[Callable[[str], str]] = field(default_factory=list)
@@ -162,54 +176,11 @@ class Host:
             self.audit,
             self.cleaning,
             registers=False,
-            tool_names=self.tool_names,
             rates=self.rates,
             main=self.main or self,
         )
 
     @cached_property
-    def actions(self) -> Actions:
-        """The actions that agents may ask for."""
-        from cortex_skills.features.actions.catalog import Actions
-        from cortex_skills.features.actions.own_files import guarded
-
-        actions = Actions(guarded(self.config), self.tool_names())
-        for source in self.action_sources:
-            actions.add_source(source)
-        return actions
-
-    @cached_property
-    def trust(self) -> TrustStore:
-        """The trust level of the namespace, of today."""
-        from cortex_graph.as_of import today_of
-
-        return self.trust_of(today_of(self.graph))
-
-    def trust_of(self, graph: NamespacedGraph) -> TrustStore:
-        """The trust level of the namespace of a graph."""
-        from cortex_skills.features.actions.trust_store import TrustChange, TrustStore
-
-        def changed(change: TrustChange, actor: str) -> None:
-            facts = {"namespace": graph.namespace, "from": change.before, "to": change.after}
-            self.audit.event("trust_level.changed", actor=actor, facts=facts)
-
-        return TrustStore(graph.store, graph.names, self.config.actions.trust_level, changed)
-
-    @cached_property
-    def approval_queue(self) -> ApprovalQueue:
-        """The requests of the namespace that wait for a person, of today."""
-        from cortex_graph.as_of import today_of
-        from cortex_skills.features.actions.approvals.queue import ApprovalQueue
-
-        graph = today_of(self.graph)
-        return ApprovalQueue(graph.store, graph.names)
-
-    @cached_property
     def declared_predicates(self) -> DeclaredPredicates:
         """The predicates that need a proof, according to all active skills."""
         return DeclaredPredicates(self.graph.names)
-
-    def close_actions(self) -> None:
-        """End what actions left running."""
-        if "actions" in self.__dict__:
-            self.actions.close()

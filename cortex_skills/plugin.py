@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -32,9 +32,9 @@ from cortex_skills.gate.result import Result
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
     from cortex_skills.enrichment.policy import Policy
+    from cortex_skills.features.actions.agent_actions import AgentActions
     from cortex_skills.features.actions.approvals.desk import Approvals
     from cortex_skills.features.actions.catalog import Actions
-    from cortex_skills.features.actions.decisions import Decision
     from cortex_skills.features.actions.trust_store import TrustStore
     from cortex_skills.features.artifacts.installed import InstalledArtifacts
     from cortex_skills.features.memory.memories import Memories
@@ -42,8 +42,9 @@ if TYPE_CHECKING:
     from cortex_skills.features.registry.registry import SkillRegistry
     from cortex_skills.features.registry.skill_finder import SkillFinder
     from cortex_skills.features.registry.sources import SyncReport
+    from cortex_skills.gate.decisions import Decision
     from cortex_skills.gate.removed_texts import RemovedTexts
-    from cortex_skills.host import Host
+    from cortex_skills.host import Host, ToolSource
     from cortex_skills.lifecycle.reload.approval import Approval
     from cortex_skills.lifecycle.reload.report import Rejected, Reloaded, ReloadReport
     from cortex_skills.operations.caller import Door
@@ -81,7 +82,6 @@ class Plugin:
         from cortex_skills.lifecycle.loader import Loader
         from cortex_skills.lifecycle.watcher import Watcher
         from cortex_skills.policy.session_limits import AllLimits
-        from cortex_skills.tools.catalog import tool_names
 
         self.config = config
         self.graph = graph
@@ -102,7 +102,6 @@ class Plugin:
             self.audit,
             self.cleaning,
             registers=registers,
-            tool_names=tool_names,
         )
         self._hooks = Hooks()
         self._active = ActiveSkills(Loader(self._host, [Path(folder) for folder in developing]), approve)
@@ -216,15 +215,6 @@ class Plugin:
         """
         return self.load(self.installed.folder_of_skill(skill_id, version))
 
-    def installed_revision(self) -> str:
-        """A text that differs after each change of what is installed; empty where the store has no index of it."""
-        from cortex_graph import GraphError
-
-        try:
-            return self.installed.revision()
-        except GraphError:
-            return ""
-
     def expected(self, path: str | Path) -> Mapping[str, Skill]:
         """The skills that `load` would load, by name, as far as their manifests and signatures show; none is started.
 
@@ -335,7 +325,12 @@ class Plugin:
     @property
     def actions(self) -> Actions:
         """The actions that agents may ask for: `register` adds the host's own. Only `call` runs one."""
-        return self._host.actions
+        return self._acting.actions
+
+    @property
+    def tool_sources(self) -> Sequence[ToolSource]:
+        """The sources of tools that may change while the plugin is open, such as what is installed."""
+        return self._host.tool_sources
 
     @property
     def installed(self) -> InstalledArtifacts:
@@ -347,16 +342,22 @@ class Plugin:
     @property
     def approvals(self) -> Approvals:
         """The requests of agents that wait for a person. A host does not pass this on to an agent."""
-        return self._gate.approvals
+        return self._acting.approvals
 
     @property
     def trust(self) -> TrustStore:
         """The trust level of the namespace. Only the owner may set it: a host does not pass this on to an agent."""
-        return self._host.trust
+        return self._acting.trust
 
     def trust_of(self, graph: NamespacedGraph) -> TrustStore:
         """The trust level of the namespace of a graph."""
-        return self._host.trust_of(graph)
+        return self._acting.trust_of(graph)
+
+    @property
+    def _acting(self) -> AgentActions:
+        from cortex_skills.features.actions.agent_actions import AgentActions
+
+        return self._host.part(AgentActions)
 
     @property
     def registry(self) -> SkillRegistry:
@@ -442,9 +443,9 @@ class Plugin:
             skill: the acting skill; may be omitted as in `call`, and for a tool that needs no permission.
             permissions: what the host's own tool needs of the acting skill, such as `graph:write`.
         """
-        from cortex_skills.features.actions.decisions import decide
+        from cortex_skills.gate.decisions import decide
 
-        return decide(tool, self.skills, skill=skill, permissions=permissions, actions=self.actions)
+        return decide(tool, self.skills, skill=skill, permissions=permissions, sources=self.tool_sources)
 
     def record(
         self,
@@ -524,7 +525,7 @@ class Plugin:
         from cortex_skills.tools import all_tools
         from cortex_skills.tools.offered import of_profiles, offered
 
-        found = of_profiles(all_tools(self.actions).values(), self.config.tools.profiles)
+        found = of_profiles(all_tools(self.tool_sources).values(), self.config.tools.profiles)
         if format is None:
             return [tool.definition() for tool in found]
         return offered(found, self.skills, format)
@@ -546,7 +547,7 @@ class Plugin:
 
         who = call_records.word(self.agent if agent is None else agent)
         self._hooks.notify("before_agent_start", AgentStart(who, self.session))
-        blocks = self._gate.contracts.before_agent_start(who, self.session)
+        blocks = [note for starting in self._host.agents_starting for note in starting(who, self.session)]
         for skill in self.skills.values():
             triples: list[dict[str, Any]] = []
             unread, exact = 0, True
@@ -577,7 +578,10 @@ class Plugin:
             CortexError: `invalid_arguments`: no artifact delivers the channel; `action_failed` and the errors of a
                 call: the artifact did not deliver it.
         """
-        self._gate.deliver(channel, message.encode() if isinstance(message, str) else message, agent or self.agent)
+        from cortex_skills.features.artifacts.tools.artifact_calls import ArtifactCalls
+
+        data = message.encode() if isinstance(message, str) else message
+        self._host.part(ArtifactCalls).deliver(channel, data, agent or self.agent)
 
     def status(self) -> dict[str, Any]:
         """The store, the active skills, what they have used, and what is switched off."""
@@ -606,14 +610,11 @@ class Plugin:
         if not self._closed:
             self._closed = True
             self._hooks.notify("session_end", SessionEnd(self.agent, self.session))
-            self._gate.contracts.session_end(self.agent, self.session)
             self._host.close_parts()
         for end in self._host.sessions_ended:
             end(None)
-        self._host.close_actions()
         if self._watcher is not None:
             self._watcher.stop()
-        self._gate.approvals.close()
         self._active.close()
         if self._watcher is not None:
             self._watcher.close()

@@ -3,9 +3,10 @@
 Rules kept here:
 - the acting skill, the arguments, the tool allow-list, the permission, the host's hooks, the rate window, the budget,
   the tool, the cleaning of the enrichment, the audit: in this order, and none is skipped;
-- a tool of an installed artifact acts as the skill of its artifact, whatever skill the caller names;
-- a call that names no skill, where several are active, acts for the one that an installed `routing_strategy` chooses;
-- an action takes the steps of `action_steps` instead, from its trust level to its outputs;
+- a tool that acts as a skill of its own, as that of an installed artifact, does so whatever skill is named;
+- a call that names no skill, where several are active, acts for the one that a route of a feature chooses;
+- a tool with steps of its own (`Tool.steps`), such as an action, takes them in place of those from the arguments to the
+  outcome;
 - a call that only repeats what was done needs no slot: it is answered when the budget is used up too;
 - each step has its own error code; a refusal is a result with that code, and nothing is raised;
 - secrets that this process has read are in no result and no record;
@@ -15,10 +16,9 @@ Rules kept here:
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cortex_graph import GraphError
@@ -26,14 +26,6 @@ from cortex_skills.audit import call_records as audit
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.enrichment.policy import Policy
 from cortex_skills.errors import CortexError, as_ours
-from cortex_skills.features.actions.action import ActionCall
-from cortex_skills.features.actions.action_request import ActionRequest
-from cortex_skills.features.actions.approvals.desk import Approvals
-from cortex_skills.features.actions.approvals.record import ApprovalRecord
-from cortex_skills.features.actions.steps import ActionFacts, ActionSteps, Approved, facts_about, facts_of
-from cortex_skills.features.artifacts.tools.artifact_action import ArtifactAction
-from cortex_skills.features.artifacts.tools.contract_calls import ARTIFACT, ContractCalls
-from cortex_skills.features.artifacts.tools.installed_tools import InstalledTools
 from cortex_skills.gate.error_text import error_for_model
 from cortex_skills.gate.hooks import Hooks, ToolCall, ToolEnd
 from cortex_skills.gate.result import Result, failed
@@ -44,16 +36,33 @@ from cortex_skills.policy.permissions import check_call
 from cortex_skills.policy.session_limits import SessionLimits
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.safe_io.redaction import redacted_text
-from cortex_skills.safe_io.schemas import shown
 from cortex_skills.tools import Call, Outcome, Tool, find_tool
+from cortex_skills.tools.base import ToolRun
 
 if TYPE_CHECKING:
     from cortex_skills.enrichment import Sanitized
     from cortex_skills.gate.removed_texts import RemovedTexts
 
 
+# Chooses the acting skill of a call that names none: the tool, its arguments, the active skills, and the agent.
+Route = Callable[[str, Mapping[str, Any], Sequence[str], str], str | None]
+# Keeps the actions that the code of a skill proposes in a call, and returns what became of each.
+Propose = Callable[[Sequence[Any], Call, SessionLimits | None], list[dict[str, Any]]]
+Begin = Callable[[Tool], ToolRun | None]
+
+
+def _begin(tool: Tool) -> ToolRun | None:
+    """Begin a call of a tool with steps of its own; None for any other."""
+    return None if tool.steps is None else tool.steps.begin()
+
+
 class Gate:
-    """Runs the calls that the rules permit. Safe to use from several threads."""
+    """Runs the calls that the rules permit. Safe to use from several threads.
+
+    Attributes:
+        routes: of features, each asked until one chooses.
+        propose: keeps what skills propose; None where nothing does.
+    """
 
     def __init__(
         self,
@@ -66,19 +75,8 @@ class Gate:
         self.active = active
         self.hooks = hooks
         self.removed_texts = removed_texts
-        self.approvals = Approvals(
-            host.approval_queue,
-            host.config.approvals,
-            host.audit,
-            lambda record, by: self.run_approved(record.request, by, approval=record),
-            self.check_runs_here,
-            partial(hooks.notify, "approval_resolved"),
-        )
-        self.action_steps = ActionSteps(hooks, self.approvals)
-        installed = InstalledTools(host, self.call_as)
-        self.contracts = ContractCalls(installed.all, self._call_contract, host.audit)
-        installed.deliver = self.contracts.deliver
-        host.action_sources.append(installed)
+        self.routes: list[Route] = []
+        self.propose: Propose | None = None
 
     def call(
         self,
@@ -89,98 +87,26 @@ class Gate:
         cancel: CancelToken | None,
         limits: SessionLimits | None,
         session: str = "",
+        *,
+        acting_as: Skill | None = None,
+        alone: bool = False,
+        begin: Begin = _begin,
     ) -> Result:
-        """Call a tool; see `Plugin.call`.
+        """Call a tool, and record it; see `Plugin.call`.
 
         Args:
             tool: its name.
             arguments: as its input schema requires.
-            skill: the acting skill.
+            skill: the name of the acting skill.
             agent: on whose behalf.
             cancel: cancels the call early.
             limits: of the session of the call; None for a query of the context, which uses no budget, counts towards
                 no rate limit and is not enriched.
             session: the key of the client's session; empty for the plugin's own.
+            acting_as: the acting skill, in place of an active one.
+            alone: whether a tool that acts as its own skill needs the permission of no active one: no model calls it.
+            begin: begins the call of a tool with steps of its own; raises for a tool that cannot be called so.
         """
-        return self._call(tool, arguments, skill, agent, cancel, limits, session)
-
-    def run_approved(
-        self,
-        request: ActionRequest,
-        approved_by: str,
-        cancel: CancelToken | None = None,
-        *,
-        approval: ApprovalRecord | None = None,
-    ) -> Result:
-        """Run an action that a person approved: every check is made again, with the rules of today.
-
-        Args:
-            request: as it was kept, and as the person was shown it.
-            approved_by: who approved it.
-            cancel: cancels the run early.
-            approval: the kept request, which the audit names.
-
-        Returns:
-            The result; a refusal is one too, with its code: the action did not run then, unless the code is
-            `action_failed`, `action_timeout` or `internal_error`.
-        """
-        limits = self.host.limits.of(None)
-        approved = Approved(request, approved_by, {} if approval is None else facts_of(approval))
-        arguments = dict(request.inputs)
-        return self._call(request.action, arguments, request.skill, request.agent, cancel, limits, "", approved)
-
-    def call_as(self, skill: Skill, tool: str, arguments: dict[str, Any], call: ActionCall) -> Result:
-        """Call a tool as the skill of an installed artifact, for a call of one of its tools.
-
-        Args:
-            skill: of the artifact.
-            tool: the name of the tool.
-            arguments: as its input schema requires.
-            call: in which the artifact runs.
-        """
-        limits = self.host.limits.of(call.session or None)
-        return self._call(tool, arguments, None, call.agent, call.cancel, limits, call.session, acting_as=skill)
-
-    def deliver(self, channel: str, message: bytes, agent: str) -> None:
-        """Deliver a message of the host; see `Plugin.deliver`."""
-        target = self.host.config.artifacts.channels.get(channel, "")
-        if not target.startswith(ARTIFACT):
-            raise CortexError(
-                "invalid_arguments",
-                f"no artifact delivers the channel {shown(channel)}",
-                hint="artifacts.channels names it: artifact:SKILL_ID",
-            )
-        self.contracts.deliver(target.removeprefix(ARTIFACT), channel, message, "host", checked_agent(agent))
-
-    def check_runs_here(self, request: ActionRequest) -> None:
-        """Check that this process has the action and the skill of a request, before a person's decision is taken.
-
-        Raises:
-            CortexError: `tool_not_found`, `skill_not_found` or `skill_ambiguous`.
-        """
-        action = find_tool(request.action, self.host.actions).action
-        if isinstance(action, ArtifactAction):
-            return
-        if action is None:
-            raise CortexError("tool_not_found", f"{request.action} is no action here", hint="it still waits")
-        chosen, _ = self.active.enter(request.skill)
-        chosen.calls.leave()
-
-    def _call(
-        self,
-        tool: str,
-        arguments: dict[str, Any],
-        skill: str | None,
-        agent: str | None,
-        cancel: CancelToken | None,
-        limits: SessionLimits | None,
-        session: str,
-        approved: Approved | None = None,
-        acting_as: Skill | None = None,
-        *,
-        of_contract: bool = False,
-    ) -> Result:
-        """Call a tool or run an action, and record it."""
         started = time.monotonic()
         of_plugin = self.host.session
         who = of_plugin.agent if agent is None else agent
@@ -188,29 +114,25 @@ class Gate:
         cleaned: Sanitized | None = None
         enrichment: object = None
         wanted: Tool | None = None
-        facts: ActionFacts | None = None
+        steps: ToolRun | None = None
         try:
             who = checked_agent(who)
             self.host.audit.check_call()
-            wanted = find_tool(tool, self.host.actions)
+            wanted = find_tool(tool, self.host.tool_sources)
             tool = wanted.name
-            if wanted.action is not None:
-                facts = ActionFacts(wanted.action.manifest.category, about=facts_about(wanted.action))
-            elif approved is not None:
-                raise CortexError("invalid_arguments", f"{wanted.name} is a tool, and no action that is approved")
-            if isinstance(wanted.action, ArtifactAction):
-                acting_as = wanted.action.acting
-            if acting_as is None:
+            steps = begin(wanted)
+            own = wanted.acting or acting_as
+            if own is None:
                 chosen, skills = self._enter(skill, tool, arguments, who)
             else:
-                chosen, skills = self._as(acting_as, {} if of_contract else self.active.skills)
+                chosen, skills = self._as(own, {} if alone else self.active.skills)
             try:
                 acting = chosen.name
                 limits = None if limits is None else limits.of_skill(is_builtin=chosen.is_builtin)
                 budgets = None if limits is None else limits.budgets
-                given = arguments if facts is not None else wanted.check_arguments(arguments)
+                given = arguments if steps is not None else wanted.check_arguments(arguments)
                 call = Call(chosen, given, who, self.host, budgets, cancel, skills, session)
-                outcome = self._run(wanted, call, acting, limits, facts, approved)
+                outcome = self._run(wanted, call, acting, limits, steps)
             finally:
                 chosen.calls.leave()
             enrichment = outcome.enrichment
@@ -231,7 +153,7 @@ class Gate:
             removed=audit.removed(result.details["enrichment"]["reasons"]) if cleaned else (),
             inputs=inputs,
             outputs=self.host.audit.kept_text(result.text, arguments, inputs),
-            **({} if facts is None else facts.for_audit(self.host.audit)),
+            **({} if steps is None else steps.recorded(self.host.audit)),
         )
         recent = self.host.audit.record(entry)
         if cleaned and cleaned.stripped_count and self.removed_texts is not None:
@@ -247,26 +169,6 @@ class Gate:
                 ended(session, entry, arguments, is_step)
         return result
 
-    def _call_contract(self, tool: str, payload: dict[str, Any], agent: str) -> Mapping[str, Any]:
-        """Call a tool of an installed artifact for a contract; its outputs.
-
-        The host asks, no model: what other skills allow a model to call does not matter.
-        """
-        limits = self.host.limits.of(None)
-        result = self._call(tool, payload, None, agent, None, limits, "", of_contract=True)
-        if result.code is not None:
-            message, hint = result.details.get("message", result.text), result.details.get("hint", "")
-            raise CortexError(result.code, message, hint=hint, details={"tool": tool})
-        if result.details.get("status") != "done":
-            raise CortexError(
-                "approval_required",
-                f"{tool} waits for a person, and what needs it cannot wait",
-                hint="raise the trust level, or install it with a tool that needs no approval",
-                details={"tool": tool},
-            )
-        outputs: Mapping[str, Any] = result.details["outputs"]
-        return outputs
-
     def _enter(
         self, skill: str | None, tool: str, arguments: dict[str, Any], agent: str
     ) -> tuple[Skill, Mapping[str, Skill]]:
@@ -276,13 +178,14 @@ class Gate:
         except CortexError as error:
             if error.code != "skill_ambiguous":
                 raise
-            chosen = self.contracts.route(tool, arguments, error.details["active"], agent)
-            if chosen is None:
-                raise
-            return self.active.enter(chosen)
+            for route in self.routes:
+                chosen = route(tool, arguments, error.details["active"], agent)
+                if chosen is not None:
+                    return self.active.enter(chosen)
+            raise
 
     def _as(self, skill: Skill, active: Mapping[str, Skill]) -> tuple[Skill, Mapping[str, Skill]]:
-        """The skill of an installed artifact, which acts for its own tools only, and the active skills."""
+        """A skill that acts for its own tools only, and the active skills."""
         skill.calls.enter()
         return skill, {**active, skill.name: skill}
 
@@ -292,13 +195,12 @@ class Gate:
         call: Call,
         name: str,
         limits: SessionLimits | None,
-        facts: ActionFacts | None,
-        approved: Approved | None,
+        steps: ToolRun | None,
     ) -> Outcome:
         """The steps between the arguments and the outcome; each raises its own error."""
         check_call(tool.name, tool.permissions, call.skill.manifest, [skill.manifest for skill in call.active.values()])
-        if tool.action is not None and facts is not None:
-            return self.action_steps.run(tool, tool.action, call, limits, facts, approved)
+        if steps is not None:
+            return steps.run(tool, call, limits)
         if self.hooks.has("before_tool_call"):
             session = self.host.session.session
             self.hooks.before_tool_call(ToolCall(tool.name, call.arguments, name, call.agent, session))
@@ -321,10 +223,16 @@ class Gate:
         if low := slot.low():
             outcome = outcome.with_budget(low)
         if outcome.proposed:
-            outcome.details["actionRequests"] = self.action_steps.propose(outcome.proposed, call, limits)
+            propose = self.propose or _refuse_proposed
+            outcome.details["actionRequests"] = propose(outcome.proposed, call, limits)
         if tool.budget == "query" and call.budgets is not None:
             outcome.details["queriesUsed"] = call.budgets.queries_used(name)
         return outcome
+
+
+def _refuse_proposed(given: Sequence[Any], _: Call, __: SessionLimits | None) -> list[dict[str, Any]]:
+    """What becomes of proposed actions where there are none."""
+    return [{"status": "refused", "code": "tool_not_found"} for _ in given]
 
 
 def _slot(tool: Tool, call: Call, name: str, units: int) -> Slot:

@@ -14,14 +14,16 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
 from cortex_skills.host import Host
 from cortex_skills.operations.caller import Caller
 from cortex_skills.policy.budgets import Budgets
 from cortex_skills.policy.permissions import LEARN, MANAGE
+from cortex_skills.policy.session_limits import SessionLimits
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.safe_io.lenient_values import by_schema
 from cortex_skills.safe_io.schemas import did_you_mean, errors_of, reason_of
@@ -29,8 +31,6 @@ from cortex_skills.tokens import PERMISSIONS
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator, ValidationError
-
-    from cortex_skills.features.actions.action import AgentAction
 
 # The seconds of a skill's time that an enrichment may cost.
 ENRICHMENT_S = 2.0
@@ -154,6 +154,31 @@ class Outcome:
         return replace(self, text=f"{self.text}\n{note}", details={**self.details, "budget": dict(low)})
 
 
+class ToolRun(Protocol):
+    """One call of a tool that takes its own steps."""
+
+    def run(self, tool: Tool, call: Call, limits: SessionLimits | None) -> Outcome:
+        """The steps between the permission and the outcome; the arguments of the call are not checked yet.
+
+        Raises:
+            CortexError: the refusal of a step.
+        """
+
+    def recorded(self, audit: AuditLog) -> Mapping[str, Any]:
+        """What the audit states about the call, also when it was refused: further attributes of its record."""
+
+
+class ToolSteps(Protocol):
+    """How a tool runs that takes its own steps in place of those of the gate."""
+
+    @property
+    def acting(self) -> Skill | None:
+        """The skill as which it acts, whatever skill a caller names; None for that of the call."""
+
+    def begin(self) -> ToolRun:
+        """Begin a call."""
+
+
 @dataclass(frozen=True)
 class Tool:
     """A tool.
@@ -173,7 +198,7 @@ class Tool:
         output_schema: JSON Schema of the details of a result that is not an error.
         open_world: whether it reaches programs or servers beyond this one.
         profile: with which profile of the configuration a model is offered it.
-        action: the action that it is; None for a tool of the plugin.
+        steps: those that it takes in place of the steps of the gate; None for a tool that takes these.
         one_of: groups of arguments of which a call gives exactly one, and that whole. A model's host takes no choice at
             the top of a schema, so the schema does not have it.
         units: how many units of its budget a call takes.
@@ -193,10 +218,15 @@ class Tool:
     output_schema: dict[str, Any] = field(default_factory=lambda: {"type": "object"})
     open_world: bool = False
     profile: Profile = "core"
-    action: AgentAction | None = None
+    steps: ToolSteps | None = None
     one_of: tuple[tuple[str, ...], ...] = ()
     units: Callable[[Call], int] = lambda _: 1
     _validators: list[Draft202012Validator] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def acting(self) -> Skill | None:
+        """The skill as which it acts; None for that of the call."""
+        return None if self.steps is None else self.steps.acting
 
     def definition(self) -> dict[str, Any]:
         """The tool as `Plugin.tools` lists it."""

@@ -1,4 +1,4 @@
-"""The tools that a plugin has: the built-in ones, and those that installed distributions add.
+"""The tools that a plugin has: those of its features, of installed distributions, and of its sources.
 
 A distribution adds a tool with an entry point of the group `cortex_skills.tools`, whose name is the tool's name and
 whose value is a `Tool`:
@@ -9,6 +9,7 @@ whose value is a `Tool`:
 Rules kept here:
 - an added tool passes the same gate as a built-in one: skills must allow it, and it needs their permissions;
 - an added tool is imported when it is first called, or when the tools are listed, and not before;
+- a source (`Host.tool_sources`) is asked for names that no other tool has, and when the tools are listed;
 - one that has the name of a built-in tool, occurs twice, cannot be imported or is not a valid `Tool` is skipped with a
   warning. It never prevents the plugin from starting.
 """
@@ -16,21 +17,18 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint
-from typing import TYPE_CHECKING
 
 from cortex_skills.errors import CortexError
 from cortex_skills.feature import added
+from cortex_skills.host import ToolSource
 from cortex_skills.policy.permissions import nearest_or_list
 from cortex_skills.safe_io.added_entries import added_entries
 from cortex_skills.safe_io.schemas import did_you_mean, shown
 from cortex_skills.tools.base import Tool
 from cortex_skills.tools.model_names import tool_id
-
-if TYPE_CHECKING:
-    from cortex_skills.features.actions.catalog import Actions
 
 log = logging.getLogger(__name__)
 
@@ -43,46 +41,48 @@ def own_tools() -> Mapping[str, Tool]:
     return {tool.name: tool for tools in added("tools", "TOOLS") for tool in tools}
 
 
-def find_tool(name: object, actions: Actions | None = None) -> Tool:
-    """The tool of that name, or the action.
+def find_tool(name: object, sources: Iterable[ToolSource] = ()) -> Tool:
+    """The tool of that name.
 
     Raises:
         CortexError: `tool_not_found`.
     """
-    tool = tool_named(name, actions)
+    tool = tool_named(name, sources)
     if tool is None:
-        known = all_tools(actions)
+        known = all_tools(sources)
         listed = [other.name for other in known.values() if other.profile == "core"]
         hint = (did_you_mean(name, known) if isinstance(name, str) else "") or nearest_or_list(None, "known", listed)
         raise CortexError("tool_not_found", f"there is no tool {shown(name)}", hint=hint)
     return tool
 
 
-def tool_named(name: object, actions: Actions | None = None) -> Tool | None:
-    """The tool of that name, or the action of these; None when there is none."""
+def tool_named(name: object, sources: Iterable[ToolSource] = ()) -> Tool | None:
+    """The tool of that name, of the plugin or of these sources; None when there is none."""
     if not isinstance(name, str):
         return None
     if name in own_tools():
         return own_tools()[name]
     if name in added_tools():
         return load_added(name)
-    action = None if actions is None else actions.find(name) or actions.find(tool_id(name))
-    from cortex_skills.features.actions.tools.action_tools import tool_of
+    for each in dict.fromkeys((name, tool_id(name))):
+        for source in sources:
+            found: Tool | None = source.find(each)
+            if found is not None:
+                return found
+    return None
 
-    return tool_of(action) if action is not None else None
 
-
-def all_tools(actions: Actions | None = None) -> Mapping[str, Tool]:
-    """Every tool by its name, the built-in ones first, and these actions."""
-    others = {name: tool for name in added_tools() if (tool := load_added(name)) is not None}
-    from cortex_skills.features.actions.tools.action_tools import tool_of
-
-    acting = {name: tool_of(action) for name, action in actions.all().items()} if actions is not None else {}
-    return {**own_tools(), **others, **acting}
+def all_tools(sources: Iterable[ToolSource] = ()) -> Mapping[str, Tool]:
+    """Every tool by its name: those of features, of distributions, and of these sources."""
+    added_ones = {name: tool for name in added_tools() if (tool := load_added(name)) is not None}
+    found = {**own_tools(), **added_ones}
+    for source in sources:
+        found = {**found, **{name: tool for name, tool in source.all().items() if name not in found}}
+    return found
 
 
 def tool_names() -> Collection[str]:
-    """The names of all tools that are no actions."""
+    """The names of all tools but those of sources."""
     return [*own_tools(), *added_tools()]
 
 

@@ -14,7 +14,6 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal, get_args
 
 from cortex_skills.errors import CortexError
-from cortex_skills.features.artifacts.tools.artifact_action import ArtifactAction
 from cortex_skills.policy.permissions import check_tool_allowed
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.safe_io.schemas import did_you_mean
@@ -36,8 +35,8 @@ def acting_for(tool: Tool, skills: Mapping[str, Skill]) -> list[str]:
         check_tool_allowed(tool.name, [skill.manifest for skill in skills.values()])
     except CortexError:
         return []
-    if isinstance(tool.action, ArtifactAction):
-        return [tool.action.acting.name]
+    if tool.acting is not None:
+        return [tool.acting.name]
     return sorted(n for n, s in skills.items() if all(s.manifest.has_permission(p) for p in tool.permissions))
 
 

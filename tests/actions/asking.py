@@ -17,4 +17,4 @@ def kept_request(plugin: Plugin, asked: Result) -> ActionRequest:
 def approved(plugin: Plugin, action: str, inputs: dict[str, Any]) -> Result:
     """Ask for an action, and run it as approved; the result of the first step that refuses."""
     asked = plugin.call(action, inputs)
-    return asked if asked.is_error else plugin._gate.run_approved(kept_request(plugin, asked), "ada")
+    return asked if asked.is_error else plugin._acting.run_approved(kept_request(plugin, asked), "ada")

@@ -125,7 +125,7 @@ def test_what_actions_cost_is_limited_in_a_session(acting) -> None:
 def test_without_a_desk_what_needs_an_approval_is_refused(acting) -> None:
     plugin = acting()
     plugin.actions.register(manifest(), count)
-    plugin._gate.action_steps.desk = None
+    plugin._acting.steps.desk = None
     result = plugin.call("count_lines", {"text": "a"})
     assert result.code == "approval_required"
     assert last(plugin).approval_required is True
@@ -158,7 +158,7 @@ def kept(counting) -> ActionRequest:
 
 
 def test_an_approved_request_runs(counting, kept) -> None:
-    result = counting._gate.run_approved(kept, "ada")
+    result = counting._acting.run_approved(kept, "ada")
     assert result.details["outputs"] == {"lines": 2}
     record = last(counting)
     assert (record.agent, record.approved_by, record.actor, record.approval_required) == ("a1", "ada", "ada", True)
@@ -179,7 +179,7 @@ def test_an_approved_request_runs(counting, kept) -> None:
     ],
 )
 def test_an_approved_request_is_checked_again(counting, kept, changes: Mapping[str, Any], code: str) -> None:
-    assert counting._gate.run_approved(replace(kept, **changes), "ada").code == code
+    assert counting._acting.run_approved(replace(kept, **changes), "ada").code == code
 
 
 def test_an_approved_request_needs_the_trust_level_of_today(acting) -> None:
@@ -190,7 +190,7 @@ def test_an_approved_request_needs_the_trust_level_of_today(acting) -> None:
     )
     plugin.call("count_lines", {"text": "a"})
     plugin.trust.set("suggest", actor="ada")
-    assert plugin._gate.run_approved(requests(plugin)[0], "ada").code == "trust_level_too_low"
+    assert plugin._acting.run_approved(requests(plugin)[0], "ada").code == "trust_level_too_low"
     assert ran == []
 
 

@@ -251,6 +251,6 @@ def test_without_allowed_hosts_it_is_not_offered(acting) -> None:
 
 def test_below_bounded_auto_it_waits(acting) -> None:
     plugin = acting(trustLevel="supervised_auto", allowedHosts=["example.org"])
-    plugin._gate.action_steps.desk = None
+    plugin._acting.steps.desk = None
     assert plugin.call("http_get", {"url": "https://example.org/"}).code == "approval_required"
     assert plugin.call("http_get", {"url": "https://evil.test/"}).code == "host_refused"

@@ -189,7 +189,7 @@ def test_a_working_folder_that_became_a_link_after_the_approval_is_refused(
     request = kept_request(plugin, plugin.call("shell_safe", {"command": "ls", "cwd": "out"}))
     shutil.rmtree(folder / "out")
     (folder / "out").symlink_to(folder / place)
-    result = plugin._gate.run_approved(request, "ada")
+    result = plugin._acting.run_approved(request, "ada")
     assert (result.code, "a symbolic link" in result.text) == ("path_refused", True)
 
 

@@ -173,7 +173,7 @@ def test_an_expired_request_says_so(acting: Acting) -> None:
     approval_id = asked(plugin)
     record = plugin.approvals.show(approval_id)
     assert record.expires - record.created == timedelta(minutes=1)
-    queue = plugin._host.approval_queue
+    queue = plugin._acting.queue
     queue.now = lambda: record.expires
     assert status(plugin, approval_id).details["state"] == "expired"
     assert "nobody approved it until" in status(plugin, approval_id).text

@@ -82,7 +82,7 @@ def test_a_process_that_is_killed_at_a_step_leaves_the_truth(
     assert line(process) == step
     process.kill()
     process.wait()
-    queue = plugin._host.approval_queue
+    queue = plugin._acting.queue
     now = queue.now
     assert status(plugin, approval_id).details["state"] in ("approved", "running", "done")
     queue.now = lambda: now() + LEASE

@@ -12,6 +12,7 @@ import pytest
 from cortex_sandbox.wasm import make_component
 from cortex_skills import CortexError, Plugin
 from cortex_skills.features.artifacts.package import write_archive
+from cortex_skills.features.artifacts.tools.artifact_calls import ArtifactCalls
 from tests.artifact_tools.conftest import ALL
 from tests.artifacts.samples import payload, signed
 from tests.installed.samples import install
@@ -254,12 +255,12 @@ def test_an_answer_that_is_not_as_the_contract_defines_is_refused(plugin: Plugin
     )
     provide(plugin, make_component(compiled(source)), "router", "routing_strategy", "route_model")
     with pytest.raises(CortexError, match=r"routing_strategy\.output\.v1"):
-        plugin._gate.contracts.route("skill_graph_query", {}, ["a", "b"], "a1")
+        plugin._host.part(ArtifactCalls).contracts.route("skill_graph_query", {}, ["a", "b"], "a1")
 
 
 def test_a_rejected_contract_is_not_called(plugin: Plugin, module: bytes) -> None:
     provide(plugin, module, "hook", "run_lifecycle_hook", "decide_run_lifecycle", STORAGE)
-    assert plugin._gate.contracts.fulfilling("run_lifecycle_hook") == []
+    assert plugin._host.part(ArtifactCalls).contracts.fulfilling("run_lifecycle_hook") == []
     assert plugin.context(agent="30") == ""
 
 

@@ -19,16 +19,18 @@ HI = {"text": "hi"}
 
 def test_a_tool_is_listed_over_mcp_without_an_argument_for_the_skill(plugin):
     add(plugin)
-    (tool,) = [each for each in listed({}, SessionCaller(), ["core"], plugin.actions) if each.name == "acme_DOT_echo"]
+    (tool,) = [
+        each for each in listed({}, SessionCaller(), ["core"], plugin.tool_sources) if each.name == "acme_DOT_echo"
+    ]
     assert set(tool.input_schema["properties"]) == {"text", "agent"}
     assert tool.annotations.read_only_hint is True
-    names = [each.name for each in listed({}, SessionCaller(may_write=False), ["core"], plugin.actions)]
+    names = [each.name for each in listed({}, SessionCaller(may_write=False), ["core"], plugin.tool_sources)]
     assert names == ["acme_DOT_echo"]
 
 
 def test_an_artifact_that_reaches_out_is_not_offered_to_a_caller_that_may_not_write(plugin):
     add(plugin, more='\n[capabilities]\nhttp_egress_allowlist = ["api.test"]\n')
-    assert listed({}, SessionCaller(may_write=False), ["core"], plugin.actions) == []
+    assert listed({}, SessionCaller(may_write=False), ["core"], plugin.tool_sources) == []
 
 
 def test_a_tool_is_called_through_langchain(plugin):
@@ -55,7 +57,7 @@ def test_a_version_that_another_process_quarantines_stops_here(open_plugin, tmp_
     store = str(tmp_path / "store")
     plugin = open_plugin(store=store)
     key = add(plugin).key
-    before = plugin.installed_revision()
+    before = [source.revision() for source in plugin.tool_sources]
     assert not plugin.call("acme.echo", HI).is_error
     program = f"""
         from cortex_skills import Config, Plugin
@@ -65,4 +67,4 @@ def test_a_version_that_another_process_quarantines_stops_here(open_plugin, tmp_
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True, timeout=120)
     assert plugin.call("acme.echo", HI).code == "artifact_quarantined"
-    assert plugin.installed_revision() != before
+    assert [source.revision() for source in plugin.tool_sources] != before

@@ -78,13 +78,12 @@ def test_a_client_is_notified_when_another_process_installs_and_quarantines(
     run(test())
 
 
-@pytest.mark.parametrize("failing", ["_lists", "installed_revision"])
+@pytest.mark.parametrize("failing", ["_lists", "_revision"])
 @pytest.mark.parametrize("error", [CortexError("graph_unavailable", "it does not answer"), RuntimeError("broken")])
 def test_clients_are_notified_after_a_time_in_which_the_store_does_not_answer(
     running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str, error: Exception
 ) -> None:
-    owner = ListChanges if failing == "_lists" else type(running.plugin)
-    failed, read = asyncio.Event(), getattr(owner, failing)
+    failed, read = asyncio.Event(), getattr(ListChanges, failing)
 
     def fails_once(given: Any) -> Any:
         if not failed.is_set():
@@ -97,7 +96,7 @@ def test_clients_are_notified_after_a_time_in_which_the_store_does_not_answer(
         loop = asyncio.get_running_loop()
         async with over_http(running, "of-the-host") as client, client.listen(tools_list_changed=True) as changes:
             monkeypatch.setattr("cortex_skills.doors.mcp.list_changes._LOOK_S", 0.05)
-            monkeypatch.setattr(owner, failing, fails_once)
+            monkeypatch.setattr(ListChanges, failing, fails_once)
             if failing != "_lists":
                 await asyncio.wait_for(failed.wait(), WAIT_S)
             await asyncio.to_thread(running.plugin.load, skills.write(tmp_path / "more", "other-desk"))

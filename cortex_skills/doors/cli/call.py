@@ -87,13 +87,16 @@ def _call(common: Common, tool: str, arguments: Any, skill: str | None) -> dict[
     Raises:
         CortexError: the call was refused, or failed.
     """
-    from cortex_skills.features.actions.catalog import Actions
-    from cortex_skills.tools import all_tools
+    from cortex_skills.plugin import Plugin
+    from cortex_skills.tools import tool_named
     from cortex_skills.tools.model_names import tool_id
 
-    known = all_tools(Actions(common.settings().actions)).get(tool)
+    known = tool_named(tool)
     is_installed = known is None and "." in tool_id(tool)  # which acts as itself, without a loaded skill
-    reads = not is_installed and (known is None or (known.action is None and _READING.issuperset(known.permissions)))
+    if known is None and not is_installed:
+        with Plugin.open(common.settings(store="memory:"), registers=False) as unstored:
+            known = tool_named(tool, unstored.tool_sources)
+    reads = not is_installed and (known is None or (known.steps is None and _READING.issuperset(known.permissions)))
     opened = common.plugin() if is_installed and not common.names_skills else common.loaded(reads=reads)
     with opened as plugin:
         result = plugin.call(tool, arguments, skill=skill)

@@ -110,6 +110,8 @@ class Group(click.Group):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by section, then the options."""
         for title, commands in self.sections.items():
+            if not commands:  # of a feature that is not installed
+                continue
             with formatter.section(title):
                 formatter.write_dl(
                     [(command.name or "", command.get_short_help_str(limit=_WHOLE)) for command in commands]

@@ -32,7 +32,8 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from cortex_skills.doors.mcp import prompts, resources, tools
 from cortex_skills.doors.mcp.caller import SessionCaller
-from cortex_skills.features.actions.mcp.approval_updates import ApprovalUpdates
+from cortex_skills.doors.mcp.extension import McpExtension
+from cortex_skills.feature import functions
 
 if TYPE_CHECKING:
     from mcp.server.connection import Connection
@@ -44,7 +45,7 @@ log = logging.getLogger(__name__)
 
 _Lists = tuple[str, str, str]
 _SEND_S = 5.0
-_LOOK_S = 2.0  # how often the installed artifacts are looked at
+_LOOK_S = 2.0  # how often the sources of tools are looked at
 _MAX_LISTENERS = 256
 
 
@@ -61,11 +62,11 @@ class ListChanges:
         self._served = served
         self._bus = InMemorySubscriptionBus()
         self.listen = ListenHandler(self._bus, max_subscriptions=_MAX_LISTENERS, max_buffered_events=16)
-        self.approvals = ApprovalUpdates(plugin, self._bus)
+        self.extensions: tuple[McpExtension, ...] = tuple(make(plugin, self._bus) for make in functions("mcp"))
         self._known: dict[Connection, _Lists] = {}
         self._streams: Counter[str] = Counter()
         self._seen = self._lists()
-        self._installed: str | None = plugin.installed_revision()
+        self._of_sources: str | None = self._revision()
         self._again = asyncio.Event()
 
     async def remember(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -102,7 +103,7 @@ class ListChanges:
             except RuntimeError:  # the loop is closed
                 return
 
-        approvals = asyncio.create_task(self.approvals.watch())
+        watching = [asyncio.create_task(each.watch()) for each in self.extensions]
         take_back = self._plugin.on_change(changed)
         self._again.set()  # for changes before this call
         try:
@@ -110,22 +111,26 @@ class ListChanges:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._again.wait(), _LOOK_S)
                 try:
-                    if self._again.is_set() or await self._installed_changed():
+                    if self._again.is_set() or await self._sources_changed():
                         self._again.clear()
                         await self._notify()
                 except Exception as error:  # of the store
-                    if self._installed is not None:
+                    if self._of_sources is not None:
                         log.warning("the clients are not notified of changes for now", exc_info=error)
-                    self._installed = None  # so that the next look finds a change
+                    self._of_sources = None  # so that the next look finds a change
         finally:
             take_back()
-            approvals.cancel()
+            for task in watching:
+                task.cancel()
 
-    async def _installed_changed(self) -> bool:
+    def _revision(self) -> str:
+        return " ".join(source.revision() for source in self._plugin.tool_sources)
+
+    async def _sources_changed(self) -> bool:
         """Whether something was installed, stopped or removed since the last look, by any process."""
-        before = self._installed
-        self._installed = await asyncio.to_thread(self._plugin.installed_revision)
-        return self._installed != before
+        before = self._of_sources
+        self._of_sources = await asyncio.to_thread(self._revision)
+        return self._of_sources != before
 
     async def _notify(self) -> None:
         before, self._seen = self._seen, self._lists()
@@ -144,7 +149,7 @@ class ListChanges:
     def _lists(self) -> _Lists:
         skills, profiles = self._served.skills, self._plugin.config.tools.profiles
         found = (
-            tools.listed(skills, SessionCaller(), profiles, self._plugin.actions),
+            tools.listed(skills, SessionCaller(), profiles, self._plugin.tool_sources),
             resources.listed(skills),
             prompts.listed(skills),
         )

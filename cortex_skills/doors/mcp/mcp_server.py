@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,7 +24,6 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.shared.exceptions import MCPError
 
-from cortex_graph import GraphError
 from cortex_sandbox import compiling
 from cortex_skills import __version__
 from cortex_skills.cancellation import CancelGroup, CancelToken
@@ -33,14 +31,12 @@ from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.http.worker_pools import WorkerPool
 from cortex_skills.doors.mcp import prompts, resources, tools
 from cortex_skills.doors.mcp.caller import SessionCaller
+from cortex_skills.doors.mcp.extension import McpExtension
 from cortex_skills.doors.mcp.list_changes import ListChanges
 from cortex_skills.doors.mcp.logs import Line, Logs
 from cortex_skills.doors.mcp.sampling import sampler_of
 from cortex_skills.doors.mcp.served_skills import ServedSkills
-from cortex_skills.errors import CortexError, as_ours
-from cortex_skills.features.actions.mcp import approval_updates, elicitation
-from cortex_skills.features.actions.mcp.approval_updates import ApprovalUpdates
-from cortex_skills.features.actions.tools.approval_status import answer_of
+from cortex_skills.errors import CortexError
 from cortex_skills.gate.result import Result, failed
 from cortex_skills.operations.caller import Caller
 from cortex_skills.runtime.log import LISTENER
@@ -96,7 +92,7 @@ def build(
     """
     served = served or ServedSkills(plugin)
     changes = ListChanges(plugin, served)
-    handlers = _Handlers(plugin, pool, caller_of, calls or CancelGroup(), served, changes.approvals)
+    handlers = _Handlers(plugin, pool, caller_of, calls or CancelGroup(), served, changes.extensions)
     server = _Server(
         "cortex-skills",
         version=__version__,
@@ -129,9 +125,9 @@ class _Handlers:
         caller_of: Callable[[_Context], SessionCaller],
         calls: CancelGroup,
         served: ServedSkills,
-        approvals: ApprovalUpdates,
+        extensions: Sequence[McpExtension],
     ) -> None:
-        self._approvals = approvals
+        self._extensions = extensions
         self._calls = calls
         self._plugin = plugin
         self._served = served
@@ -144,12 +140,12 @@ class _Handlers:
         await self._served.known()
         profiles = self._plugin.config.tools.profiles
         return types.ListToolsResult(
-            tools=tools.listed(self._served.skills, self._caller_of(ctx), profiles, self._plugin.actions)
+            tools=tools.listed(self._served.skills, self._caller_of(ctx), profiles, self._plugin.tool_sources)
         )
 
     async def call_tool(self, ctx: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         caller = self._caller_of(ctx)
-        refusal = tools.refused(params.name, caller, self._plugin.actions)
+        refusal = tools.refused(params.name, caller, self._plugin.tool_sources)
         if refusal is not None:
             return tools.answer(failed(refusal))
         arguments, skill, agent = caller.acting(params.arguments or {})
@@ -174,50 +170,32 @@ class _Handlers:
             result = await self._run(ctx, call, params.name, caller)
         except CortexError as error:
             result = failed(error)
-        if result.details.get("status") == "pending_approval" and caller.may_approve:
-            result = await self._asked(ctx, result, caller)
+        for extension in self._extensions:
+            result = await extension.answered(ctx, result, caller, partial(self._run, ctx, caller=caller))
         await self.logs.send(ctx, lines)
         return tools.answer(result)
 
-    async def _asked(self, ctx: _Context, result: Result, caller: SessionCaller) -> Result:
-        """The result after the user of the client was asked about the request that waits."""
-        if self._plugin.config.approvals.ask != "client" or not elicitation.can_ask(ctx):
-            return result
-        approvals, approval_id = self._plugin.approvals, result.details["approval"]
-        try:
-            record = await self._run(ctx, lambda _: approvals.show(approval_id), "asking", caller)
-        except (CortexError, GraphError):  # changed or removed meanwhile
-            return result
-        decision = await elicitation.ask(ctx, record)
-        if decision is None:
-            return result
-        word, reason = decision
-
-        def decide(_: CancelToken) -> Result:
-            with suppress(CortexError):  # somebody else was faster
-                (approvals.approve if word == "approve" else approvals.reject)(approval_id, person, reason)
-            record = approvals.show(approval_id)
-            outcome = answer_of(record, approvals.state_of(record))
-            return Result(outcome.text, outcome.details)
-
-        person = elicitation.person_of(ctx)
-        try:
-            return await self._run(ctx, decide, "approving", caller)
-        except (CortexError, GraphError) as error:
-            return failed(as_ours("approving", error))
-
     async def subscribe(self, ctx: _Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
-        watch = partial(self._approvals.watch_own, str(params.uri), self._agent(ctx))
+        uri = str(params.uri)
         try:
+            extension = self._extension(uri)
+            if extension is None:
+                raise resources.ResourceNotFoundError("there is no such resource that changes")
+            watch = partial(extension.watch_own, uri, self._agent(ctx))
             await self._run(ctx, lambda _: watch(), "subscribing", self._caller_of(ctx))
-            self._approvals.subscribe(ctx, str(params.uri))
+            extension.subscribe(ctx, uri)
         except resources.ResourceNotFoundError as error:
-            raise MCPError(_RESOURCE_NOT_FOUND, str(error), data={"uri": str(params.uri)[:200]}) from None
+            raise MCPError(_RESOURCE_NOT_FOUND, str(error), data={"uri": uri[:200]}) from None
         return types.EmptyResult()
 
     async def unsubscribe(self, ctx: _Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
-        self._approvals.unsubscribe(ctx, str(params.uri))
+        if (extension := self._extension(str(params.uri))) is not None:
+            extension.unsubscribe(ctx, str(params.uri))
         return types.EmptyResult()
+
+    def _extension(self, uri: str) -> McpExtension | None:
+        """The one that has a resource."""
+        return next((each for each in self._extensions if each.prefix and uri.startswith(each.prefix)), None)
 
     def _agent(self, ctx: _Context) -> str:
         return self._caller_of(ctx).agent or self._plugin.agent
@@ -237,11 +215,10 @@ class _Handlers:
                 return types.ReadResourceResult(
                     contents=[types.TextResourceContents(uri=uri, mime_type="application/xml", text=text)]
                 )
-            if uri.startswith(approval_updates.PREFIX):
-                agent = self._agent(ctx)
-                read = partial(self._approvals.read, uri, agent)
-                request = await self._run(ctx, lambda _: read(), "reading", self._caller_of(ctx))
-                return types.ReadResourceResult(contents=[request])
+            if (extension := self._extension(uri)) is not None:
+                read = partial(extension.read, uri, self._agent(ctx))
+                contents = await self._run(ctx, lambda _: read(), "reading", self._caller_of(ctx))
+                return types.ReadResourceResult(contents=[contents])
             await self._served.loaded()
             skills = self._plugin.skills
             caller = self._caller_of(ctx)

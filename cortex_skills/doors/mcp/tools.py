@@ -12,17 +12,16 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import mcp_types as types
 
 from cortex_skills.doors.mcp.caller import SessionCaller
 from cortex_skills.errors import CortexError
-from cortex_skills.features.actions.catalog import Actions
-from cortex_skills.features.artifacts.tools.artifact_action import ArtifactAction
 from cortex_skills.gate.long_answers import shortened
 from cortex_skills.gate.result import Result
+from cortex_skills.host import ToolSource
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.tools import Tool, all_tools, tool_named
 from cortex_skills.tools.model_names import MAX_NAME, model_name
@@ -37,21 +36,21 @@ _AGENT = {
 
 
 def listed(
-    skills: Mapping[str, Skill], caller: SessionCaller, profiles: Collection[str], actions: Actions
+    skills: Mapping[str, Skill], caller: SessionCaller, profiles: Collection[str], sources: Iterable[ToolSource]
 ) -> list[types.Tool]:
-    """The tools of these profiles, and actions, that a caller can use with these active skills."""
+    """The tools of these profiles that a caller can use with these active skills."""
     able = sum(skill.manifest.semantic is not None for skill in skills.values())
     found = []
-    for tool in of_profiles(all_tools(actions).values(), profiles):
+    for tool in of_profiles(all_tools(sources).values(), profiles):
         acting = acting_for(tool, skills)
         if acting and (tool.read_only or caller.may_write) and len(model_name(tool.name)) <= MAX_NAME:
             found.append(_described(tool, acting, able, caller))
     return found
 
 
-def refused(tool: str, caller: SessionCaller, actions: Actions) -> CortexError | None:
+def refused(tool: str, caller: SessionCaller, sources: Iterable[ToolSource]) -> CortexError | None:
     """Why a caller may not use a tool at all; None if the gate decides."""
-    known = tool_named(tool, actions)
+    known = tool_named(tool, sources)
     if known is None or known.read_only or caller.may_write:
         return None
     hint = "ask for a token that has the permission `write`"
@@ -83,7 +82,7 @@ def _described(tool: Tool, acting: list[str], active: int, caller: SessionCaller
     skill: dict[str, Any] = {"enum": acting, "description": "The skill that acts."}
     required = list(given.get("required", ()))
     properties = dict(given["properties"])
-    if not isinstance(tool.action, ArtifactAction):  # which acts as itself
+    if tool.acting is None:  # else it acts as itself
         properties["skill"] = skill
         if caller.skill in acting:
             skill["default"] = caller.skill

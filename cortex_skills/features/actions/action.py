@@ -14,9 +14,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cortex_skills.audit.bounded import Fact
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.manifest import ActionManifest
+from cortex_skills.runtime.skill import Skill
+from cortex_skills.tools.base import Profile
 
 if TYPE_CHECKING:
     from cortex_skills.config.settings import ActionSettings
@@ -78,6 +81,9 @@ class AgentAction:
         read_only: whether it changes nothing, anywhere.
         permissions: what the acting skill must have been granted.
         close: ends what it left running; called when the plugin is closed.
+        acting: the skill as which it acts, whatever skill a caller names; None for that of the call.
+        about: what the audit states about each call of it.
+        profile: with which profile of the configuration a model is offered it.
     """
 
     manifest: ActionManifest
@@ -87,6 +93,9 @@ class AgentAction:
     read_only: bool = False
     permissions: tuple[str, ...] = ()
     close: Callable[[], None] = field(default=lambda: None)
+    acting: Skill | None = None
+    about: Mapping[str, Fact] = field(default_factory=dict)
+    profile: Profile = "operator"
 
 
 def too_late(manifest: ActionManifest) -> CortexError:

@@ -15,7 +15,7 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from threading import Lock
 from typing import Any, Protocol
@@ -41,6 +41,9 @@ class ActionSource(Protocol):
     def all(self) -> Mapping[str, AgentAction]:
         """The actions that may be offered, by id."""
 
+    def revision(self) -> str:
+        """A text that differs after each change of them, by any process."""
+
 
 class Actions:
     """The actions of one plugin by id. Safe to use from several threads.
@@ -48,14 +51,17 @@ class Actions:
     Args:
         settings: which core actions are offered.
         taken: the ids that no action may have: those of tools.
+        sources: of further actions; those with other ids only.
     """
 
-    def __init__(self, settings: ActionSettings, taken: Collection[str] = ()) -> None:
+    def __init__(
+        self, settings: ActionSettings, taken: Collection[str] = (), sources: Sequence[ActionSource] = ()
+    ) -> None:
         self.settings = settings
         self._taken = frozenset(taken) | CORE_IDS
         self._core = {action.manifest.id: action for action in configured_actions(settings)}
         self._registered: dict[str, AgentAction] = {}
-        self._sources: tuple[ActionSource, ...] = ()
+        self._sources = sources
         self._changing = Lock()
 
     def register(
@@ -101,15 +107,15 @@ class Actions:
         found = self._core.get(name) or self._registered.get(name) or self._added.get(name)
         return found or next((action for source in self._sources if (action := source.find(name)) is not None), None)
 
-    def add_source(self, source: ActionSource) -> None:
-        """Offer the actions of a source too; those with other ids only."""
-        self._sources = (*self._sources, source)
-
     def all(self) -> Mapping[str, AgentAction]:
         """Every action by its id, the core ones first."""
         further = {name: action for source in self._sources for name, action in source.all().items()}
         own = {**self._core, **self._added, **self._registered}
         return {**own, **{name: action for name, action in further.items() if name not in own}}
+
+    def revision(self) -> str:
+        """A text that differs after each change of them, by any process."""
+        return " ".join((str(len(self._registered)), *(source.revision() for source in self._sources)))
 
     def close(self) -> None:
         """End what the core actions left running."""

@@ -1,4 +1,4 @@
-"""The gate's steps for an action, after the permission and before the audit record.
+"""The steps of an action, after the permission and before the audit record, in place of those of the gate.
 
 Rules kept here:
 - trust level, inputs, targets (paths, commands, hosts), the host's hooks, rate, cost, approval, the journal, the
@@ -12,21 +12,22 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
 from cortex_graph import GraphError
-from cortex_skills.audit import call_records as audit
 from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.audit.bounded import Fact, Facts
 from cortex_skills.audit.call_records import ACTION_CALL
-from cortex_skills.errors import CortexError, as_ours
+from cortex_skills.config.settings import ActionSettings
+from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action import ActionCall, AgentAction
 from cortex_skills.features.actions.action_request import ActionRequest
 from cortex_skills.features.actions.approvals.desk import Approvals
 from cortex_skills.features.actions.approvals.record import ApprovalRecord
+from cortex_skills.features.actions.approvals.request_text import answer_of
 from cortex_skills.features.actions.checks import (
     changed_since,
     check_as_approved,
@@ -40,20 +41,16 @@ from cortex_skills.features.actions.checks import (
 from cortex_skills.features.actions.manifest import ActionManifest
 from cortex_skills.features.actions.output_text import text_for_model
 from cortex_skills.features.actions.own_files import with_read_only
-from cortex_skills.features.actions.tools.approval_status import answer_of
-from cortex_skills.features.artifacts.tools.artifact_action import ArtifactAction
+from cortex_skills.features.actions.trust_store import TrustStore
 from cortex_skills.features.memory.memories import memories_of
 from cortex_skills.gate.hooks import Hooks, ToolCall
 from cortex_skills.policy.budgets import RateWindow, Slot
-from cortex_skills.policy.permissions import check_call, check_permissions
 from cortex_skills.policy.session_limits import SessionLimits
 from cortex_skills.policy.trust_levels import NeedsApproval, Refused, decide
-from cortex_skills.safe_io.schemas import shown
-from cortex_skills.tools import Call, Outcome, Tool, tool_named
+from cortex_skills.tools import Call, Outcome, Tool
 
 log = logging.getLogger(__name__)
 
-MAX_PROPOSED = 5
 COSTS = {"free": 0, "cheap": 1, "expensive": 10}
 
 
@@ -71,13 +68,6 @@ def facts_of(record: ApprovalRecord) -> dict[str, Fact]:
     return {"approval": record.id, "digest": record.digest}
 
 
-def facts_about(action: AgentAction) -> dict[str, Fact]:
-    """What the audit states about a call of an action: the version and the bytes of an artifact whose tool it is."""
-    if not isinstance(action, ArtifactAction) or action.installed is None:
-        return {}
-    return {"version": action.installed.key.version, "payloadSha256": action.installed.key.payload_sha256}
-
-
 @dataclass(slots=True)
 class ActionFacts:
     """What the audit record of a call says about its action; filled while the call passes the steps.
@@ -92,6 +82,11 @@ class ActionFacts:
     approval_required: bool = False
     approved_by: str | None = None
     about: dict[str, Fact] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, action: AgentAction) -> ActionFacts:
+        """The facts of an action that no step has passed."""
+        return cls(action.manifest.category, about=dict(action.about))
 
     def for_audit(self, audit: AuditLog) -> dict[str, Any]:
         """The attributes of the audit record."""
@@ -113,12 +108,18 @@ class ActionSteps:
 
     Args:
         hooks: of the host application.
+        settings: of actions.
+        trust: the trust level.
         desk: keeps requests until a person decides; None refuses what needs an approval.
     """
 
-    def __init__(self, hooks: Hooks, desk: Approvals | None = None) -> None:
+    def __init__(
+        self, hooks: Hooks, settings: ActionSettings, trust: TrustStore, desk: Approvals | None = None
+    ) -> None:
         self.desk = desk
         self._hooks = hooks
+        self._settings = settings
+        self._trust = trust
         self._rates: dict[str, RateWindow] = {}
         self._making = Lock()
 
@@ -147,8 +148,8 @@ class ActionSteps:
         Raises:
             CortexError: the refusal of a step.
         """
-        manifest, settings = action.manifest, call.host.actions.settings
-        facts.trust_level = level = call.host.trust.level()
+        manifest, settings = action.manifest, self._settings
+        facts.trust_level = level = self._trust.level()
         decision = decide(level, manifest, allow_reads=settings.allow_reads_without_approval)
         if isinstance(decision, Refused):
             raise too_low(manifest, decision)
@@ -198,43 +199,6 @@ class ActionSteps:
         outcome = text_for_model(manifest, outputs, call.host.cleaning, acting.deadline)
         low = slot.low()
         return outcome.with_budget(low) if low else outcome
-
-    def propose(self, given: Sequence[Any], call: Call, limits: SessionLimits | None) -> list[dict[str, Any]]:
-        """Keep the actions that the code of a skill proposes; none runs.
-
-        Args:
-            given: what the skill wrote: objects with `action` and `inputs`.
-            call: of the tool in which it did.
-            limits: of the session of the call.
-
-        Returns:
-            For each of the first `MAX_PROPOSED` its name, and the id of its request or the code of its refusal.
-        """
-        return [self._proposed(each, call, limits) for each in given[:MAX_PROPOSED]]
-
-    def _proposed(self, given: Any, call: Call, limits: SessionLimits | None) -> dict[str, Any]:
-        name = given.get("action") if isinstance(given, dict) else None
-        shown_as = audit.word(name)
-        facts = ActionFacts("action")
-        try:
-            check_permissions(("actions:request",), call.skill.manifest, "actionRequests")
-            if not isinstance(given, dict) or set(given) != {"action", "inputs"}:
-                raise CortexError("invalid_arguments", "an action request has `action` and `inputs`, and nothing else")
-            tool = tool_named(name, call.host.actions)
-            if tool is None or tool.action is None:
-                raise CortexError("tool_not_found", f"there is no action {shown(name)}")
-            facts = ActionFacts(tool.action.manifest.category, about=facts_about(tool.action))
-            check_call(tool.name, tool.permissions, call.skill.manifest, [one.manifest for one in call.active.values()])
-            asked = replace(call, arguments=given["inputs"])
-            outcome = self.run(tool, tool.action, asked, limits, facts, proposed=True)
-            code, found = "ok", {name: outcome.details[name] for name in ("status", "approval")}
-        except Exception as error:
-            refused = as_ours(shown_as, error)
-            code, found = refused.code, {"status": "refused", "code": refused.code}
-        skill = call.skill.name
-        recorded = {"skill": skill, "outcome": code, "facts": facts.about, **facts.named()}
-        call.host.audit.event("action.proposed", agent=call.agent, **recorded)
-        return {"action": shown_as, **found}
 
     def _ask(
         self,

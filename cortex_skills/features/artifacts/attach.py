@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.artifacts.installed_skills import InstalledSkills
+from cortex_skills.features.artifacts.tools.artifact_calls import ArtifactCalls
 from cortex_skills.features.artifacts.tools.contract_memory import ContractMemory
 from cortex_skills.features.memory.memories import memories_of
 
@@ -13,6 +15,13 @@ if TYPE_CHECKING:
 
 
 def attach(gate: Gate) -> None:
-    """Let artifacts sign their skills, and keep memories beside those of the graph."""
-    gate.host.skill_signers.append(InstalledSkills(gate.host))
-    gate.host.part(memories_of).provider = ContractMemory(gate.contracts)
+    """Offer the tools of artifacts, call their contracts, and let their signatures hold for their skills."""
+    host = gate.host
+    calls = host.part(ArtifactCalls)
+    calls.connected = gate
+    host.part(AgentActions).sources.append(calls.tools)
+    host.part(memories_of).provider = ContractMemory(calls.contracts)
+    host.agents_starting.append(calls.contracts.before_agent_start)
+    host.closing.append(lambda: calls.contracts.session_end(host.session.agent, host.session.session))
+    host.skill_signers.append(InstalledSkills(host))
+    gate.routes.append(calls.contracts.route)

@@ -1,4 +1,4 @@
-"""Requests for approval as resources, `cortex://approvals/ID`, and notifications when they end.
+"""Requests for approval over MCP: resources, `cortex://approvals/ID`, notifications when they end, and questions.
 
 Rules kept here:
 - an agent reads and subscribes to its own requests; another agent's is answered like one that does not exist;
@@ -10,16 +10,23 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.subscriptions import InMemorySubscriptionBus, ResourceUpdated
 
+from cortex_graph import GraphError
+from cortex_skills.cancellation import CancelToken
+from cortex_skills.doors.mcp.caller import SessionCaller
+from cortex_skills.doors.mcp.extension import Work
 from cortex_skills.doors.mcp.resources import ResourceNotFoundError
-from cortex_skills.errors import CortexError
+from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.features.actions.approvals.record import ApprovalRecord
-from cortex_skills.features.actions.tools.approval_status import status_of
+from cortex_skills.features.actions.approvals.request_text import answer_of, status_of
+from cortex_skills.features.actions.mcp import elicitation
+from cortex_skills.gate.result import Result, failed
 
 if TYPE_CHECKING:
     from mcp.server.connection import Connection
@@ -38,6 +45,8 @@ class ApprovalUpdates:
         plugin: the plugin.
         bus: reaches the streams of `subscriptions/listen`.
     """
+
+    prefix = PREFIX
 
     def __init__(self, plugin: Plugin, bus: InMemorySubscriptionBus) -> None:
         self._plugin = plugin
@@ -100,6 +109,37 @@ class ApprovalUpdates:
             await asyncio.Event().wait()
         finally:
             take_back()
+
+    async def answered(
+        self, ctx: ServerRequestContext[Any, Any], result: Result, caller: SessionCaller, work: Work
+    ) -> Result:
+        """The result after the user of the client was asked about the request that waits."""
+        approvals, approval_id = self._plugin.approvals, result.details.get("approval")
+        waits = result.details.get("status") == "pending_approval" and caller.may_approve
+        if not waits or self._plugin.config.approvals.ask != "client" or not elicitation.can_ask(ctx):
+            return result
+        try:
+            record = await work(lambda _: approvals.show(str(approval_id)), "asking")
+        except (CortexError, GraphError):  # changed or removed meanwhile
+            return result
+        decision = await elicitation.ask(ctx, record)
+        if decision is None:
+            return result
+        word, reason = decision
+
+        def decide(_: CancelToken) -> Result:
+            with suppress(CortexError):  # somebody else was faster
+                (approvals.approve if word == "approve" else approvals.reject)(record.id, person, reason)
+            now = approvals.show(record.id)
+            outcome = answer_of(now, approvals.state_of(now))
+            return Result(outcome.text, outcome.details)
+
+        person = elicitation.person_of(ctx)
+        try:
+            decided: Result = await work(decide, "approving")
+        except (CortexError, GraphError) as error:
+            return failed(as_ours("approving", error))
+        return decided
 
     async def _notify(self, uri: str) -> None:
         await self._bus.publish(ResourceUpdated(uri=uri))

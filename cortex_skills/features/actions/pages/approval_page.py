@@ -17,8 +17,8 @@ from cortex_skills.doors.explorer.display import OF_HEADING, ShownText, shown_te
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, Form, PageCall
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.errors import CortexError
+from cortex_skills.features.actions.approvals.request_text import words_of
 from cortex_skills.features.actions.pages.approval_list import PATH, ApprovalRow, approvals_of, row
-from cortex_skills.features.actions.tools.approval_status import words_of
 from cortex_skills.features.explorer.reading import TakeAway, TextLink
 from cortex_skills.features.registry.pages.registered import CHARACTERS, LINES
 

@@ -1,27 +1,65 @@
 """Actions as tools: how they are named, listed and called.
 
 Rules kept here:
-- an action is called like any tool, and only the gate runs it: the tool itself refuses;
-- a model is offered the tools of installed artifacts with the profile `core`, for a user installed them for that;
+- an action is called like any tool, and takes its own steps: the tool itself refuses to run;
 - every active skill must allow it, and the acting one needs its permissions; the gate checks the trust level.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from cortex_skills.audit.audit_log import AuditLog
+from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action import AgentAction
-from cortex_skills.features.artifacts.tools.artifact_action import ArtifactAction
-from cortex_skills.tools.base import Call, Tool
+from cortex_skills.features.actions.steps import ActionFacts, ActionSteps, Approved
+from cortex_skills.policy.session_limits import SessionLimits
+from cortex_skills.runtime.skill import Skill
+from cortex_skills.tools.base import Call, Outcome, Tool
 
 _OPEN = frozenset({"network", "agent", "shell"})
 
 
-@lru_cache(maxsize=1024)
-def tool_of(action: AgentAction) -> Tool:
+@dataclass(frozen=True, slots=True)
+class ActionRun:
+    """One call of an action, and the request of it that a person approved, if one did."""
+
+    action: AgentAction
+    steps: ActionSteps
+    facts: ActionFacts
+    approved: Approved | None
+
+    def run(self, tool: Tool, call: Call, limits: SessionLimits | None) -> Outcome:
+        """Run the action, or keep a request for it."""
+        return self.steps.run(tool, self.action, call, limits, self.facts, self.approved)
+
+    def recorded(self, audit: AuditLog) -> Mapping[str, Any]:
+        """What the audit states about it."""
+        return self.facts.for_audit(audit)
+
+
+@dataclass(frozen=True, slots=True)
+class StepsOfAction:
+    """The steps of an action in place of those of the gate."""
+
+    action: AgentAction
+    steps: ActionSteps
+
+    @property
+    def acting(self) -> Skill | None:
+        """The skill as which it acts."""
+        return self.action.acting
+
+    def begin(self, approved: Approved | None = None) -> ActionRun:
+        """Begin a call."""
+        return ActionRun(self.action, self.steps, ActionFacts.of(self.action), approved)
+
+
+def tool_of(action: AgentAction, steps: ActionSteps) -> Tool:
     """The tool of an action."""
-    manifest = action.manifest
+    manifest, writes = action.manifest, not action.read_only
     return Tool(
         name=manifest.id,
         description=manifest.description.strip(),
@@ -31,12 +69,28 @@ def tool_of(action: AgentAction) -> Tool:
         budget=None,
         run=_refuse,
         read_only=action.read_only,
-        destructive=not action.read_only,
+        destructive=writes,
         idempotent=action.read_only,
-        open_world=manifest.category in _OPEN or (isinstance(action, ArtifactAction) and not action.read_only),
-        profile="core" if isinstance(action, ArtifactAction) else "operator",
-        action=action,
+        open_world=manifest.category in _OPEN or (manifest.category == "artifact" and writes),
+        profile=action.profile,
+        steps=StepsOfAction(action, steps),
     )
+
+
+def action_of(tool: Tool) -> AgentAction | None:
+    """The action that a tool is; None for a tool that is none."""
+    return tool.steps.action if isinstance(tool.steps, StepsOfAction) else None
+
+
+def begin_approved(tool: Tool, approved: Approved) -> ActionRun:
+    """Begin a call that a person approved.
+
+    Raises:
+        CortexError: `invalid_arguments`: the tool is no action.
+    """
+    if not isinstance(tool.steps, StepsOfAction):
+        raise CortexError("invalid_arguments", f"{tool.name} is a tool, and no action that is approved")
+    return tool.steps.begin(approved)
 
 
 def _refuse(_: Call) -> NoReturn:

@@ -100,20 +100,16 @@ class ArtifactAction(AgentAction):
 
     Attributes:
         installed: the version that it is of.
-        skill: as which it acts.
         fulfils: the typed contracts that it is called for: kinds and operations.
     """
 
     installed: InstalledArtifact | None = None
-    skill: Skill | None = None
     fulfils: frozenset[tuple[str, str]] = frozenset()
 
     @property
-    def acting(self) -> Skill:
-        """The skill as which it acts."""
-        if self.skill is None:
-            raise ValueError("an action of an artifact has a skill")
-        return self.skill
+    def skill_id(self) -> str:
+        """The id of the artifact."""
+        return "" if self.installed is None else self.installed.key.skill_id
 
 
 def module_of(manifest: ArtifactManifest, entries: Mapping[str, bytes]) -> bytes:

@@ -171,7 +171,7 @@ class ContractCalls:
         """
         if len(message) > _MAX_MESSAGE:
             raise CortexError("invalid_arguments", f"a message has at most {_MAX_MESSAGE} bytes")
-        tool = next((each for each in self.fulfilling("delivery_adapter") if each.acting.name == skill_id), None)
+        tool = next((each for each in self.fulfilling("delivery_adapter") if each.skill_id == skill_id), None)
         if tool is None:
             raise CortexError(
                 "artifact_not_found",
@@ -211,7 +211,7 @@ class ContractCalls:
             if decision.decided != "continue":
                 facts = {"event": event, "tool": name, "decision": decision.decided}
                 data = {"reason": _text(decision.reason)}
-                self._audit.event("contract.decided", actor=agent, skill=hook.acting.name, facts=facts, data=data)
+                self._audit.event("contract.decided", actor=agent, skill=hook.skill_id, facts=facts, data=data)
         return found
 
     def _ask(self, kind: str, action: ArtifactAction, payload: dict[str, Any], agent: str) -> Mapping[str, Any]:

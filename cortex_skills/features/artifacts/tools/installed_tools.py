@@ -127,6 +127,13 @@ class InstalledTools:
             if action.installed is not None and action.installed.status == "active"
         }
 
+    def revision(self) -> str:
+        """A text that differs after each change of what is installed; empty where the store has no index of it."""
+        try:
+            return self._installed.revision()
+        except GraphError:
+            return ""
+
     def _current(self) -> _Listed:
         try:
             revision = self._installed.revision()
@@ -193,8 +200,9 @@ class InstalledTools:
         storage = self._installed.files.folder / ".storage" / installed.key.skill_id / "kept.sqlite3"
         secrets = partial(SecretStore.of, config.secrets)
         host = ComponentHost(installed.key.skill_id, may, config.artifacts, secrets, storage)
+        payload = installed.key.payload_sha256
         skill = skill_of(opened.manifest, may, self._installed.files.place(installed.key))
-        about = f"{terms.id} of {installed.key} by {installed.publisher} ({installed.key.payload_sha256[:16]})"
+        about = f"{terms.id} of {installed.key} by {installed.publisher} ({payload[:16]})"
         fulfils = negotiated(opened.manifest, may).fulfilled_by(terms.id)
         preview = "\n".join([about, "may use:", *(grants_as_text(may) or ["nothing"])])
         return ArtifactAction(
@@ -203,8 +211,10 @@ class InstalledTools:
             check=lambda _: self._installed.check_runs(installed),
             preview=lambda _: preview,
             read_only=not reaches_out(may),
+            acting=skill,
+            about={"version": installed.key.version, "payloadSha256": payload},
+            profile="core",  # the user installed it for models
             installed=installed,
-            skill=skill,
             fulfils=fulfils,
         )
 

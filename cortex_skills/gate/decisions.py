@@ -8,12 +8,11 @@ Rules kept here:
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from cortex_skills.errors import CortexError
-from cortex_skills.features.actions.catalog import Actions
-from cortex_skills.features.artifacts.tools.artifact_action import ArtifactAction
+from cortex_skills.host import ToolSource
 from cortex_skills.lifecycle.active_skills import acting_skill
 from cortex_skills.policy.permissions import check_call
 from cortex_skills.runtime.skill import Skill
@@ -46,7 +45,7 @@ def decide(
     *,
     skill: object = None,
     permissions: Collection[str] = (),
-    actions: Actions | None = None,
+    sources: Iterable[ToolSource] = (),
 ) -> Decision:
     """See `Plugin.check`; malformed arguments are refused, and not raised as errors."""
     try:
@@ -56,11 +55,11 @@ def decide(
         if not _are_names(permissions):
             hint = 'a list of them, such as ["graph:read"]'
             raise CortexError("invalid_arguments", "the permissions are not a list of names", hint=hint)
-        known = tool_named(tool, actions)
+        known = tool_named(tool, sources)
         needed = {*permissions, *(known.permissions if known else ())}
         acting = None
-        if known is not None and isinstance(known.action, ArtifactAction):
-            acting = known.action.acting.manifest
+        if known is not None and known.acting is not None:
+            acting = known.acting.manifest
         elif known or needed or skill is not None:
             acting = acting_skill(skill, skills).manifest
         check_call(tool, needed, acting, [active.manifest for active in skills.values()])

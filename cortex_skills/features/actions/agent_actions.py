@@ -1,0 +1,227 @@
+"""`AgentActions`: what the feature keeps for a plugin: actions, the trust level, and requests for approval.
+
+Rules kept here:
+- each part is made, and its code imported, at its first use;
+- an approved action passes every step of the gate again, as whom it was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
+
+from cortex_graph.as_of import today_of
+from cortex_skills.errors import CortexError
+
+if TYPE_CHECKING:
+    from cortex_graph import NamespacedGraph
+    from cortex_skills.cancellation import CancelToken
+    from cortex_skills.features.actions.action import AgentAction
+    from cortex_skills.features.actions.action_request import ActionRequest
+    from cortex_skills.features.actions.approvals.desk import Approvals
+    from cortex_skills.features.actions.approvals.queue import ApprovalQueue
+    from cortex_skills.features.actions.approvals.record import ApprovalRecord
+    from cortex_skills.features.actions.catalog import Actions, ActionSource
+    from cortex_skills.features.actions.steps import ActionSteps
+    from cortex_skills.features.actions.trust_store import TrustStore
+    from cortex_skills.gate.gate import Gate
+    from cortex_skills.gate.result import Result
+    from cortex_skills.host import Host
+    from cortex_skills.tools import Tool
+
+
+def attach(gate: Gate) -> None:
+    """Connect the actions of a plugin with its gate."""
+    acting = gate.host.part(AgentActions)
+    acting.connected = gate
+    gate.host.tool_sources.append(acting)
+    gate.host.closing.append(acting.close)
+
+    def propose(*given: Any) -> list[dict[str, Any]]:
+        from cortex_skills.features.actions import proposed_actions
+
+        return proposed_actions.propose(acting.steps, *given)
+
+    gate.propose = propose
+
+
+class AgentActions:
+    """The actions of one plugin as a source of tools. Safe to use from several threads.
+
+    Attributes:
+        sources: of further actions; to be added before `actions` is used.
+        connected: the gate, once the feature is attached.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self.connected: Gate | None = None
+        self.sources: list[ActionSource] = []
+        self._tool_of = lru_cache(maxsize=1024)(self._as_tool)
+
+    @property
+    def gate(self) -> Gate:
+        """The gate that runs the actions.
+
+        Raises:
+            CortexError: `config_invalid`: the feature is not installed.
+        """
+        if self.connected is None:
+            hint = "install the distribution again: its entry points have the feature `actions`"
+            raise CortexError("config_invalid", "this installation has no actions and no approvals", hint=hint)
+        return self.connected
+
+    @property
+    def actions(self) -> Actions:
+        """Those that agents may ask for."""
+        return self._host.part(_actions)
+
+    @property
+    def trust(self) -> TrustStore:
+        """The trust level of the namespace, of today."""
+        return self._host.part(_trust)
+
+    @property
+    def queue(self) -> ApprovalQueue:
+        """The requests of the namespace, of today."""
+        return self._host.part(_queue)
+
+    @property
+    def approvals(self) -> Approvals:
+        """The requests, with the decisions about them."""
+        return self._host.part(_approvals)
+
+    @property
+    def steps(self) -> ActionSteps:
+        """What runs the actions."""
+        return self._host.part(_steps)
+
+    def trust_of(self, graph: NamespacedGraph) -> TrustStore:
+        """The trust level of the namespace of a graph."""
+        from cortex_skills.features.actions.trust_store import TrustChange, TrustStore
+
+        def changed(change: TrustChange, actor: str) -> None:
+            facts = {"namespace": graph.namespace, "from": change.before, "to": change.after}
+            self._host.audit.event("trust_level.changed", actor=actor, facts=facts)
+
+        return TrustStore(graph.store, graph.names, self._host.config.actions.trust_level, changed)
+
+    # --- a source of tools
+
+    def find(self, name: str) -> Tool | None:
+        """The action of that id as a tool."""
+        action = self.actions.find(name)
+        return None if action is None else self._tool_of(action)
+
+    def all(self) -> Mapping[str, Tool]:
+        """The actions as tools."""
+        return {name: self._tool_of(action) for name, action in self.actions.all().items()}
+
+    def revision(self) -> str:
+        """A text that differs after each change of the actions."""
+        return self.actions.revision()
+
+    def _as_tool(self, action: AgentAction) -> Tool:
+        from cortex_skills.features.actions.tools.action_tools import tool_of
+
+        return tool_of(action, self.steps)
+
+    # --- approved requests
+
+    def run_approved(
+        self,
+        request: ActionRequest,
+        approved_by: str,
+        cancel: CancelToken | None = None,
+        *,
+        approval: ApprovalRecord | None = None,
+    ) -> Result:
+        """Run an action that a person approved: every check is made again, with the rules of today.
+
+        Args:
+            request: as it was kept, and as the person was shown it.
+            approved_by: who approved it.
+            cancel: cancels the run early.
+            approval: the kept request, which the audit names.
+
+        Returns:
+            The result; a refusal is one too, with its code: the action did not run then, unless the code is
+            `action_failed`, `action_timeout` or `internal_error`.
+        """
+        from cortex_skills.features.actions.steps import Approved, facts_of
+        from cortex_skills.features.actions.tools.action_tools import begin_approved
+
+        approved = Approved(request, approved_by, {} if approval is None else facts_of(approval))
+        return self.gate.call(
+            request.action,
+            dict(request.inputs),
+            request.skill,
+            request.agent,
+            cancel,
+            self._host.limits.of(None),
+            begin=partial(begin_approved, approved=approved),
+        )
+
+    def check_runs_here(self, request: ActionRequest) -> None:
+        """Check that this process has the action and the skill of a request, before a person's decision is taken.
+
+        Raises:
+            CortexError: `tool_not_found`, `skill_not_found` or `skill_ambiguous`.
+        """
+        from cortex_skills.features.actions.tools.action_tools import action_of
+        from cortex_skills.tools import find_tool
+
+        action = action_of(find_tool(request.action, self._host.tool_sources))
+        if action is None:
+            raise CortexError("tool_not_found", f"{request.action} is no action here", hint="it still waits")
+        if action.acting is None:
+            chosen, _ = self.gate.active.enter(request.skill)
+            chosen.calls.leave()
+
+    def close(self) -> None:
+        """End what actions left running, and notify no more of requests."""
+        if self._host.has_part(_actions):
+            self.actions.close()
+        if self._host.has_part(_approvals):
+            self.approvals.close()
+
+
+def _actions(host: Host) -> Actions:
+    from cortex_skills.features.actions.catalog import Actions
+    from cortex_skills.features.actions.own_files import guarded
+    from cortex_skills.tools.catalog import tool_names
+
+    return Actions(guarded(host.config), tool_names(), host.part(AgentActions).sources)
+
+
+def _trust(host: Host) -> TrustStore:
+    return host.part(AgentActions).trust_of(today_of(host.graph))
+
+
+def _queue(host: Host) -> ApprovalQueue:
+    from cortex_skills.features.actions.approvals.queue import ApprovalQueue
+
+    graph = today_of(host.graph)
+    return ApprovalQueue(graph.store, graph.names)
+
+
+def _approvals(host: Host) -> Approvals:
+    from cortex_skills.features.actions.approvals.desk import Approvals
+
+    acting = host.part(AgentActions)
+    return Approvals(
+        acting.queue,
+        host.config.approvals,
+        host.audit,
+        lambda record, by: acting.run_approved(record.request, by, approval=record),
+        acting.check_runs_here,
+        partial(acting.gate.hooks.notify, "approval_resolved"),
+    )
+
+
+def _steps(host: Host) -> ActionSteps:
+    from cortex_skills.features.actions.steps import ActionSteps
+
+    acting = host.part(AgentActions)
+    return ActionSteps(acting.gate.hooks, acting.actions.settings, acting.trust, acting.approvals)

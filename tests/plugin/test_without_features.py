@@ -1,0 +1,61 @@
+"""The core and the interfaces without any feature: what starts, and what a missing capability answers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+# In a process of its own: modules keep what features add.
+PROGRAM = """
+from cortex_skills import feature
+feature.features = lambda: ()
+
+import asyncio, json
+from click.testing import CliRunner
+from mcp import Client
+from starlette.testclient import TestClient
+from cortex_skills import Config, CortexError, Plugin
+from cortex_skills.doors.cli.app import program
+from cortex_skills.doors.http.worker_pools import WorkerPool
+from cortex_skills.doors.mcp.caller import SessionCaller
+from cortex_skills.doors.mcp.mcp_server import build
+from cortex_skills.doors.server.app import create_app
+
+found = {}
+config = Config(store="memory:", cortex={"authToken": "t" * 40})
+with Plugin.open(config) as plugin:
+    found["call"] = plugin.call("skill_graph_query", {"predicate": "a"}).code
+    found["seen"] = [plugin.tools(), plugin.context(), plugin.check("x").allowed, plugin.status()["skills"]]
+    try:
+        plugin.approvals.list()
+    except CortexError as error:
+        found["approvals"] = error.code
+
+    async def over_mcp():
+        built = build(plugin, WorkerPool("test", 1, 1), lambda _: SessionCaller())
+        async with Client(built.server, mode="legacy") as client:
+            called = await client.call_tool("fs_read", {})
+            return [(await client.list_tools()).tools, called.structured_content["code"]]
+
+    found["mcp"] = asyncio.run(over_mcp())
+    with TestClient(create_app(plugin), base_url="http://127.0.0.1", headers={"Authorization": "t" * 40}) as client:
+        paths = ("/", "/openapi.json", "/explore", "/api/v1/approvals")
+        found["serve"] = [client.get(path).status_code for path in paths]
+answer = CliRunner().invoke(program, ["--help"])
+found["help"] = [answer.exit_code, "serve" in answer.output, "approvals" in answer.output]
+print(json.dumps(found))
+"""
+
+
+def test_the_plugin_and_its_interfaces_start_without_a_feature() -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {
+        "call": "tool_not_found",
+        "seen": [[], "", True, []],
+        "approvals": "config_invalid",
+        "mcp": [[], "tool_not_found"],
+        "serve": [200, 200, 404, 404],
+        "help": [0, True, False],
+    }
