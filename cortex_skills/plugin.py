@@ -349,10 +349,6 @@ class Plugin:
         """The trust level of the namespace. Only the owner may set it: a host does not pass this on to an agent."""
         return self._acting.trust
 
-    def trust_of(self, graph: NamespacedGraph) -> TrustStore:
-        """The trust level of the namespace of a graph."""
-        return self._acting.trust_of(graph)
-
     @property
     def _acting(self) -> AgentActions:
         from cortex_skills.features.actions.agent_actions import AgentActions
@@ -391,12 +387,13 @@ class Plugin:
             register=partial(self.operate, register),
         )
 
-    def operate(self, operation: Operation[G, R], *, door: Door = "python", **given: Any) -> R:
+    def operate(self, operation: Operation[G, R], *, door: Door = "python", by: str = "", **given: Any) -> R:
         """Run an operation (`cortex_skills.operations`) as the owner of the store.
 
         Args:
             operation: such as `promote` of `cortex_skills.features.registry.skill_changes`.
             door: `command` for the command line.
+            by: the name of the owner, for the audit; the plugin's agent when empty.
             given: its arguments.
 
         Raises:
@@ -405,7 +402,7 @@ class Plugin:
         from cortex_skills.operations.caller import owner
         from cortex_skills.operations.run import run
 
-        return run(operation, owner(self.agent, door, self.graph.namespace), given, self._host)
+        return run(operation, owner(by or self.agent, door, self.graph.namespace), given, self._host)
 
     def host_of(self, graph: NamespacedGraph) -> Host:
         """What operations use in the namespace of a graph of the same store."""

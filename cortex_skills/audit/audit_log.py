@@ -1,8 +1,8 @@
 """`AuditLog`: the audit of one plugin: what the gate, the actions and the approvals write to, and what is read.
 
     audit.record(entry)                                       # a call
-    audit.event("trust_level.changed", actor="ada", facts={"from": "observe", "to": "suggest"})
-    audit.event("approval.approved", actor="ada", facts={"id": record.id}, data={"reason": reason})
+    audit.event("actions.trust_level.set", actor="ada", facts={"from": "observe", "to": "suggest"})
+    audit.event("approvals.approve", actor="ada", facts={"id": record.id}, data={"reason": reason})
     audit.check_writable("fs_write", agent="a1", inputs=inputs)     # before an action runs
     audit.calls.page(limit=20)
 
@@ -120,7 +120,7 @@ class AuditLog:
         """Record an event that is no call.
 
         Args:
-            event: what happened, such as `approval.approved`.
+            event: what happened, such as `approvals.approve`.
             agent: whom it concerns; the plugin's own when omitted.
             actor: who did it, if not the agent.
             outcome: `ok`, or a code.

@@ -57,7 +57,7 @@ class AuditRecord:
         milliseconds: the duration.
         stripped: how many values the cleaner removed from the enrichment.
         removed: the first `MAX_REMOVED` of them, without their texts.
-        event: `tool.call`, `action.call`, or what happened, such as `trust_level.changed`.
+        event: `tool.call`, `action.call`, or what happened, such as `actions.trust_level.set`.
         category: `tool`, the category of an action, or the first part of the event.
         actor: who did it, if not the agent: the person who approved.
         inputs: the arguments, redacted and bounded; None where no journal is kept.
@@ -149,7 +149,7 @@ def of_event(event: str, agent: str, outcome: str = "ok", *, tool: str = "", **f
     """The record of an event that is no call.
 
     Args:
-        event: what happened, such as `approval.approved`.
+        event: what happened, such as `approvals.approve`.
         agent: whom it concerns.
         outcome: `ok`, or a code.
         tool: the tool or action that it concerns; the event itself when empty.
@@ -159,7 +159,7 @@ def of_event(event: str, agent: str, outcome: str = "ok", *, tool: str = "", **f
         CortexError: `invalid_arguments`: the event or the outcome is malformed.
     """
     if not _EVENT.fullmatch(event):
-        hint = "lower-case words joined by dots: `approval.approved`"
+        hint = "lower-case words joined by dots: `approvals.approve`"
         raise CortexError("invalid_arguments", "the name of an event is malformed", hint=hint)
     _check_outcome(outcome)
     given = {"category": event.partition(".")[0], "skill": None, "milliseconds": 0.0} | fields

@@ -21,6 +21,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, get_type_hints
 
+from cortex_skills.audit.bounded import Fact
 from cortex_skills.errors import CortexError
 from cortex_skills.feature import features
 from cortex_skills.operations.caller import Caller
@@ -46,11 +47,13 @@ class OperationCall:
         caller: who asks.
         host: of the namespace that it concerns; `part` is what a feature keeps for it.
         about: its object, for the audit; an operation that names it itself, such as learning, corrects it.
+        facts: what the audit states besides, which this program knows.
     """
 
     caller: Caller
     host: Host
     about: str = ""
+    facts: dict[str, Fact] = field(default_factory=dict)
 
     def part(self, kind: Callable[[Host], P]) -> P:
         """What a feature keeps for the host; see `Host.part`."""

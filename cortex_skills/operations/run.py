@@ -77,6 +77,7 @@ def run(operation: Operation[G, R], caller: Caller, given: Mapping[str, Any], ho
                 "kind": caller.kind,
                 "door": caller.door,
                 "namespace": caller.namespace,
+                **call.facts,
             },
             data={"object": call.about, **({} if reason is None else {"reason": reason})},
         )

@@ -94,9 +94,9 @@ def new_token(
     permissions: Iterable[str],
     lifetime: timedelta | None,
     now: datetime,
-    holder: Holder = "agent",
+    holder: Holder | None = None,
 ) -> tuple[Token, str]:
-    """A new token, and its text.
+    """A new token, and its text; by default a person's if it may approve what agents ask for, else an agent's.
 
     Raises:
         CortexError: `invalid_arguments`: a name, a namespace, a permission or the lifetime is invalid.
@@ -107,7 +107,8 @@ def new_token(
         expires = None if lifetime is None else created + lifetime
     except OverflowError:
         raise _invalid("the lifetime is too long", "`never`, or for example 90d") from None
-    token = Token(name, digest_of(text), tuple(namespaces), frozenset(permissions), created, expires, holder)
+    granted = frozenset(permissions)
+    token = Token(name, digest_of(text), tuple(namespaces), granted, created, expires, holder or usual_holder(granted))
     _check(token)
     return token, text
 
@@ -124,7 +125,7 @@ def read_record(record: Any) -> Token:
     if not all(isinstance(text, str) for text in texts) or not _DIGEST.fullmatch(record["digest"]):
         raise _invalid("a token in the file is damaged", "revoke it and create another")
     expires = record["expires"]
-    holder = record["holder"] if "holder" in record else holder_of_earlier(record["permissions"])
+    holder = record["holder"] if "holder" in record else usual_holder(record["permissions"])
     if holder not in HOLDERS:
         raise _invalid("a token in the file has an unknown holder", f"one of {', '.join(HOLDERS)}")
     token = Token(
@@ -140,7 +141,7 @@ def read_record(record: Any) -> Token:
     return token
 
 
-def holder_of_earlier(permissions: Iterable[str]) -> Holder:
+def usual_holder(permissions: Iterable[str]) -> Holder:
     """Who uses a token that does not state it: the person who decides on requests, or else an agent."""
     return "person" if "approve" in permissions else "agent"
 

@@ -108,7 +108,8 @@ def test_inputs_are_checked_before_targets_and_targets_before_the_rate(acting) -
     assert plugin.call("count_lines", {"text": "never"}).code == "path_refused"
     assert plugin.call("count_lines", {"text": "a"}).code is None
     assert plugin.call("count_lines", {"text": "never"}).code == "path_refused"
-    assert plugin.call("count_lines", {"text": "a"}, agent="another").code == "rate_limited"
+    assert plugin.call("count_lines", {"text": "a"}).code == "rate_limited"
+    assert plugin.call("count_lines", {"text": "a"}, agent="another").code is None
 
 
 def test_what_actions_cost_is_limited_in_a_session(acting) -> None:
@@ -144,7 +145,7 @@ def test_a_request_has_what_would_run_and_what_it_would_change(counting) -> None
     inputs = {"text": "a", "times": 3}
     reason = "at the trust level observe an action of high risk needs the approval of a person"
     assert request == ActionRequest(
-        "repeat", kept.version, inputs, "a1", "mayros", "operator", "high", reason, "3 times"
+        "repeat", kept.version, inputs, "a1", "mayros", "operator", "high", reason, "3 times", "a1"
     )
     assert request.inputs == inputs
 

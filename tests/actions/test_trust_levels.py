@@ -70,7 +70,7 @@ def test_a_change_of_the_level_is_audited(acting) -> None:
     plugin = acting()
     plugin.trust.set("suggest", actor="ada")
     record = plugin.recent_calls.page().calls[0].record
-    assert (record.event, record.actor, record.outcome) == ("trust_level.changed", "ada", "ok")
+    assert (record.event, record.actor, record.outcome) == ("actions.trust_level.set", "ada", "ok")
 
 
 def test_there_are_no_other_levels(acting) -> None:

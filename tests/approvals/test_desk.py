@@ -58,7 +58,7 @@ def test_an_action_waits_until_a_person_approves_it(acting: Acting, tmp_path: Pa
     assert (told.details["state"], told.details["resolvedBy"], told.details["reason"]) == ("done", "ada", "fine")
     assert told.details["result"]["outputs"] == {"size": 4}
     assert ("approval.requested", "a1", None) in events(plugin)
-    assert ("approval.approved", "a1", "ada") in events(plugin)
+    assert ("approvals.approve", "ada", None) in events(plugin)
     assert ("action.call", "a1", "ada") in events(plugin)
 
 
@@ -69,8 +69,8 @@ def test_nobody_approves_what_was_asked_for_in_the_same_name_except_the_owner(ac
     assert (refused.code, refused.message) == ("permission_denied", "a1 asked for this, and does not approve it")
     assert status(plugin, approval_id).details["state"] == "pending"
     assert not (tmp_path / "lines").exists()
-    kept = [call.record for call in plugin.recent_calls.page().calls if call.record.event == "approval.refused"]
-    assert [(each.outcome, each.actor, each.approved_by) for each in kept] == [("permission_denied", "a1", None)]
+    kept = [call.record for call in plugin.recent_calls.page().calls if call.record.event == "approvals.approve"]
+    assert [(each.outcome, each.actor) for each in kept] == [("permission_denied", "a1")]
     done = plugin.approvals.approve(approval_id, by="a1", is_owner=True)
     assert plugin.approvals.state_of(done) == "done"
 
@@ -82,7 +82,7 @@ def test_a_rejected_action_does_not_run(acting: Acting, tmp_path: Path) -> None:
     assert status(plugin, approval_id).text == "append_line did not run: it was rejected by ada: not there."
     assert error_of(plugin.approvals.approve, approval_id, by="bob").code == "approval_resolved"
     assert not (tmp_path / "lines").exists()
-    assert ("approval.rejected", "a1", "ada") in events(plugin)
+    assert ("approvals.reject", "ada", None) in events(plugin)
 
 
 def test_an_agent_sees_its_own_requests_only(acting: Acting) -> None:

@@ -88,9 +88,9 @@ def test_a_request_is_followed_to_its_run_by_its_id_and_by_its_digest(followed: 
     expected = [
         ("approval.requested", "approval.requested"),
         ("action.call", "acme.echo"),
-        ("approval.approved", "approval.approved"),
         ("action.started", "acme.echo"),
         ("action.call", "acme.echo"),
+        ("approvals.approve", "approvals.approve"),
     ]
     assert followed.about(followed.approval) == expected
     assert followed.about(followed.digest) == expected

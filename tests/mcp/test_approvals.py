@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,10 @@ import mcp_types as types
 import pytest
 from mcp import Client, StdioServerParameters
 
+from cortex_skills.doors.cli.options import user_name
+from cortex_skills.doors.http.worker_pools import WorkerPool
+from cortex_skills.doors.mcp.caller import SessionCaller
+from cortex_skills.doors.mcp.mcp_server import build
 from tests import fork_server
 from tests.actions.conftest import operator
 from tests.approvals.approver import opened
@@ -46,6 +51,18 @@ def client(serving, request) -> Callable[..., Any]:
     return connect
 
 
+@pytest.fixture
+def owners(serving) -> Callable[..., Any]:
+    """Opens a client of the owner, who started the process: as over standard input."""
+    pool = WorkerPool("owners", 2, 8)
+
+    def connect(**options: Any) -> Any:
+        built = build(serving.plugin, pool, lambda _: SessionCaller())
+        return Client(built.server, mode="legacy", **options)
+
+    return connect
+
+
 async def call(client: Any, text: str = TEXT, **more: Any) -> types.CallToolResult:
     result: types.CallToolResult = await client.call_tool("append_line", {"text": text, **more})
     return result
@@ -61,18 +78,18 @@ def answering(answers: list[Any], asked: list[types.ElicitRequestFormParams]) ->
     return ask
 
 
-def test_the_user_sees_the_exact_inputs_and_approves_in_place(serving, client) -> None:
+def test_the_user_sees_the_exact_inputs_and_approves_in_place(serving, owners) -> None:
     asked: list[types.ElicitRequestFormParams] = []
     answer = types.ElicitResult(action="accept", content={"decision": "approve", "reason": "fine"})
 
     async def test() -> None:
-        async with client(elicitation_callback=answering([answer], asked)) as connected:
+        async with owners(elicitation_callback=answering([answer], asked)) as connected:
             done = await call(connected)
             assert done.structured_content is not None
             assert (done.is_error, done.structured_content["status"]) == (False, "done")
             record = serving.plugin.approvals.show(done.structured_content["approval"])
             assert record.resolution is not None
-            assert record.resolution.by.startswith("the user of ")
+            assert record.resolution.by == user_name()
             assert record.resolution.reason == "fine"
 
     run(test())
@@ -93,9 +110,9 @@ def test_the_user_sees_the_exact_inputs_and_approves_in_place(serving, client) -
         (types.ErrorData(code=-1, message="no"), "pending_approval"),
     ],
 )
-def test_only_the_word_approve_runs_the_action(client, answer: Any, status: str) -> None:
+def test_only_the_word_approve_runs_the_action(owners, answer: Any, status: str) -> None:
     async def test() -> None:
-        async with client(elicitation_callback=answering([answer], [])) as connected:
+        async with owners(elicitation_callback=answering([answer], [])) as connected:
             result = await call(connected, f"{status} {answer!r}")
             details = result.structured_content or {}
             assert (details.get("code") if result.is_error else details["status"]) == status
@@ -103,24 +120,35 @@ def test_only_the_word_approve_runs_the_action(client, answer: Any, status: str)
     run(test())
 
 
-def test_what_a_model_sends_answers_nothing(client) -> None:
-    """Neither arguments of the call, nor a token that may not approve, nor a client without the capability."""
+def test_what_a_model_sends_answers_nothing(client, owners) -> None:
+    """Neither arguments of the call, nor a client without the capability."""
 
     async def test() -> None:
-        yes = types.ElicitResult(action="accept", content={"decision": "approve"})
-        async with client() as connected:
+        async with client() as connected, owners() as without:
             for more in ({"decision": "approve"}, {"approved": True}, {"approvedBy": "ada"}):
                 refused = await call(connected, "x", **more)
                 assert (refused.structured_content or {})["code"] == "invalid_arguments"
-            waiting = await call(connected, "x")
-            assert (waiting.structured_content or {})["status"] == "pending_approval"
-        asked: list[Any] = []
-        async with client(READ, elicitation_callback=answering([yes], asked)) as connected:
-            waiting = await call(connected, "y")
-            assert (waiting.structured_content or {})["status"] == "pending_approval"
-        assert asked == []
+            for each in (connected, without):
+                waiting = await call(each, "x")
+                assert (waiting.structured_content or {})["status"] == "pending_approval"
 
     run(test())
+
+
+def test_over_http_no_user_is_asked_because_the_answer_comes_with_the_token_that_asked(serving, client) -> None:
+    yes = types.ElicitResult(action="accept", content={"decision": "approve"})
+    asked: list[types.ElicitRequestFormParams] = []
+
+    async def test() -> None:
+        for connected in (client(READ, elicitation_callback=ask), client(WRITE, elicitation_callback=ask)):
+            async with connected as each:
+                waiting = (await call(each, "y")).structured_content or {}
+                assert waiting["status"] == "pending_approval"
+                assert serving.plugin.approvals.show(waiting["approval"]).state(datetime.now(UTC)) == "pending"
+
+    ask = answering([yes, yes], asked)
+    run(test())
+    assert asked == []
 
 
 @pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
@@ -174,5 +202,5 @@ def test_the_user_of_a_client_over_stdio_approves_a_write(tmp_path: Path, operat
     assert 'content = "hello\\n"' in asked[0].message
     assert (workspace / "out" / "a.md").read_text() == "hello\n"
     journal = "".join(path.read_text() for path in (tmp_path / "home" / "store.audit").glob("*.ndjson"))
-    assert '"approval.approved"' in journal
-    assert '"approvedBy":"the user of ' in journal
+    assert '"approvals.approve"' in journal
+    assert f'"approvedBy":"{user_name()}"' in journal

@@ -51,7 +51,7 @@ class Running:
         name: str,
         namespaces: tuple[str, ...] = ("mayros",),
         permissions: tuple[str, ...] = ("read", "write"),
-        holder: Holder = "agent",
+        holder: Holder | None = None,
     ) -> str:
         """The text of a token; the token is made when it is first asked for."""
         if name not in self._texts:

@@ -47,9 +47,7 @@ def _file(common: Common) -> TokenFile:
 @click.option(
     "--holder",
     type=Choice(["person", "agent"]),
-    default="agent",
-    show_default=True,
-    help="Who uses it: what an agent registers is no skill of a person.",
+    help="Who uses it: a person may approve what agents ask for [person with that permission, else agent].",
 )
 @click.option("--expires", metavar="TIME", default="90d", show_default=True, help="30m, 12h, 90d, 4w, or never.")
 @click.pass_obj
@@ -58,7 +56,7 @@ def create(
     name: str,
     namespaces: tuple[str, ...],
     permissions: tuple[str, ...],
-    holder: Holder,
+    holder: Holder | None,
     expires: str,
 ) -> None:
     """Create a token called NAME, and show it once.

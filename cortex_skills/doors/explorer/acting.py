@@ -5,8 +5,8 @@ Rules kept here:
 - it needs the permission of the action and, if it changes anything, a session whose token, or a new code of the same
   token, was shown again in the last ten minutes; otherwise nothing is done, and the form is shown again with what was
   typed and a field for the token;
-- what is done is an operation of the REST API or a tool, with its checks, and leaves an audit record with the name of
-  the token as the agent.
+- what is done is an operation, with its checks, and leaves the record of that; an action that is none yet leaves one
+  with the name of the token as the agent.
 """
 
 from __future__ import annotations
@@ -118,9 +118,10 @@ async def _run(page: ExplorerPage, scope: Scope, visitor: Visitor, action: Actio
         outcome = as_http(error, scope[REQUEST_ID]).code
         raise
     finally:
-        milliseconds = (time.monotonic() - began) * 1000
-        tool, agent = f"explorer_{fields['action']}", visitor.principal.name
-        service.plugin.record(tool, outcome=outcome, agent=agent, milliseconds=milliseconds)
+        if action.changes and not action.is_operation:
+            milliseconds = (time.monotonic() - began) * 1000
+            tool, agent = f"explorer_{fields['action']}", visitor.principal.name
+            service.plugin.record(tool, outcome=outcome, agent=agent, milliseconds=milliseconds)
     if isinstance(done, str):
         return RedirectResponse(done, 303)
     return await html(scope, page.template, done, surroundings(scope, visitor, page.name), status)

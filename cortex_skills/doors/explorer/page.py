@@ -111,6 +111,7 @@ class Action:
         form: what the token of the form is made for, where several actions are buttons of one form; by default the
             name of the action.
         changes: whether it changes anything; if not, a session may do it without its token shown again.
+        is_operation: whether it runs operations (`cortex_skills.operations`), which the audit records.
     """
 
     label: str
@@ -118,6 +119,7 @@ class Action:
     run: Callable[[PageCall, Mapping[str, str]], object]
     form: str = ""
     changes: bool = True
+    is_operation: bool = False
 
 
 @dataclass(frozen=True, slots=True)

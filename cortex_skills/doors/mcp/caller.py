@@ -24,7 +24,6 @@ class SessionCaller:
         skill: the acting skill of the session; None if a call has to name it.
         may_write: whether the caller may call tools that write.
         may_name_agent: whether a call may name its agent.
-        may_approve: whether the user of the client may decide about requests for approval.
         session: the key of the session whose budgets and rate limit its calls use; None for the plugin's own.
         identity: who the caller is, as the server knows them; None for the agent of the session.
         permissions: of its token; all of them for who started the process.
@@ -35,9 +34,13 @@ class SessionCaller:
     may_write: bool = True
     may_name_agent: bool = True
     session: str | None = None
-    may_approve: bool = True
     identity: str | None = None
     permissions: frozenset[str] = frozenset(PERMISSIONS)
+
+    @property
+    def is_owners(self) -> bool:
+        """Whether the owner started the process, and so is the user of the client."""
+        return self.identity is None
 
     def acting(self, arguments: dict[str, Any]) -> tuple[dict[str, Any], Any, Any]:
         """Split the arguments of a call: those of the tool, the skill and the agent, all unchecked."""

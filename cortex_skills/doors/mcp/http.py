@@ -332,7 +332,6 @@ def _caller_of(request: Any) -> Any:
     session: dict[str, str] = request.scope.get(_SESSION, {})
     agent = session.get("agent") if principal.is_host else principal.name
     may_write = "write" in principal.permissions
-    may_approve = "approve" in principal.permissions
     limits = request.scope.get(_LIMITS)
     return SessionCaller(
         agent,
@@ -340,7 +339,6 @@ def _caller_of(request: Any) -> Any:
         may_write,
         principal.is_host,
         limits,
-        may_approve,
         identity=principal.name,
         permissions=principal.permissions,
     )

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from cortex_skills.policy.trust_levels import Risk
+
+ApprovalState = Literal["pending", "approved", "rejected", "expired", "running", "done", "failed", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class ActionRequest:
         risk: of the action.
         reason: why it waits.
         preview: what it would change, such as the difference between two texts; empty when there is none.
+        asked_by: who sent the call, as the interface knows them: the name of the token, which may name other agents.
     """
 
     action: str
@@ -40,3 +43,4 @@ class ActionRequest:
     risk: Risk
     reason: str
     preview: str = ""
+    asked_by: str = ""

@@ -8,14 +8,16 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from cortex_graph.as_of import today_of
 from cortex_skills.errors import CortexError
+from cortex_skills.operations.caller import owner
+from cortex_skills.operations.run import run
 
 if TYPE_CHECKING:
-    from cortex_graph import NamespacedGraph
     from cortex_skills.cancellation import CancelToken
     from cortex_skills.features.actions.action import AgentAction
     from cortex_skills.features.actions.action_request import ActionRequest
@@ -96,16 +98,6 @@ class AgentActions:
     def steps(self) -> ActionSteps:
         """What runs the actions."""
         return self._host.part(_steps)
-
-    def trust_of(self, graph: NamespacedGraph) -> TrustStore:
-        """The trust level of the namespace of a graph."""
-        from cortex_skills.features.actions.trust_store import TrustChange, TrustStore
-
-        def changed(change: TrustChange, actor: str) -> None:
-            facts = {"namespace": graph.namespace, "from": change.before, "to": change.after}
-            self._host.audit.event("trust_level.changed", actor=actor, facts=facts)
-
-        return TrustStore(graph.store, graph.names, self._host.config.actions.trust_level, changed)
 
     # --- a source of tools
 
@@ -196,7 +188,16 @@ def _actions(host: Host) -> Actions:
 
 
 def _trust(host: Host) -> TrustStore:
-    return host.part(AgentActions).trust_of(today_of(host.graph))
+    from cortex_skills.features.actions.trust_store import TrustChange, TrustStore
+
+    def set_level(actor: str, level: object) -> TrustChange:
+        from cortex_skills.features.actions.action_operations import set_trust_level
+
+        changed = run(set_trust_level, owner(actor, "python", host.graph.namespace), {"level": level}, host)
+        return TrustChange(changed["before"], changed["after"])
+
+    graph = today_of(host.graph)
+    return TrustStore(graph.store, graph.names, host.config.actions.trust_level, set_level)
 
 
 def _queue(host: Host) -> ApprovalQueue:
@@ -210,6 +211,18 @@ def _approvals(host: Host) -> Approvals:
     from cortex_skills.features.actions.approvals.desk import Approvals
 
     acting = host.part(AgentActions)
+
+    def decide(word: str, by: str, is_owner: bool, approval_id: str, reason: str) -> object:
+        from cortex_skills.features.actions import action_operations
+
+        operation = {
+            "approvals.approve": action_operations.approve_request,
+            "approvals.reject": action_operations.reject_request,
+        }[word]
+        caller = owner(by, "python", host.graph.namespace)
+        caller = caller if is_owner else replace(caller, kind="person")
+        return run(operation, caller, {"approval": approval_id, "reason": reason}, host)
+
     return Approvals(
         acting.queue,
         host.config.approvals,
@@ -217,6 +230,7 @@ def _approvals(host: Host) -> Approvals:
         lambda record, by: acting.run_approved(record.request, by, approval=record),
         acting.check_runs_here,
         partial(acting.gate.hooks.notify, "approval_resolved"),
+        decide,
     )
 
 

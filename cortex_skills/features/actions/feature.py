@@ -6,13 +6,15 @@ FEATURE = Feature(
     name="actions",
     rank=50,
     attach=("cortex_skills.features.actions.agent_actions:attach",),
+    operations=("cortex_skills.features.actions.action_operations",),
     tools=("cortex_skills.features.actions.tools",),
-    rest=("cortex_skills.features.actions.rest.trust_level", "cortex_skills.features.actions.rest.approvals"),
+    rest=("cortex_skills.features.actions.rest.actions", "cortex_skills.features.actions.rest.approvals"),
     pages=("cortex_skills.features.actions.pages.approval_list", "cortex_skills.features.actions.pages.approval_page"),
     mcp=("cortex_skills.features.actions.mcp.approval_updates:ApprovalUpdates",),
     commands={
         "Let agents act": {
-            "trust-level": "cortex_skills.features.actions.cli.trust_level:trust_level",
+            "actions": "cortex_skills.features.actions.cli.actions:actions",
+            "trust-level": "cortex_skills.features.actions.cli.actions:trust_level",
             "approvals": "cortex_skills.features.actions.cli.approvals:approvals",
         },
     },

@@ -5,7 +5,8 @@ Rules kept here:
   action, its outputs, the cleaning of what a model reads: in this order, and none is skipped;
 - an approved request passes every step again with the rules of today; only a person's decision is not asked twice. It
   runs as it was shown: another version of the action, or another preview, is refused;
-- the rate of an action is counted for all agents of the plugin together, because a caller may choose its agent's name.
+- the rate of an action is that of the caller, as the interface knows them, whatever agent they name; all callers
+  together have a larger one, in fair shares (`policy/caller_rates.py`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from threading import Lock
 from typing import Any
 
 from cortex_graph import GraphError
@@ -44,7 +44,7 @@ from cortex_skills.features.actions.own_files import with_read_only
 from cortex_skills.features.actions.trust_store import TrustStore
 from cortex_skills.features.memory.memories import memories_of
 from cortex_skills.gate.hooks import Hooks, ToolCall
-from cortex_skills.policy.budgets import RateWindow, Slot
+from cortex_skills.policy.budgets import Slot
 from cortex_skills.policy.session_limits import SessionLimits
 from cortex_skills.policy.trust_levels import NeedsApproval, Refused, decide
 from cortex_skills.tools import Call, Outcome, Tool
@@ -120,8 +120,6 @@ class ActionSteps:
         self._hooks = hooks
         self._settings = settings
         self._trust = trust
-        self._rates: dict[str, RateWindow] = {}
-        self._making = Lock()
 
     def run(
         self,
@@ -185,12 +183,12 @@ class ActionSteps:
             self._hooks.before_tool_call(ToolCall(tool.name, dict(inputs), name, call.agent, session))
         if limits is not None:
             limits.rate.acquire(name)
-        self._rate(manifest).acquire(manifest.id)
+        call.host.rates.acquire(manifest.id, call.caller, manifest.limits.per_minute)
         with _slot(manifest, call, name) as slot:
             if approved is None and isinstance(decision, NeedsApproval):
                 facts.approval_required = True
                 slot.refund()
-                return self._ask(manifest, acting, name, decision.reason, preview, facts, waits=not proposed)
+                return self._ask(manifest, acting, call, decision.reason, preview, facts, waits=not proposed)
             acting.check_time()
             call.host.graph.settle()
             recorded = {"skill": name, "inputs": inputs, "facts": facts.about, **facts.named()}
@@ -203,8 +201,8 @@ class ActionSteps:
     def _ask(
         self,
         manifest: ActionManifest,
-        call: ActionCall,
-        skill: str,
+        acting: ActionCall,
+        call: Call,
         reason: str,
         preview: str,
         facts: ActionFacts,
@@ -222,24 +220,18 @@ class ActionSteps:
         request = ActionRequest(
             manifest.id,
             manifest.version,
-            call.inputs,
-            call.agent,
-            call.namespace,
-            skill,
+            acting.inputs,
+            acting.agent,
+            acting.namespace,
+            call.skill.name,
             manifest.risk,
             reason,
             preview,
+            call.caller,
         )
         kept = self.desk.request(request, call.cancel, waits=waits)
         facts.about |= facts_of(kept)
         return answer_of(kept, self.desk.state_of(kept))
-
-    def _rate(self, manifest: ActionManifest) -> RateWindow:
-        with self._making:
-            window = self._rates.get(manifest.id)
-            if window is None:
-                window = self._rates[manifest.id] = RateWindow(manifest.limits.per_minute)
-            return window
 
 
 def _slot(manifest: ActionManifest, call: Call, name: str) -> Slot:

@@ -1,10 +1,9 @@
 """The trust level of a namespace, in the store, shared by all processes that use it.
 
 Rules kept here:
-- only the owner sets it: the command line and a client with the permission `approve` call `set`; no tool, action or
-  skill does, and the graph of the level is one that no client of the namespace reads or writes;
+- a person or the owner sets it, by the operation `actions.trust_level.set`, which `set` runs for a host in Python; no
+  tool, action or skill does, and the graph of the level is one that no client of the namespace reads or writes;
 - until it is set it is the level of the configuration;
-- each change is in the audit, with the level before and after, and who made it;
 - a stored value that is not one known level is `observe`, the lowest, and reading it says so in the log.
 """
 
@@ -43,13 +42,13 @@ class TrustStore:
         store: the store.
         names: of the namespace.
         configured: the level until one is set.
-        changed: records a change, and who made it.
+        operate: runs the operation that sets the level, as an owner of a name.
     """
 
     def __init__(
-        self, store: GraphStore, names: Names, configured: object, changed: Callable[[TrustChange, str], object]
+        self, store: GraphStore, names: Names, configured: object, operate: Callable[[str, object], TrustChange]
     ) -> None:
-        self._changed = changed
+        self._operate = operate
         self._store = store
         self._node = self._graph = names.trust_graph
         self.configured = trust_level(configured)
@@ -83,13 +82,15 @@ class TrustStore:
         if not isinstance(level, str) or level not in LEVELS:
             hint = (did_you_mean(level, LEVELS) if isinstance(level, str) else "") or f"one of {', '.join(LEVELS)}"
             raise CortexError("invalid_arguments", f"there is no trust level {shown(level)}", hint=hint)
+        return self._operate(actor, level)
+
+    def change(self, level: TrustLevel) -> TrustChange:
+        """Set the level, for a caller who may."""
         before = self.level()
         new = Quad(self._node, TRUST_LEVEL, Literal(level), self._graph)
         old = [quad for quad in self._stored() if quad != new]
         self._store.apply([new], old)
-        change = TrustChange(before, trust_level(level))
-        self._changed(change, actor)
-        return change
+        return TrustChange(before, level)
 
     def _stored(self) -> Sequence[Quad]:
         return list(self._store.match(Pattern(self._graph, self._node, TRUST_LEVEL), 10).quads)

@@ -112,7 +112,7 @@ def test_saving_asks_for_the_token_keeps_what_was_typed_and_registers_the_next_v
     assert document.steps == (Step("Read", "fs_read", "once | more"), Step("Think"))
     assert document.allowed_tools == ("fs_read", "fs_list")
     record = running.plugin.recent_calls.page(limit=1).calls[0].record
-    assert (record.tool, record.agent, record.outcome) == ("explorer_save", "writes", "ok")
+    assert (record.tool, record.agent, record.outcome) == ("registry.register", "writes", "ok")
     unchanged = send(browser, path, "save")
     assert (unchanged.status_code, "nothing was changed" in unchanged.text) == (400, True)
     assert current(registry, "save-it")[0] == 2

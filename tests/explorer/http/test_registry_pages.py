@@ -193,7 +193,7 @@ def test_forms_promote_deprecate_and_delete_and_ask_for_the_token_first(running:
     assert (deleted.status_code, deleted.headers["location"]) == (303, LIST)
     assert registry.find(key("try-out")) is None
     record = running.plugin.recent_calls.page(limit=1).calls[0].record
-    assert (record.tool, record.agent, record.outcome) == ("explorer_delete", "manages", "ok")
+    assert (record.tool, record.agent, record.outcome) == ("registry.delete", "manages", "ok")
 
 
 def test_a_skill_that_others_need_is_not_deleted(running: Running, token: str) -> None:

@@ -11,8 +11,7 @@ Rules kept here:
   `interrupted`: nobody can know what was done, and nothing runs it again;
 - who waits for a request is notified once, when it is rejected, has expired, or its action has ended, in whichever
   process that was;
-- a request is not approved in the name that it was made in, which is that of its token; the owner may;
-- each decision is in the audit, and each one that was refused for this reason.
+- `approve` and `reject` are the operations of that name, with their checks and records, as a host in Python runs them.
 """
 
 from __future__ import annotations
@@ -22,16 +21,19 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cortex_graph import GraphError
 from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.config.settings import ApprovalSettings
 from cortex_skills.errors import CortexError
-from cortex_skills.features.actions.action_request import ActionRequest
+from cortex_skills.features.actions.action_request import ActionRequest, ApprovalState
 from cortex_skills.features.actions.approvals.queue import ApprovalQueue, ListedApprovals
-from cortex_skills.features.actions.approvals.record import LEASE, MAX_TEXT, ApprovalRecord, ApprovalState, RunEnd
+from cortex_skills.features.actions.approvals.record import LEASE, MAX_TEXT, ApprovalRecord, RunEnd
+
+if TYPE_CHECKING:
+    from cortex_skills.features.actions.approvals.approval_types import Approval
 
 log = logging.getLogger(__name__)
 
@@ -67,6 +69,7 @@ class Approvals:
         run: runs an approved request through the gate, and who approved it.
         check_here: raises if this process does not have the action or the skill of a request.
         ended: called once for each request that this process watches, when its state is final.
+        decide: runs the operation of a decision: its name, by whom, whether that is the owner, the id and the reason.
     """
 
     def __init__(
@@ -77,7 +80,9 @@ class Approvals:
         run: Callable[[ApprovalRecord, str], ResultOfAction],
         check_here: Callable[[ActionRequest], None],
         ended: Callable[[ApprovalRecord], None],
+        decide: Callable[[str, str, bool, str, str], object],
     ) -> None:
+        self._decide = decide
         self._queue = queue
         self._settings = settings
         self._audit = audit
@@ -148,7 +153,7 @@ class Approvals:
         """The state of a record now."""
         return record.state(self._queue.now())
 
-    def view(self, record: ApprovalRecord) -> dict[str, Any]:
+    def view(self, record: ApprovalRecord) -> Approval:
         """A record as a JSON object, with its state now."""
         return record.to_json(self._queue.now())
 
@@ -165,20 +170,30 @@ class Approvals:
             The record with the result; its state is `done`, or `failed` if the gate refused the action or it failed.
 
         Raises:
-            CortexError: `permission_denied`: it was asked for in the same name; `approval_resolved`,
-                `approval_not_found`, `approval_changed`; `tool_not_found`, `skill_not_found` or `skill_ambiguous`: it
-                cannot run in this process, and still waits.
+            CortexError: `invalid_arguments`; `permission_denied`: it was asked for in the same name;
+                `approval_resolved`, `approval_not_found`, `approval_changed`; `tool_not_found`, `skill_not_found` or
+                `skill_ambiguous`: it cannot run in this process, and still waits.
             GraphError: the store cannot be used. If that happened after the action was started, its state is
                 `interrupted`.
         """
-        _check_texts(by, reason)
-        waiting = self._queue.find(approval_id)
+        return self._decided("approvals.approve", approval_id, by, reason, is_owner=is_owner)
+
+    def reject(self, approval_id: str, by: str, reason: str = "") -> ApprovalRecord:
+        """Reject a request; the arguments and errors are those of `approve`."""
+        return self._decided("approvals.reject", approval_id, by, reason, is_owner=True)
+
+    def _decided(self, word: str, approval_id: str, by: str, reason: str, *, is_owner: bool) -> ApprovalRecord:
+        if not isinstance(by, str) or not by.strip() or len(by) > MAX_TEXT:
+            hint = f"give `by`, at most {MAX_TEXT} characters"
+            raise CortexError("invalid_arguments", "a decision needs the name of a person", hint=hint)
+        self._decide(word, by, is_owner, approval_id, reason)
+        return self._queue.find(approval_id)
+
+    def approve_now(self, waiting: ApprovalRecord, by: str, reason: str) -> ApprovalRecord:
+        """Approve a request that the caller may decide; the errors are those of `approve`."""
         if self.state_of(waiting) == "pending":
-            if by == waiting.request.agent and not is_owner:
-                self._refuse_own(waiting, by, reason)
             self._check_here(waiting.request)
-        record = self._queue.resolve(approval_id, approved=True, by=by, reason=reason)
-        self._record("approval.approved", record, by, reason)
+        record = self._queue.resolve(waiting.id, approved=True, by=by, reason=reason)
         self._queue.start(record)
         with _Reports(self._queue, record):
             result = self._run(record, by)
@@ -196,11 +211,9 @@ class Approvals:
         self._watch.check()
         return record
 
-    def reject(self, approval_id: str, by: str, reason: str = "") -> ApprovalRecord:
-        """Reject a request; the arguments and errors are those of `approve`."""
-        _check_texts(by, reason)
-        record = self._queue.resolve(approval_id, approved=False, by=by, reason=reason)
-        self._record("approval.rejected", record, by, reason)
+    def reject_now(self, waiting: ApprovalRecord, by: str, reason: str) -> ApprovalRecord:
+        """Reject a request that the caller may decide."""
+        record = self._queue.resolve(waiting.id, approved=False, by=by, reason=reason)
         self._watch.check()
         return record
 
@@ -217,27 +230,6 @@ class Approvals:
     def close(self) -> None:
         """Notify no more."""
         self._watch.close()
-
-    def _refuse_own(self, record: ApprovalRecord, by: str, reason: str) -> NoReturn:
-        self._record("approval.refused", record, by, reason, outcome="permission_denied")
-        raise CortexError(
-            "permission_denied",
-            f"{by} asked for this, and does not approve it",
-            hint="another person approves it, or the owner: `cortex-skills approvals approve ID`",
-        )
-
-    def _record(self, event: str, record: ApprovalRecord, by: str, reason: str, outcome: str = "ok") -> None:
-        request = record.request
-        self._audit.event(
-            event,
-            outcome=outcome,
-            agent=request.agent,
-            actor=by,
-            skill=request.skill,
-            approved_by=None if outcome != "ok" else by,
-            facts=_facts(record),
-            data={"reason": reason},
-        )
 
 
 def _facts(record: ApprovalRecord) -> dict[str, str]:
@@ -327,10 +319,3 @@ class _Watch:
     def _forget(self, approval_id: str) -> None:
         with self._changing:
             self._records.pop(approval_id, None)
-
-
-def _check_texts(by: str, reason: str) -> None:
-    if not isinstance(by, str) or not by.strip() or not isinstance(reason, str):
-        raise CortexError("invalid_arguments", "a decision needs the name of a person", hint="give `by`")
-    if max(len(by), len(reason)) > MAX_TEXT:
-        raise CortexError("invalid_arguments", f"names and reasons have at most {MAX_TEXT} characters")

@@ -30,10 +30,9 @@ from cortex_graph.names import Names
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.vocabulary import CORTEX, DATE_TIME, GENERATED_AT, TYPE
 from cortex_skills.errors import CortexError
-from cortex_skills.features.actions.action_request import ActionRequest
+from cortex_skills.features.actions.action_request import ActionRequest, ApprovalState
 from cortex_skills.features.actions.approvals.record import (
     ApprovalRecord,
-    ApprovalState,
     Resolution,
     RunEnd,
     changed,

@@ -19,15 +19,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any, Literal, NoReturn, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast, get_args
 
 from cortex_graph.datetimes import date_time
 from cortex_skills.errors import CortexError
-from cortex_skills.features.actions.action_request import ActionRequest
+from cortex_skills.features.actions.action_request import ActionRequest, ApprovalState
 from cortex_skills.policy.trust_levels import Risk
 from cortex_skills.safe_io.strict_json import read_json
 
-ApprovalState = Literal["pending", "approved", "rejected", "expired", "running", "done", "failed", "interrupted"]
+if TYPE_CHECKING:
+    from cortex_skills.features.actions.approvals.approval_types import ActionResult, Approval
 
 MAX_REQUEST = 2 << 20  # bytes of canonical JSON
 MAX_RESULT = 1 << 20
@@ -109,7 +110,7 @@ class ApprovalRecord:
             return "interrupted"
         return "approved" if self.started is None else "running"
 
-    def to_json(self, now: datetime) -> dict[str, Any]:
+    def to_json(self, now: datetime) -> Approval:
         """The record as a JSON object, with its state at a time."""
         request, resolution, end = self.request, self.resolution, self.end
         return {
@@ -119,6 +120,7 @@ class ApprovalRecord:
             "manifestVersion": request.manifest_version,
             "inputs": dict(request.inputs),
             "agent": request.agent,
+            "askedBy": request.asked_by,
             "namespace": request.namespace,
             "skill": request.skill,
             "risk": request.risk,
@@ -136,7 +138,7 @@ class ApprovalRecord:
         }
 
 
-def end_json(end: RunEnd) -> dict[str, Any]:
+def end_json(end: RunEnd) -> ActionResult:
     """The result of an action as a JSON object."""
     return {"code": end.code, "text": end.text, "details": dict(end.details), "isCut": end.is_cut}
 
@@ -158,6 +160,7 @@ def new_request(request: ActionRequest, now: datetime, lasts: timedelta) -> tupl
         "risk": request.risk,
         "reason": request.reason,
         "preview": request.preview,
+        "askedBy": request.asked_by,
         "digest": sha256(_DOMAIN + canonical(runs)).hexdigest(),
         "created": date_time(now),
         "expires": date_time(now + lasts),
@@ -189,7 +192,12 @@ def read_record(approval_id: str, request: str, resolution: str, start: str, rep
         runs = _runs(*(given[name] for name in ("action", "manifestVersion", "inputs", "agent", "namespace")))
         if _id_of(request.encode()) != approval_id or sha256(_DOMAIN + canonical(runs)).hexdigest() != given["digest"]:
             changed(approval_id)
-        known = given["risk"] in get_args(Risk) and all(isinstance(given[name], str) for name in _TEXTS)
+        asked_by = given.get("askedBy", "")  # one of an earlier version has none
+        known = (
+            isinstance(asked_by, str)
+            and given["risk"] in get_args(Risk)
+            and all(isinstance(given[name], str) for name in _TEXTS)
+        )
         if not known or not isinstance(given["inputs"], dict):
             changed(approval_id)
         record = ApprovalRecord(
@@ -204,6 +212,7 @@ def read_record(approval_id: str, request: str, resolution: str, start: str, rep
                 risk=given["risk"],
                 reason=given["reason"],
                 preview=given["preview"],
+                asked_by=asked_by,
             ),
             digest=given["digest"],
             created=_time(given["created"]),

@@ -11,7 +11,8 @@ from typing import Any
 
 from cortex_graph.datetimes import date_time
 from cortex_skills.errors import CODES, CortexError
-from cortex_skills.features.actions.approvals.record import ApprovalRecord, ApprovalState
+from cortex_skills.features.actions.action_request import ApprovalState
+from cortex_skills.features.actions.approvals.record import ApprovalRecord
 from cortex_skills.tools.base import Outcome
 
 _WAITS = ("pending", "approved", "running")

@@ -1,4 +1,4 @@
-"""`approvals list|show|approve|reject|watch`: decide about what agents want to do.
+"""`approvals list|show|wait|watch|approve|reject`: decide about what agents want to do.
 
 Rules kept here:
 - the user of the command line is the owner of the store: no permission is asked for, and the name of the user is
@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,7 +24,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.display import one_line
 
 if TYPE_CHECKING:
-    from cortex_skills.features.actions.approvals.record import ApprovalRecord
+    from cortex_skills.features.actions.approvals.approval_types import Approval
     from cortex_skills.plugin import Plugin
 
 STATES = ("pending", "approved", "rejected", "expired", "running", "done", "failed", "interrupted")
@@ -43,9 +44,11 @@ _BY = click.option("--by", metavar="NAME", default="", help="Who decides; your u
 def list_(common: Common, state: str | None, everything: bool, limit: int) -> None:
     """List the requests that wait, the newest first."""
     wanted: Any = None if everything else state or "pending"
+    from cortex_skills.features.actions.action_operations import list_requests
+
     with common.plugin(reads=True) as plugin:
-        found = plugin.approvals.list(wanted, limit=limit)
-        views = [plugin.approvals.view(record) for record in found.records]
+        found = plugin.operate(list_requests, door="command", state=wanted, limit=limit)
+    views = found["approvals"]
 
     def show() -> None:
         if views:
@@ -53,9 +56,9 @@ def list_(common: Common, state: str | None, everything: bool, limit: int) -> No
         else:
             common.out.line("no request waits" if wanted == "pending" else "there is no such request")
 
-    common.out.answer({"approvals": views, "changed": list(found.changed)}, show)
+    common.out.answer({"approvals": views, "changed": found["changed"]}, show)
     if not common.out.as_json:
-        for approval_id in found.changed:
+        for approval_id in found["changed"]:
             common.out.note(f"the request {approval_id} was changed in the store, and is never approved")
 
 
@@ -64,8 +67,10 @@ def list_(common: Common, state: str | None, everything: bool, limit: int) -> No
 @click.pass_obj
 def show(common: Common, approval_id: str) -> None:
     """Show a request with its exact inputs, what it would change, and what came of it."""
+    from cortex_skills.features.actions.action_operations import show_request
+
     with common.plugin(reads=True) as plugin:
-        view = plugin.approvals.view(plugin.approvals.show(approval_id))
+        view = plugin.operate(show_request, door="command", approval=approval_id)
     common.out.answer(view, lambda: _show(common, view))
 
 
@@ -80,17 +85,18 @@ def approve(ctx: click.Context, approval_id: str, reason: str, by: str) -> None:
     --skills names the skill that the agent acts with, and --config the settings of the action: it runs in this process,
     and everything is checked again.
     """
+    from cortex_skills.features.actions.action_operations import approve_request
+
     common: Common = ctx.obj
     with common.plugin() as plugin:
         if common.names_skills:
             common.load_all(plugin)
-        record = _decided(lambda: plugin.approvals.approve(approval_id, by or user_name(), reason, is_owner=True))
-        view = plugin.approvals.view(record)
-    result = view["result"] or {}
+        operate = partial(plugin.operate, approve_request, door="command", by=by or user_name())
+        view = _decided(lambda: operate(approval=approval_id, reason=reason))
 
     def done() -> None:
         common.out.line(f"{view['action']} was approved, and {'ran' if view['state'] == 'done' else 'failed'}")
-        common.out.text(result.get("text", ""))
+        common.out.text(view["result"]["text"] if view["result"] else "")
 
     common.out.answer(view, done)
     if view["state"] != "done":
@@ -104,9 +110,25 @@ def approve(ctx: click.Context, approval_id: str, reason: str, by: str) -> None:
 @click.pass_obj
 def reject(common: Common, approval_id: str, reason: str, by: str) -> None:
     """Reject a request: its action never runs."""
+    from cortex_skills.features.actions.action_operations import reject_request
+
     with common.plugin() as plugin:
-        view = plugin.approvals.view(plugin.approvals.reject(approval_id, by or user_name(), reason))
+        operate = partial(plugin.operate, reject_request, door="command", by=by or user_name())
+        view = operate(approval=approval_id, reason=reason)
     common.out.answer(view, lambda: common.out.line(f"{view['action']} was rejected"))
+
+
+@click.command(cls=Command)
+@_ID
+@click.option("--seconds", type=click.FloatRange(0, 3_600), default=60.0, show_default=True, help="How long at most.")
+@click.pass_obj
+def wait(common: Common, approval_id: str, seconds: float) -> None:
+    """Wait until a request was rejected, has expired, or its action has ended."""
+    from cortex_skills.features.actions.action_operations import wait_for_request
+
+    with common.plugin(reads=True) as plugin:
+        view = plugin.operate(wait_for_request, door="command", approval=approval_id, seconds=seconds)
+    common.out.answer(view, lambda: common.out.line(f"{view['action']}: {view['state']}"))
 
 
 @click.command(cls=Command)
@@ -151,14 +173,14 @@ def _lines(common: Common, plugin: Plugin) -> None:
         time.sleep(_EVERY_S)
 
 
-def _changed(common: Common, view: dict[str, Any]) -> None:
+def _changed(common: Common, view: Mapping[str, Any]) -> None:
     if common.out.as_json:
         common.out.document(view)
     else:
         common.out.line("\t".join([view["id"], view["state"], view["action"], view["risk"], view["agent"]]))
 
 
-def _decided(decide: Callable[[], ApprovalRecord]) -> ApprovalRecord:
+def _decided(decide: Callable[[], Approval]) -> Approval:
     """A decision; an error that another skill or configuration avoids has a hint that says so.
 
     Raises:
@@ -173,15 +195,15 @@ def _decided(decide: Callable[[], ApprovalRecord]) -> ApprovalRecord:
         raise CortexError(error.code, f"the request cannot run here: {error.message}", hint=hint) from None
 
 
-def _rows(views: Sequence[dict[str, Any]]) -> list[list[str]]:
+def _rows(views: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     return [[str(view[column]) for column in _COLUMNS] for view in views]
 
 
-def _show(common: Common, view: dict[str, Any]) -> None:
+def _show(common: Common, view: Mapping[str, Any]) -> None:
     result = view["result"]
     for name in ("id", "state", "action", "risk", "reason", "agent", "skill", "namespace", "created", "expires"):
         common.out.line(f"{name}: {view[name]}")
-    for name in ("resolvedBy", "resolvedAt", "resolvedReason", "started", "ended"):
+    for name in ("askedBy", "resolvedBy", "resolvedAt", "resolvedReason", "started", "ended"):
         if view[name]:
             common.out.line(f"{name}: {view[name]}")
     common.out.line(f"digest: {view['digest']}")
@@ -203,5 +225,5 @@ def _indented(common: Common, text: str) -> None:
 approvals = Group(
     "approvals",
     help="Approve and reject what agents want to do.",
-    sections={"See": [list_, show, watch], "Decide": [approve, reject]},
+    sections={"See": [list_, show, wait, watch], "Decide": [approve, reject]},
 )

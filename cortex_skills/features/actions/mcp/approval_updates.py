@@ -113,9 +113,9 @@ class ApprovalUpdates:
     async def answered(
         self, ctx: ServerRequestContext[Any, Any], result: Result, caller: SessionCaller, work: Work
     ) -> Result:
-        """The result after the user of the client was asked about the request that waits."""
+        """The result after the user of the client, who is the owner, was asked about the request that waits."""
         approvals, approval_id = self._plugin.approvals, result.details.get("approval")
-        waits = result.details.get("status") == "pending_approval" and caller.may_approve
+        waits = result.details.get("status") == "pending_approval" and caller.is_owners
         if not waits or self._plugin.config.approvals.ask != "client" or not elicitation.can_ask(ctx):
             return result
         try:
@@ -126,15 +126,17 @@ class ApprovalUpdates:
         if decision is None:
             return result
         word, reason = decision
+        from cortex_skills.doors.cli.options import user_name
+        from cortex_skills.features.actions.action_operations import approve_request, reject_request
 
         def decide(_: CancelToken) -> Result:
+            operation = approve_request if word == "approve" else reject_request
             with suppress(CortexError):  # somebody else was faster
-                (approvals.approve if word == "approve" else approvals.reject)(record.id, person, reason)
+                self._plugin.operate(operation, door="mcp", by=user_name(), approval=record.id, reason=reason)
             now = approvals.show(record.id)
             outcome = answer_of(now, approvals.state_of(now))
             return Result(outcome.text, outcome.details)
 
-        person = elicitation.person_of(ctx)
         try:
             decided: Result = await work(decide, "approving")
         except (CortexError, GraphError) as error:

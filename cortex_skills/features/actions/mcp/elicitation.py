@@ -1,8 +1,9 @@
 """The person at a connected client decides about an action in place (MCP, `elicitation/create`).
 
 Rules kept here:
-- asked is only where the owner has set `approvals.ask: client`, the client declares the capability, its protocol has
-  requests of the server (the handshake protocols), and its token may approve;
+- asked is only where the owner has set `approvals.ask: client`, and over the standard input of a process that the owner
+  started: over HTTP who would answer holds the token that asked. The client declares the capability, and its protocol
+  has requests of the server (the handshake protocols);
 - the person is shown the action, its risk, why it waits, the exact inputs and what it would change, with invisible
   characters escaped; what is too long for one message is not asked here, and waits;
 - the answer is that of the client's own request for its user: arguments of a tool, which a model writes, decide
@@ -65,12 +66,6 @@ async def ask(ctx: _Context, record: ApprovalRecord) -> Decision | None:
     if content.get("decision") == "approve":
         return "approve", why
     return ("reject", why) if content.get("decision") == "reject" else None
-
-
-def person_of(ctx: _Context) -> str:
-    """The name of the user of a client, for the audit."""
-    info = ctx.session.client_params.client_info if ctx.session.client_params else None
-    return f"the user of {one_line(info.name)[:100] if info else 'a client'}"
 
 
 def message_of(record: ApprovalRecord) -> str:

@@ -3,7 +3,7 @@
 Rules kept here:
 - what is shown is what runs: the id in the address is a digest of the whole request. An input that is too long to be
   shown whole has its length and its SHA-256;
-- an action does what the REST API does, with the name of the token as the person, for a caller with `approve`.
+- an action is the operation of the same name.
 """
 
 from __future__ import annotations
@@ -11,16 +11,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
+from typing import Any
 
 from cortex_skills.doors.explorer.display import OF_HEADING, ShownText, shown_text
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, Form, PageCall
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.errors import CortexError
+from cortex_skills.features.actions.action_operations import approve_request, reject_request
 from cortex_skills.features.actions.approvals.request_text import words_of
 from cortex_skills.features.actions.pages.approval_list import PATH, ApprovalRow, approvals_of, row
 from cortex_skills.features.explorer.reading import TakeAway, TextLink
 from cortex_skills.features.registry.pages.registered import CHARACTERS, LINES
+from cortex_skills.operations.operation import Operation
 
 _INPUTS = 50
 
@@ -108,27 +112,17 @@ def _kind(line: str) -> str:
     return {"+": "add", "-": "gone"}.get(line[:1], "")
 
 
-def _approve(call: PageCall, fields: Mapping[str, str]) -> str:
-    """Approve the request, and run its action.
+def _decide(operation: Operation[Any, Any], call: PageCall, fields: Mapping[str, str]) -> str:
+    """Approve the request, and run its action; or reject it.
 
     Raises:
-        CortexError: `approval_resolved`, `approval_changed`, or it cannot run here.
-    """
-    record = approvals_of(call).approve(call.path["id"], call.principal.name, fields.get("reason", "").strip())
-    return f"{PATH}/{record.id}"
-
-
-def _reject(call: PageCall, fields: Mapping[str, str]) -> str:
-    """Reject the request.
-
-    Raises:
-        CortexError: `approval_resolved`, `approval_changed`; `invalid_arguments`: there is no reason.
+        CortexError: that of the operation; `invalid_arguments`: a rejection has no reason.
     """
     reason = fields.get("reason", "").strip()
-    if not reason:
+    if operation is reject_request and not reason:
         raise CortexError("invalid_arguments", "a rejection has a reason, which the agent reads", hint="give a reason")
-    record = approvals_of(call).reject(call.path["id"], call.principal.name, reason)
-    return f"{PATH}/{record.id}"
+    call.api(namespace=call.service.plugin.graph.namespace).operate(operation, approval=call.path["id"], reason=reason)
+    return f"{PATH}/{call.path['id']}"
 
 
 def _document(call: PageCall) -> bytes:
@@ -144,7 +138,10 @@ PAGE = ExplorerPage(
     permission="approve",
     is_public=False,
     forms={"json": Form("application/json", _document)},
-    actions={"approve": Action("Approve and run", "approve", _approve), "reject": Action("Reject", "approve", _reject)},
+    actions={
+        "approve": Action("Approve and run", "approve", partial(_decide, approve_request), is_operation=True),
+        "reject": Action("Reject", "approve", partial(_decide, reject_request), is_operation=True),
+    },
     pool="slow",
     place=130,
 )

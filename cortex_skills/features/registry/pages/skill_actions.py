@@ -66,7 +66,7 @@ def _api(call: PageCall, found: SkillOfPage, body: dict[str, Any]) -> ApiCall:
 
 
 ACTIONS = {
-    "promote": Action("Promote", "registry", _promote),
-    "deprecate": Action("Deprecate", "registry", _deprecate),
-    "delete": Action("Delete", "registry", _delete),
+    "promote": Action("Promote", "registry", _promote, is_operation=True),
+    "deprecate": Action("Deprecate", "registry", _deprecate, is_operation=True),
+    "delete": Action("Delete", "registry", _delete, is_operation=True),
 }

@@ -1,16 +1,19 @@
-"""The models of requests for approval."""
+"""Requests for approval as interfaces answer them: the types of JSON objects."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
 
-from cortex_skills.doors.rest.model_types import FROM_QUERY, ApiModel, ApprovalId, Count, NamespaceQuery
-from cortex_skills.features.actions.approvals.record import MAX_TEXT
+from cortex_skills.features.actions.action_request import ApprovalState
+from cortex_skills.policy.trust_levels import Risk
 
-State = Literal["pending", "approved", "rejected", "expired", "running", "done", "failed", "interrupted"]
+_Id = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$", description="The id of a request for approval.")]
+answer = with_config(ConfigDict(extra="forbid", strict=True))
 
 
-class ActionResult(ApiModel):
+@answer
+class ActionResult(TypedDict):
     """How an action ended."""
 
     code: Annotated[str, Field(description="Of the error; empty if it succeeded.")]
@@ -19,18 +22,20 @@ class ActionResult(ApiModel):
     isCut: Annotated[bool, Field(description="Whether something is left out because it is long.")]
 
 
-class Approval(ApiModel):
+@answer
+class Approval(TypedDict):
     """A request for approval, and what came of it."""
 
-    id: ApprovalId
-    state: State
+    id: _Id
+    state: ApprovalState
     action: Annotated[str, Field(description="The id of the action.")]
     manifestVersion: Annotated[str, Field(description="The version of its manifest.")]
     inputs: Annotated[dict[str, Any], Field(description="As they will run.")]
     agent: str
+    askedBy: Annotated[str, Field(description="Who sent the call, as the server knows them: the name of a token.")]
     namespace: str
     skill: Annotated[str, Field(description="The acting skill.")]
-    risk: Literal["low", "medium", "high"]
+    risk: Risk
     reason: Annotated[str, Field(description="Why a person has to decide.")]
     preview: Annotated[str, Field(description="What it would change; empty if there is nothing to show.")]
     digest: Annotated[str, Field(description="Over the action, its version, the inputs, the agent and the namespace.")]
@@ -44,23 +49,10 @@ class Approval(ApiModel):
     result: ActionResult | None
 
 
-class ApprovalList(ApiModel):
+@answer
+class ApprovalList(TypedDict):
     """Requests, the newest first."""
 
     approvals: list[Approval]
-    changed: Annotated[list[ApprovalId], Field(description="Requests that were changed in the store: never approved.")]
-    count: Annotated[Count, Field(description="How many are listed.")]
-
-
-class ApprovalsQuery(NamespaceQuery, total=False):
-    """Which requests."""
-
-    state: State
-    agent: Annotated[str, Field(min_length=1, max_length=256)]
-    limit: Annotated[int, Field(ge=1, le=1_000, description="100 by default."), FROM_QUERY]
-
-
-class DecisionReason(ApiModel, total=False):
-    """Why."""
-
-    reason: Annotated[str, Field(max_length=MAX_TEXT)]
+    changed: Annotated[list[_Id], Field(description="Requests that were changed in the store: never approved.")]
+    count: Annotated[int, Field(ge=0, description="How many are listed.")]

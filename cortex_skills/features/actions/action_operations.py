@@ -1,0 +1,246 @@
+"""The operations of the feature: the trust level, the actions, and requests for approval with the decisions about them.
+
+Rules kept here:
+- the trust level is set, and an action approved, by a person or the owner: no agent decides what agents may do;
+- nobody approves in the name that asked, which is that of the agent or of the token of the call; the owner may;
+- a request is of the namespace whose gate runs its action; a host without a gate has none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from cortex_skills.errors import CortexError
+from cortex_skills.features.actions.action_request import ApprovalState
+from cortex_skills.features.actions.agent_actions import AgentActions
+from cortex_skills.features.actions.approvals.approval_types import Approval, ApprovalList, answer
+from cortex_skills.features.actions.approvals.desk import Approvals
+from cortex_skills.features.actions.approvals.queue import not_found
+from cortex_skills.features.actions.approvals.record import MAX_TEXT, ApprovalRecord
+from cortex_skills.operations.operation import ObjectState, OperationCall, operation
+from cortex_skills.policy.trust_levels import Risk, TrustLevel
+from cortex_skills.safe_io.schemas import did_you_mean, shown
+
+_ByCommand = "another person approves it, or the owner: `cortex-skills approvals approve ID`"
+Reason = Annotated[str, Field(max_length=MAX_TEXT)]
+
+
+@dataclass(frozen=True, slots=True)
+class OfNamespace:
+    """Nothing but the namespace of the call."""
+
+
+# --- the trust level
+
+
+@answer
+class TrustLevelState(TypedDict):
+    """The trust level of a namespace, and the one until it is set."""
+
+    namespace: str
+    level: TrustLevel
+    configured: TrustLevel
+
+
+@answer
+class TrustLevelChange(TypedDict):
+    """The trust level of a namespace before and after a change."""
+
+    namespace: str
+    before: TrustLevel
+    after: TrustLevel
+
+
+@operation("actions.trust_level.show", effect="reads", permission="read")
+def show_trust_level(call: OperationCall, given: OfNamespace) -> TrustLevelState:  # noqa: ARG001
+    """Return how far the agents of a namespace are trusted."""
+    store = call.part(AgentActions).trust
+    return {"namespace": call.host.graph.namespace, "level": store.level(), "configured": store.configured}
+
+
+def _level(call: OperationCall) -> ObjectState:
+    return call.host.graph.namespace, call.part(AgentActions).trust.level()
+
+
+@dataclass(frozen=True, slots=True)
+class SetTrustLevel:
+    """A trust level, and the namespace: that of the call when it is empty."""
+
+    level: TrustLevel
+    namespace: str = ""
+
+
+@operation("actions.trust_level.set", effect="changes", permission="approve", object_="namespace", state=_level)
+def set_trust_level(call: OperationCall, given: SetTrustLevel) -> TrustLevelChange:
+    """Set how far the agents of a namespace are trusted, from the next call on."""
+    namespace = call.about = call.host.graph.namespace
+    if given.namespace not in ("", namespace):
+        hint = "leave the namespace to the interface"
+        raise CortexError("invalid_arguments", f"{shown(given.namespace)} is another namespace", hint=hint)
+    _check_no_agent(call, "sets the trust level")
+    change = call.part(AgentActions).trust.change(given.level)
+    return {"namespace": namespace, "before": change.before, "after": change.after}
+
+
+# --- the actions
+
+
+@answer
+class ActionSummary(TypedDict):
+    """An action: its name and risk, and what it takes to run it."""
+
+    id: str
+    name: str
+    description: str
+    category: str
+    risk: Risk
+    cost: str
+    minTrustLevel: TrustLevel
+    requiresApproval: bool
+
+
+@answer
+class ActionList(TypedDict):
+    """The actions that agents may ask for."""
+
+    actions: list[ActionSummary]
+
+
+@operation("actions.list", effect="reads", permission="read")
+def list_actions(call: OperationCall, given: OfNamespace) -> ActionList:  # noqa: ARG001
+    """List the actions that agents may ask for."""
+    found = call.part(AgentActions).actions.all()
+    members = tuple(ActionSummary.__annotations__)
+    listed: list[Any] = [{name: each.manifest.to_json()[name] for name in members} for each in found.values()]
+    return {"actions": listed}
+
+
+@dataclass(frozen=True, slots=True)
+class OneAction:
+    """The id of an action."""
+
+    action: str
+
+
+@operation("actions.describe", effect="reads", permission="read")
+def describe_action(call: OperationCall, given: OneAction) -> dict[str, Any]:
+    """Return the manifest of an action: what it takes, answers and may do."""
+    actions = call.part(AgentActions).actions
+    found = actions.find(given.action)
+    if found is None:
+        known = actions.all()
+        hint = did_you_mean(given.action, known) or f"one of {', '.join(known) or 'none: the configuration has none'}"
+        raise CortexError("tool_not_found", f"there is no action {shown(given.action)}", hint=hint)
+    return found.manifest.to_json()
+
+
+# --- requests for approval
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequests:
+    """Which requests: those in a state, or all; those of an agent, or all."""
+
+    state: ApprovalState | None = None
+    agent: Annotated[str | None, Field(max_length=256)] = None
+    limit: Annotated[int, Field(ge=1, le=1_000)] = 100
+
+
+@operation("approvals.list", effect="reads", permission="approve")
+def list_requests(call: OperationCall, given: ListRequests) -> ApprovalList:
+    """List the requests of agents, the newest first."""
+    acting = call.part(AgentActions)
+    if acting.connected is None:
+        return {"approvals": [], "changed": [], "count": 0}
+    found = acting.approvals.list(given.state, given.agent, given.limit)
+    listed = [acting.approvals.view(record) for record in found.records]
+    return {"approvals": listed, "changed": list(found.changed), "count": len(listed)}
+
+
+@dataclass(frozen=True, slots=True)
+class OneRequest:
+    """The id of a request."""
+
+    approval: str
+
+
+@operation("approvals.show", effect="reads", permission="approve")
+def show_request(call: OperationCall, given: OneRequest) -> Approval:
+    """Return one request."""
+    approvals = _approvals(call, given.approval)
+    return approvals.view(approvals.show(given.approval))
+
+
+@dataclass(frozen=True, slots=True)
+class WaitForRequest:
+    """The id of a request, and for how many seconds to wait at most."""
+
+    approval: str
+    seconds: Annotated[float, Field(ge=0, le=3_600)] = 60.0
+
+
+@operation("approvals.wait", effect="reads", permission="approve")
+def wait_for_request(call: OperationCall, given: WaitForRequest) -> Approval:
+    """Wait until a request was rejected, has expired, or its action has ended, and return it as it is then."""
+    approvals = _approvals(call, given.approval)
+    return approvals.view(approvals.wait(given.approval, given.seconds))
+
+
+def _request(call: OperationCall) -> ObjectState:
+    approvals = _approvals(call, call.about)
+    record = approvals.show(call.about)
+    return record.id, f"{record.request.action} for {record.request.agent}, {approvals.state_of(record)}"
+
+
+@dataclass(frozen=True, slots=True)
+class DecideRequest:
+    """The id of a request, and why it is decided so: the agent reads it."""
+
+    approval: str
+    reason: Reason = ""
+
+
+@operation("approvals.approve", effect="changes", permission="approve", object_="approval", state=_request)
+def approve_request(call: OperationCall, given: DecideRequest) -> Approval:
+    """Approve a request, and run its action: its state is `done` or `failed` then."""
+    approvals, record = _to_decide(call, given)
+    caller = call.caller
+    if caller.kind != "owner" and approvals.state_of(record) == "pending":
+        names = {record.request.agent, record.request.asked_by}
+        if not names.isdisjoint({caller.name, caller.actor}):
+            raise CortexError(
+                "permission_denied", f"{caller.name} asked for this, and does not approve it", hint=_ByCommand
+            )
+        _check_no_agent(call, "approves what agents ask for")
+    return approvals.view(approvals.approve_now(record, caller.name, given.reason))
+
+
+@operation("approvals.reject", effect="changes", permission="approve", object_="approval", state=_request)
+def reject_request(call: OperationCall, given: DecideRequest) -> Approval:
+    """Reject a request: its action never runs."""
+    approvals, record = _to_decide(call, given)
+    return approvals.view(approvals.reject_now(record, call.caller.name, given.reason))
+
+
+def _to_decide(call: OperationCall, given: DecideRequest) -> tuple[Approvals, ApprovalRecord]:
+    approvals = _approvals(call, given.approval)
+    record = approvals.show(given.approval)
+    call.facts |= {"action": record.request.action, "agent": record.request.agent, "digest": record.digest}
+    return approvals, record
+
+
+def _approvals(call: OperationCall, approval_id: str) -> Approvals:
+    acting = call.part(AgentActions)
+    if acting.connected is None:
+        raise not_found(approval_id)
+    return acting.approvals
+
+
+def _check_no_agent(call: OperationCall, what: str) -> None:
+    if call.caller.is_agent:
+        hint = "a person does, with a token that was made with `--holder person`, or the owner by the command line"
+        raise CortexError("permission_denied", f"no agent {what}, and {call.caller.name} is one", hint=hint)
