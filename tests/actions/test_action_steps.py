@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from cortex_skills import CortexError
+from cortex_skills import CortexError, Plugin
 from cortex_skills.features.actions.action import ActionCall
 from cortex_skills.features.actions.action_request import ActionRequest
 from tests.actions.manifests import manifest
+from tests.configs import config
 from tests.plugin.distribution import install
 
 
@@ -299,8 +300,39 @@ def test_search_index_finds_the_memories_of_the_calling_agent(acting, tmp_path) 
     outputs = plugin.call("search_index", {"query": "boiler"}, agent="a1").details["outputs"]
     assert outputs["count"] == 1
     (found,) = outputs["results"]
-    assert (found["content"], found["similarity"]) == ("The boiler was serviced in May", 1.0)
+    assert (found["content"], found["coverage"]) == ("The boiler was serviced in May", 1.0)
+    assert "similarity" not in found
     assert plugin.call("search_index", {"query": "boiler"}, agent="a3").details["outputs"]["results"] == []
+
+
+def test_search_index_leaves_out_memories_that_have_too_little_of_the_query(acting, tmp_path) -> None:
+    plugin = acting(trustLevel="supervised_auto", workspace=str(tmp_path))
+    plugin.call("skill_memory_remember", {"text": "The boiler was serviced in May"}, agent="a1")
+
+    def found(query: str, **inputs: float) -> list[float]:
+        outputs = plugin.call("search_index", {"query": query, **inputs}, agent="a1").details["outputs"]
+        return [each["coverage"] for each in outputs["results"]]
+
+    assert found("boiler zebra") == []  # half of it by default
+    assert found("boiler zebra", minSimilarity=0) == [0.1719]
+    assert found("boiler zebra", minSimilarity=0.1718) == [0.1719]
+    assert found("was the boiler serviced?") == [1.0]
+
+
+def test_search_index_compares_with_the_meaning_where_there_is_an_embedder(operator, tmp_path) -> None:
+    actions = {"trustLevel": "supervised_auto", "workspace": str(tmp_path)}
+    with Plugin.open(config(actions=actions, tools={"profiles": ["operator"]}, finder={"embedder": "local"})) as plugin:
+        plugin.load(operator)
+        plugin.call("skill_memory_remember", {"text": "Ana extracts tables from a spreadsheet"}, agent="a1")
+
+        def found(query: str, least: float) -> list[dict[str, Any]]:
+            given = {"query": query, "minSimilarity": least}
+            return plugin.call("search_index", given, agent="a1").details["outputs"]["results"]
+
+        (similar,) = found("read an Excel file", 0.3)
+        assert (similar["coverage"], 0.3 < similar["similarity"] < 0.4) == (0, True)
+        assert found("read an Excel file", 0.4) == []
+        assert [each["coverage"] for each in found("tables", 0.9)] == [1.0]
 
 
 def test_the_gate_checks_the_paths_hosts_and_commands_of_an_action_of_the_host(acting, tmp_path) -> None:

@@ -202,8 +202,8 @@ def test_the_tool_numbers_the_memories_and_explains_their_order(plain) -> None:
     result = context(plain, "tea")
     assert result.text.splitlines() == [
         "2 memories found, the best first:",
-        '1. (importance 0.90, tags ["drinks"]) "Ana prefers tea"',
-        '2. (importance 0.40) "tea is for the guests"',
+        '1. (importance 0.90, coverage 1.00, tags ["drinks"]) "Ana prefers tea"',
+        '2. (importance 0.40, coverage 1.00) "tea is for the guests"',
     ]
     assert result.details["words"] == ["tea"]
     assert result.details["considered"] == 2
@@ -264,7 +264,7 @@ def test_the_tool_needs_its_permission_and_counts_in_the_minute(opened, skill) -
 
 
 def test_memories_survive_a_restart(opened, skill, tmp_path) -> None:
-    for expected in ("No matching memories.", '1. (importance 0.50) "Ana prefers tea"'):
+    for expected in ("No matching memories.", '1. (importance 0.50, coverage 1.00) "Ana prefers tea"'):
         plugin = opened(store=str(tmp_path / "store"))
         plugin.load(skill("plain", permissions=BOTH))
         assert context(plugin, "tea").text.splitlines()[-1] == expected

@@ -59,6 +59,10 @@ def test_a_skill_is_found_by_its_words_and_returned_with_its_version(finder):
     (found, *_) = finder.find("tables as CSV").skills
     assert (found.record.key.name, found.version.description) == ("extract-tables", SKILLS["extract-tables"])
     assert found.score > 0
+    assert (found.coverage, found.to_json()["coverage"]) == (1.0, 1.0)
+    (less, *_) = finder.find("tables as zebras").skills
+    assert less.record.key.name == "extract-tables"
+    assert 0 < less.coverage < 0.5
 
 
 def test_a_skill_is_found_by_meaning_without_a_common_word(registry):

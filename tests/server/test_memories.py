@@ -12,6 +12,7 @@ import pytest
 
 from cortex_graph import NamespacedGraph, vocabulary
 from cortex_graph.agent_graph import AgentGraph
+from cortex_skills.enrichment import read_block
 from cortex_skills.features.memory.memories import Memories
 from cortex_skills.features.memory.requests import memory_query, new_memory
 from tests.server.serving import Running
@@ -147,6 +148,36 @@ def test_a_recall_names_the_token_that_wrote_a_memory(
     assert trusted.post("/api/v1/triples", params={"memoriesOf": "a2"}, json=other).status_code == 403
 
 
+def test_every_interface_answers_the_same_coverage_and_no_similarity_without_an_embedder(
+    serve: Callable[..., Running], tmp_path: Path
+) -> None:
+    from tests.plugin.skills import write_skill
+
+    server = serve()
+    code = """
+    export default {
+      name: "diary",
+      async onQuery() { return { additionalContext: { recalled: await memory.recall("tea zebra") } }; },
+    } satisfies Skill;
+    """
+    permissions = {"graph": ["read"], "memory": ["recall"]}
+    server.plugin.load(write_skill(tmp_path / "diary", code, permissions=permissions, assertions=[]))
+    server.plugin.memories.remember(new_memory("Ana prefers tea"), agent="a2")
+    client = server.client(server.token("a2", permissions=("read",)))
+    ((_, scored),) = server.plugin.memories.recall(memory_query("tea zebra"), agent="a2").found
+    tool = server.plugin.call("skill_memory_context", {"query": "tea zebra"}, agent="a2")
+    (of_tool,) = tool.details["memories"]
+    (of_rest,) = client.post("/api/v1/memory/recall", json={"text": "tea zebra"}).json()
+    asked = server.plugin.call("skill_graph_query", {"scope": "namespace"}, agent="a2")
+    (of_skill,) = read_block(asked.text)["recalled"]
+    for answer in (scored.to_json(), of_tool, of_rest, of_skill):
+        assert answer["coverage"] == 0.1719
+        assert "similarity" not in answer
+    assert "(importance 0.50, coverage 0.17)" in tool.text
+    (latest,) = client.post("/api/v1/memory/recall", json={}).json()
+    assert "coverage" not in latest
+
+
 def test_the_tool_shows_who_wrote_a_memory(serve: Callable[..., Running], tmp_path: Path) -> None:
     from tests.plugin.skills import write_skill
 
@@ -159,7 +190,10 @@ def test_the_tool_shows_who_wrote_a_memory(serve: Callable[..., Running], tmp_pa
     assert trusted.post("/api/v1/triples", params={"memoriesOf": "a2"}, json=tag).status_code == 201
     answer = server.plugin.call("skill_memory_context", {"query": "tea"}, agent="a2")
     assert answer.details["memories"][0]["writtenBy"] == ["clerk"]
-    assert answer.text.splitlines()[1] == '1. (importance 0.50, tags ["drinks"], written by ["clerk"]) "tea is hot"'
+    assert (
+        answer.text.splitlines()[1]
+        == '1. (importance 0.50, coverage 1.00, tags ["drinks"], written by ["clerk"]) "tea is hot"'
+    )
 
 
 @pytest.mark.parametrize("text", ["Infinity", "1e400", "[NaN]", "-1e999"])

@@ -1,7 +1,9 @@
 """`search_index`: the memories of the calling agent that fit a query.
 
 Rules kept here:
-- only the calling agent's own memories are found, those with the greatest similarity first;
+- only the calling agent's own memories are found, those that fit best first;
+- `coverage` is the weight of the query's words that a memory has; `similarity` is that of the meanings, and only there
+  with an embedder. `minSimilarity` compares with the greater of the two;
 - it needs the permission `memory:recall`, as the tool that recalls memories does.
 """
 
@@ -20,10 +22,11 @@ _RESULT = {
     "properties": {
         "id": {"type": "string"},
         "content": {"type": "string"},
+        "coverage": {"type": "number"},
         "similarity": {"type": "number"},
         "timestamp": {"type": "string"},
     },
-    "required": ["id", "content", "similarity", "timestamp"],
+    "required": ["id", "content", "timestamp"],
     "additionalProperties": False,
 }
 
@@ -31,7 +34,7 @@ MANIFEST = ActionManifest.of(
     {
         "id": "search_index",
         "name": "Search memories",
-        "description": "Find memories of this agent that fit a query, by words and meaning, the most similar first.",
+        "description": "Find memories of this agent that fit a query, by words and meaning, the best first.",
         "category": "memory",
         "inputs": {
             "query": {
@@ -47,7 +50,7 @@ MANIFEST = ActionManifest.of(
             },
             "minSimilarity": {
                 "type": "number",
-                "description": "Leaves out less similar ones: 0 to 1.",
+                "description": "The least similarity of the meaning or weight of the words: 0 to 1.",
                 "schema": {"minimum": 0, "maximum": 1, "default": 0.5},
             },
         },
@@ -66,17 +69,11 @@ def _run(call: ActionCall) -> dict[str, Any]:
     given = call.inputs
     asked = MemoryQuery(given["query"].strip(), given["limit"], 0.0)
     recalled = call.memories.recall(asked, agent=call.agent, timeout_s=call.left_s)
-    similar = [(memory, scored.relevance) for memory, scored in recalled.found]
-    similar = [pair for pair in similar if pair[1] >= given["minSimilarity"]]
-    similar.sort(key=lambda pair: (-pair[1], -pair[0].time.timestamp(), pair[0].id))
+    fitting = [pair for pair in recalled.found if pair[1].fit >= given["minSimilarity"]]
+    fitting.sort(key=lambda pair: (-pair[1].fit, -pair[0].time.timestamp(), pair[0].id))
     results = [
-        {
-            "id": memory.id,
-            "content": memory.text,
-            "similarity": round(similarity, 4),
-            "timestamp": date_time(memory.time),
-        }
-        for memory, similarity in similar
+        {"id": memory.id, "content": memory.text, "timestamp": date_time(memory.time), **scored.absolute()}
+        for memory, scored in fitting
     ]
     return {"results": results, "count": len(results)}
 

@@ -111,16 +111,26 @@ class Scored:
         """The product."""
         return self.relevance * self.importance * self.recency
 
+    @property
+    def fit(self) -> float:
+        """How well the memory matches: the greater of coverage and similarity, or else what a provider states."""
+        known = [value for value in (self.coverage, self.similarity) if value is not None]
+        return max(known, default=self.relevance)
+
     def to_json(self) -> dict[str, float]:
         """The score, its factors, and how well the memory matches, as a JSON object."""
-        absolute = {"coverage": self.coverage, "similarity": self.similarity}
         return {
             "score": round(self.score, 4),
             "relevance": round(self.relevance, 4),
             "importanceWeight": round(self.importance, 4),
             "recencyWeight": round(self.recency, 4),
-            **{name: round(value, 4) for name, value in absolute.items() if value is not None},
+            **self.absolute(),
         }
+
+    def absolute(self) -> dict[str, float]:
+        """The coverage and the similarity, where they are known, as a JSON object."""
+        values = {"coverage": self.coverage, "similarity": self.similarity}
+        return {name: round(value, 4) for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)

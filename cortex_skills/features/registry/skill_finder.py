@@ -64,6 +64,7 @@ class FoundSkill:
         record: the skill.
         version: its current version.
         score: what it is ranked by.
+        coverage: the weight of the query's words that it has, from 0 to 1 (`QueryWords`).
         similarity: of its meaning to the query; 0 without an embedder.
         by: `meaning`, `words`, or `weak` for a similarity that is weak, without words.
     """
@@ -71,12 +72,14 @@ class FoundSkill:
     record: SkillRecord
     version: SkillVersion
     score: float
+    coverage: float
     similarity: float
     by: str
 
     def to_json(self) -> dict[str, Any]:
         """The score and how it was found, as a JSON object."""
-        return {"score": round(self.score, 4), "similarity": round(self.similarity, 4), "by": self.by}
+        numbers = {"score": self.score, "coverage": self.coverage, "similarity": self.similarity}
+        return {name: round(value, 4) for name, value in numbers.items()} | {"by": self.by}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,7 @@ class _Ranked:
 
     entry: _Entry
     score: float
+    coverage: float
     similarity: float
     by: str
 
@@ -166,7 +170,7 @@ class SkillFinder:
             read = self._read(each.entry.key)
             if read is None or _weight(read[0].standing, read[0].evidence) < least:
                 continue
-            skills.append(FoundSkill(*read, each.score, each.similarity, each.by))
+            skills.append(FoundSkill(*read, each.score, each.coverage, each.similarity, each.by))
         return FoundSkills(tuple(skills), found.problem)
 
     def similar(self, record: SkillRecord, *, timeout_s: float = INDEX_TIMEOUT_S) -> list[tuple[SkillKey, float]]:
@@ -318,7 +322,7 @@ def _ranked(pairs: Iterable[tuple[_Entry, TextHit]], asked: QueryWords, now: dat
         relevance = similarity + WORDS_SHARE * words if has_vectors else words
         by = "meaning" if similarity > MIN_SIMILARITY else "words" if hit.mask else "weak"
         score = relevance * (health(entry.quality, 0, now).overall + entry.quality.reports_weight)
-        yield _Ranked(entry, score, similarity, by)
+        yield _Ranked(entry, score, coverage, similarity, by)
 
 
 def text_of(version: SkillVersion) -> str:

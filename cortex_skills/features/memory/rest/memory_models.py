@@ -81,7 +81,11 @@ class RecalledEntry(ApiModel):
     data: Any
     tags: list[str]
     importance: _Fraction
-    relevance: Annotated[_Fraction, Field(description="By words, importance and age; 1 without a text.")]
+    relevance: Annotated[_Fraction, Field(description="By words, meaning, importance and age; 1 without a text.")]
+    coverage: NotRequired[
+        Annotated[_Fraction, Field(description="The weight of the query's words that it has; absent without a text.")]
+    ]
+    similarity: NotRequired[Annotated[_Fraction, Field(description="Of its meaning; where there is an embedder.")]]
     source: Literal["LongTerm"]
     created_at: Annotated[str, Field(description="When it was remembered (RFC 3339).")]
     last_accessed: Annotated[str, Field(description="The same as `created_at`: accesses are not recorded.")]

@@ -82,7 +82,11 @@ def recall_entries(call: ApiCall) -> ApiAnswer:
     if call.body.get("text", "").strip():
         query = MemoryQuery(call.body["text"].strip(), _CANDIDATES, float(call.body.get("min_importance", 0)))
         recalled = memories.recall(query, agent=agent)
-        found = [_entry(memory, score.score) for memory, score in recalled.found if _matches(memory, call.body)]
+        found = [
+            _entry(memory, score.score) | score.absolute()
+            for memory, score in recalled.found
+            if _matches(memory, call.body)
+        ]
         entries, problem = found[:limit], recalled.problem
     else:
         entries, problem = [_entry(memory, 1.0) for memory in _latest(call, memories, agent, limit)], None

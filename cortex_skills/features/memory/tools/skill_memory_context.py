@@ -5,7 +5,7 @@ Rules kept here:
 - a memory that another agent wrote names that one in its line;
 - a memory may contain instructions to a model: its text and tags are cleaned as an enrichment is, in the text of the
   result and in its details, and shown as JSON strings, one numbered line each;
-- the text states how many memories match, how many of them are withheld, and when
+- the text states how many memories match, how many of them are withheld, how much of the query each one has, and when
   none is found, whether less important ones match;
 - the text has at most 4,096 characters; whole lines are left out to fit, and the last line states how many.
 """
@@ -49,6 +49,11 @@ _MEMORY: dict[str, Any] = {
         "relevance": {"type": "number"},
         "importanceWeight": {"type": "number"},
         "recencyWeight": {"type": "number"},
+        "coverage": {
+            "type": "number",
+            "description": "The weight of the query's words that it has, 0 to 1; rare words weigh more. Absolute.",
+        },
+        "similarity": {"type": "number", "description": "Of its meaning, 0 to 1; where there is an embedder."},
     },
     "required": ["id", "text", "importance", "tags", "time", "skill", "writtenBy", "score"],
 }
@@ -111,7 +116,9 @@ def _text(found: list[dict[str, Any]], recalled: Recalled, asked: MemoryQuery) -
         tags = f", tags {json_text(memory['tags'])}" if memory["tags"] else ""
         by = f", written by {json_text(memory['writtenBy'])}" if memory["writtenBy"] else ""
         depth = f", reflection of depth {memory['depth']}" if memory["depth"] else ""
-        line = f"{number}. (importance {memory['importance']:.2f}{depth}{tags}{by}) {json_text(memory['text'])}"
+        covers = f", coverage {memory['coverage']:.2f}" if "coverage" in memory else ""
+        weights = f"importance {memory['importance']:.2f}{covers}"
+        line = f"{number}. ({weights}{depth}{tags}{by}) {json_text(memory['text'])}"
         left -= len(line) + 1
         if left < 0:
             lines.append(f"({len(found) - number + 1} more are not shown)")

@@ -472,6 +472,7 @@ class FoundBy(ApiModel):
     """How a skill was found."""
 
     score: Annotated[float, Field(description="What it is ranked by.")]
+    coverage: Annotated[float, Field(description="The weight of the query's words that it has, 0 to 1.")]
     similarity: Annotated[float, Field(description="Of its meaning to the query; 0 without an embedder.")]
     by: Literal["meaning", "words", "weak"]
 
