@@ -14,18 +14,20 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
 
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import NamedNode
 
 from cortex_graph import InvalidArguments, NamespacedGraph
-from cortex_graph.store import Pattern, Triple, triple_of
+from cortex_graph.as_of import today_of
+from cortex_skills.features.finder.entity_follower import EntityView, follower_of, read_entity
 from cortex_skills.features.finder.entity_match import Match, QueryWord, match, query_words
-from cortex_skills.features.finder.entity_texts import EntityTexts, entity_texts
+from cortex_skills.features.finder.entity_texts import MAX_STATEMENTS, MAX_TEXT, EntityTexts
 
 MAX_QUERY = 1_000  # characters
+INDEX_TIMEOUT_S = 10.0
+_MORE = 10  # documents beyond twice the limit, among which the best are chosen
+_PASSES = ((False, False), (True, False), (False, True), (True, True))  # whether typos, and some words, are enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +73,17 @@ class Found:
 
 
 class EntityIndex:
-    """Finds resources of a namespace. Safe to use from several threads.
+    """Finds resources of a namespace. Safe to use from several threads, and made without cost.
 
     Args:
-        graph: of the namespace.
-
+        graph: of the namespace; one as of a moment has what is there today and was then.
+        timeout_s: how long a search waits for an index that is being made, in seconds.
     """
 
-    def __init__(self, graph: NamespacedGraph) -> None:
+    def __init__(self, graph: NamespacedGraph, timeout_s: float = INDEX_TIMEOUT_S) -> None:
         self._graph = graph
+        self._timeout_s = timeout_s
+        self._today = today_of(graph)
 
     def find(self, text: str, *, class_: str | None = None, limit: int = 10, prefix: bool = True) -> Found:
         """The resources that match a text best.
@@ -93,48 +97,92 @@ class EntityIndex:
         Raises:
             InvalidArguments: the class is no name.
             GraphError: the store cannot be read.
-
         """
         of_class = None if class_ is None else self._graph.names.node(class_, "class")
-        query = query_words(text[:MAX_QUERY], prefix=prefix)
-        for typos, fewer in ((False, False), (True, False), (False, True), (True, True)):
-            found = [*self._matching(query, of_class, typos=typos, fewer=fewer)] if query else []
+        words = query_words(text[:MAX_QUERY], prefix=prefix)
+        view = follower_of(self._today).current(self._today, self._timeout_s)
+        found: list[_Matching] = []
+        total, fewer = 0, False
+        for typos, fewer in _PASSES if words else ():
+            found, total = self._matching(view, _Asked(words, of_class, typos, fewer), limit)
             if found:
                 break
-        found = self._with_exact(text, of_class, found)
-        found.sort(key=lambda pair: (-pair[1].score, pair[0].label() or "", pair[0].subject.value))
-        return Found(tuple(_hit(*pair) for pair in found[:limit]), len(found), every_word=not fewer)
+        exact = self._exact(text, of_class)
+        if exact is not None:
+            total += match(exact, words) is None if words else 1
+            found = [(exact, Match(exact.texts[0], 1.0)), *(each for each in found if each[0].subject != exact.subject)]
+        found.sort(key=lambda each: (-each[1].score, each[0].label() or "", each[0].subject.value))
+        hits = tuple(_hit(*each) for each in found[:limit])
+        reason = view.reason or self._unsearched(view, whole=bool(hits) and not fewer)
+        every_word = exact is not None or not fewer
+        return Found(hits, max(total, len(found)), not reason, reason, every_word)
 
-    def _matching(
-        self, query: list[QueryWord], of_class: NamedNode | None, *, typos: bool, fewer: bool
-    ) -> Iterator[tuple[EntityTexts, Match]]:
-        names = self._graph.names
-        triples = map(triple_of, self._graph.store.quads(Pattern(names.graph)))
-        for subject, group in groupby(sorted(triples, key=lambda each: each[0].value), lambda each: each[0]):
-            entity = entity_texts(subject, _statements(group), names)
-            if of_class is None or of_class in entity.classes:
-                found = match(entity, query, typos=typos, fewer=fewer)
-                if found is not None:
-                    yield entity, found
+    def _matching(self, view: EntityView, asked: _Asked, limit: int) -> tuple[list[_Matching], int]:
+        """The best matching resources, more than the limit, and how many match."""
+        changed = [(entity, asked.match(entity)) for entity in view.changed.values() if entity is not None]
+        found = [(entity, matching) for entity, matching in changed if matching is not None]
+        if view.documents is not None:
+            keys, total = view.documents.search(
+                asked.words,
+                2 * limit + _MORE,
+                typos=asked.typos,
+                fewer=asked.fewer,
+                of_class=None if asked.of_class is None else asked.of_class.value,
+                without=view.changed,
+            )
+            read = (self._read(key) for key in keys)
+            pairs = [(entity, asked.match(entity)) for entity in read if entity is not None]
+            verified = [(entity, matching) for entity, matching in pairs if matching is not None]
+            total -= len(keys) - len(verified)
+            if self._today is not self._graph:
+                found = [each for each in found if self._read(each[0].subject.value) is not None]
+            return [*found, *verified], total + len(found)
+        return found, len(found)
 
-    def _with_exact(
-        self, text: str, of_class: NamedNode | None, found: list[tuple[EntityTexts, Match]]
-    ) -> list[tuple[EntityTexts, Match]]:
-        """The same with the resource of exactly this name."""
+    def _read(self, iri: str) -> EntityTexts | None:
+        return read_entity(self._graph, NamedNode(iri))
+
+    def _exact(self, text: str, of_class: NamedNode | None) -> EntityTexts | None:
+        """The resource of exactly this name."""
         try:
             node = self._graph.names.node(text.strip())
         except InvalidArguments:
-            return found
-        pattern = Pattern(self._graph.names.graph, node)
-        statements = map(triple_of, self._graph.store.quads(pattern))
-        entity = entity_texts(node, _statements(statements), self._graph.names)
-        if not self._graph.store.count(pattern, 1) or (of_class is not None and of_class not in entity.classes):
-            return found
-        return [(entity, Match(entity.texts[0], 1.0)), *(pair for pair in found if pair[0].subject != node)]
+            return None
+        entity = read_entity(self._graph, node)
+        return entity if entity is not None and of_class in (None, *entity.classes) else None
+
+    def _unsearched(self, view: EntityView, *, whole: bool) -> str:
+        """What was not searched, when that may be what was looked for."""
+        if self._today is not self._graph:
+            return "what was there at that moment and is not today is not searched"
+        if whole or view.documents is None:
+            return ""
+        cut = view.documents.cut() + sum(entity is not None and entity.is_cut for entity in view.changed.values())
+        if not cut:
+            return ""
+        return (
+            f"{cut} resources have texts of more than {MAX_TEXT:,} characters or more than {MAX_STATEMENTS:,} "
+            "statements, of which the first are searched"
+        )
 
 
-def _statements(triples: Iterator[Triple]) -> Iterator[tuple[NamedNode, NamedNode | Literal]]:
-    return ((predicate, object_) for _, predicate, object_ in triples)
+_Matching = tuple[EntityTexts, Match]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One way to look: the words, and what is allowed."""
+
+    words: list[QueryWord]
+    of_class: NamedNode | None
+    typos: bool
+    fewer: bool
+
+    def match(self, entity: EntityTexts) -> Match | None:
+        """How well a resource matches; None if it does not, or is of another class."""
+        if self.of_class is not None and self.of_class not in entity.classes:
+            return None
+        return match(entity, self.words, typos=self.typos, fewer=self.fewer)
 
 
 def _hit(entity: EntityTexts, found: Match) -> EntityHit:

@@ -23,8 +23,8 @@ from cortex_skills.features.finder.words import words
 MAX_QUERY_WORDS = 32
 MIN_PREFIX = 2
 MIN_TYPO = 4
-_STEM, _PREFIX, _TYPO = 0.8, 0.7, 0.5
-_NAME, _OF_IRI, _TEXT = 1.0, 0.9, 0.6
+STEM, PREFIX, TYPO = 0.8, 0.7, 0.5
+OF_NAME, OF_IRI, OF_TEXT = 1.0, 0.9, 0.6
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def match(entity: EntityTexts, query: list[QueryWord], *, typos: bool = False, f
     best = [0.0] * len(query)
     found: tuple[float, EntityText] | None = None
     for text in entity.texts:
-        weight = _OF_IRI if text.predicate is None else _NAME if text.is_name else _TEXT
+        weight = OF_IRI if text.predicate is None else OF_NAME if text.is_name else OF_TEXT
         values = [weight * _similarity(word, text, typos=typos) for word in query]
         if not any(values):
             continue
@@ -110,13 +110,13 @@ def _similarity(word: QueryWord, text: EntityText, *, typos: bool) -> float:
     if folded_word in text.words:
         return 1.0
     if not text.stems.isdisjoint(word.stems_in(text.language)):
-        return _STEM
+        return STEM
     if word.begins:
         longer = [len(other) for other in text.words if other.startswith(folded_word)]
         if longer:
-            return _PREFIX * (0.5 + 0.5 * len(folded_word) / min(longer))
+            return PREFIX * (0.5 + 0.5 * len(folded_word) / min(longer))
     if typos and word.may_differ and any(differs_by_one(folded_word, other) for other in text.words):
-        return _TYPO
+        return TYPO
     return 0.0
 
 

@@ -1,0 +1,299 @@
+"""The index of entities on the disk: shared by processes, made again when it is damaged, never silently incomplete."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from pyoxigraph import Literal, NamedNode, Quad
+
+from cortex_graph import NamespacedGraph, Provenance, open_store
+from cortex_graph.agent_graph import AgentGraph
+from cortex_graph.as_of import as_of
+from cortex_skills.features.finder import entity_follower, entity_texts
+from cortex_skills.features.finder.entities import EntityIndex, Found
+from cortex_skills.features.finder.entity_documents import EntityDocuments
+from cortex_skills.features.memory.memory_triples import triples_of
+from cortex_skills.features.memory.model import NewMemory
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def graph(folder: Path) -> Iterator[NamespacedGraph]:
+    store = open_store(folder)
+    yield NamespacedGraph(store, "m")
+    store.close()
+
+
+def say(graph: NamespacedGraph, subject: str, text: str) -> str:
+    return graph.create_triple({"subject": subject, "predicate": "note", "object": text})["id"]
+
+
+def subjects(found: Found) -> list[str]:
+    assert found.complete, found.reason
+    return sorted(hit.subject.value.rpartition(":")[2] for hit in found.hits)
+
+
+def files(folder: Path) -> Path:
+    (place,) = (folder / ".find").glob("*/v*")
+    return place
+
+
+def started(code: str, folder: Path) -> subprocess.Popen[str]:
+    start = f"""
+import sys
+from cortex_graph import NamespacedGraph, open_store
+from cortex_skills.features.finder.entities import EntityIndex
+graph = NamespacedGraph(open_store({str(folder)!r}), "m")
+index = EntityIndex(graph)
+{code}
+"""
+    return subprocess.Popen([sys.executable, "-c", start], stdout=subprocess.PIPE, text=True)
+
+
+def in_process(code: str, folder: Path) -> str:
+    process = started(code, folder)
+    output, _ = process.communicate()
+    assert process.returncode == 0
+    return output.strip()
+
+
+def test_what_another_process_writes_is_found_and_it_finds_what_is_written_here(graph, folder):
+    index = EntityIndex(graph)
+    assert subjects(index.find("hello")) == []
+    say(graph, "a", "hello from here")
+    code = """
+print(index.find("hello").hits[0].subject.value)
+graph.create_triple({"subject": "b", "predicate": "note", "object": "hello from there"})
+print(index.find("there").hits[0].subject.value)
+"""
+    assert in_process(code, folder) == "urn:cortex:m:a\nurn:cortex:m:b"
+    assert subjects(index.find("hello")) == ["a", "b"]
+
+
+def test_what_was_moved_to_the_files_is_found_by_the_next_process_without_indexing_again(graph, folder, monkeypatch):
+    monkeypatch.setattr(entity_follower, "MOVED_AT", 5)
+    index = EntityIndex(graph)
+    for number in range(20):
+        say(graph, f"s{number}", f"common word{number}")
+        assert len(subjects(index.find("common", limit=100))) == number + 1
+    code = """
+from cortex_skills.features.finder import entity_follower
+entity_follower.every_entity = None
+print(index.find("common", limit=5).total, index.find("word7").hits[0].subject.value)
+"""
+    assert in_process(code, folder) == "20 urn:cortex:m:s7"
+
+
+KILLED = """
+import time
+from cortex_skills.features.finder import entity_documents, entity_follower
+
+commit = entity_documents.DocumentsWriter.commit
+moments = []
+
+def wait(moment):
+    moments.append(moment)
+    if moments.count(moment) == {commits} and moment == {moment!r}:
+        print("waiting", flush=True)
+        time.sleep(60)
+
+def watched(self, state):
+    wait("before")
+    commit(self, state)
+    wait("after")
+
+entity_follower.MOVED_AT = 5
+entity_documents.DocumentsWriter.commit = watched
+index.find("common")
+for number in range(10):
+    graph.create_triple({{"subject": f"t{{number}}", "predicate": "note", "object": "common"}})
+index.find("common")
+"""
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize("commits", [1, 2], ids=["made", "moved"])
+def test_a_kill_while_indexing_loses_nothing_and_repeats_nothing(graph, folder, moment, commits):
+    for number in range(10):
+        say(graph, f"s{number}", "common")
+    process = started(KILLED.format(moment=moment, commits=commits), folder)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "waiting\n"
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    found = EntityIndex(graph).find("common", limit=100)
+    assert len(subjects(found)) == found.total == 10 * commits
+
+
+@pytest.mark.parametrize("damage", ["term", "idx", "store", "fieldnorm", "meta.json", "missing", "cut", "all"])
+def test_a_damaged_index_is_made_again(folder, damage):
+    store = open_store(folder)
+    graph = NamespacedGraph(store, "m")
+    say(graph, "a", "hello Zoë")
+    assert subjects(EntityIndex(graph).find("zoe")) == ["a"]
+    store.close()
+    place = files(folder)
+    if damage == "all":
+        for path in place.iterdir():
+            path.unlink()
+    else:
+        kind = damage if damage not in ("missing", "cut") else "idx"
+        file = next(path for path in sorted(place.iterdir()) if path.name.endswith(kind))
+        data = file.read_bytes()
+        middle = len(data) // 3
+        match damage:
+            case "missing":
+                file.unlink()
+            case "cut":
+                file.write_bytes(data[:middle])
+            case _:
+                file.write_bytes(data[:middle] + bytes([data[middle] ^ 0xFF]) + data[middle + 1 :])
+    store = open_store(folder)
+    index = EntityIndex(NamespacedGraph(store, "m"))
+    assert subjects(index.find("zoe")) == ["a"]
+    assert subjects(index.find("nothing")) == []
+    store.close()
+
+
+def test_where_the_folder_cannot_be_written_the_index_is_in_the_cache_and_else_in_memory(folder, tmp_path):
+    store = open_store(folder)
+    graph = NamespacedGraph(store, "m")
+    say(graph, "a", "hello")
+    (folder / ".find").write_text("no folder")
+    assert subjects(EntityIndex(graph).find("hello")) == ["a"]
+    assert len(list((tmp_path / "cache").rglob("meta.json"))) == 1
+    store.close()
+    (tmp_path / "cache").rename(tmp_path / "old")
+    (tmp_path / "cache").write_text("no folder")
+    store = open_store(folder)
+    graph = NamespacedGraph(store, "m")
+    say(graph, "b", "hello")
+    assert subjects(EntityIndex(graph).find("hello")) == ["a", "b"]
+    store.close()
+
+
+def test_on_a_full_disk_the_index_is_in_memory(graph, folder, monkeypatch):
+    say(graph, "a", "hello")
+    make = EntityDocuments.writing
+
+    def full(self):
+        if self._folder is not None:
+            raise OSError(28, "No space left on device")
+        return make(self)
+
+    monkeypatch.setattr(EntityDocuments, "writing", full)
+    assert subjects(EntityIndex(graph).find("hello")) == ["a"]
+
+
+def test_an_index_that_is_being_made_says_so_and_finds_all_when_it_is_there(graph, folder, monkeypatch):
+    say(graph, "a", "hello")
+    goes_on = threading.Event()
+    every = entity_follower.every_entity
+
+    def slow(graph):
+        goes_on.wait(60)
+        yield from every(graph)
+
+    monkeypatch.setattr(entity_follower, "every_entity", slow)
+    found = EntityIndex(graph, timeout_s=0.05).find("hello")
+    assert (found.hits, found.complete) == ((), False)
+    assert "being indexed" in found.reason
+    assert EntityIndex(graph, timeout_s=0.05).find("m:a").hits[0].score == 1.0  # the name is read from the graph
+    goes_on.set()
+    assert subjects(EntityIndex(graph).find("hello")) == ["a"]
+
+
+def test_a_write_between_reading_and_the_end_of_indexing_is_found(graph, monkeypatch):
+    every = entity_follower.every_entity
+
+    def written_meanwhile(graph):
+        yield from every(graph)
+        say(graph, "b", "hello")
+
+    say(graph, "a", "hello")
+    monkeypatch.setattr(entity_follower, "every_entity", written_meanwhile)
+    assert subjects(EntityIndex(graph).find("hello")) == ["a", "b"]
+
+
+def test_what_is_deleted_withdrawn_or_changed_is_not_found(graph):
+    by = Provenance(agent="nancy")
+    first, second = say(graph, "a", "hello"), say(graph, "b", "hello")
+    index = EntityIndex(graph)
+    assert subjects(index.find("hello")) == ["a", "b"]
+    graph.delete_triple(first)
+    assert subjects(index.find("hello")) == ["b"]
+    graph.withdraw(second, by)
+    assert subjects(index.find("hello")) == []
+    graph.update("INSERT DATA { <urn:cortex:m:c> <urn:cortex:m:note> 'hello' }")
+    assert subjects(index.find("hello")) == ["c"]
+
+
+def test_nothing_of_another_namespace_and_no_memory_is_found(graph):
+    other = NamespacedGraph(graph.store, "mm")
+    say(other, "a", "hello elsewhere")
+    own = AgentGraph(graph, "a1")
+    own.create_triples(triples_of(own, "0" * 32, NewMemory("hello memory", 0.5, ()), None, datetime.now(UTC)))
+    index = EntityIndex(graph)
+    for text in ("hello", "elsewhere", "memory", "a1", "urn:cortex:mm:a", "0" * 32):
+        assert index.find(text) == Found((), 0, every_word=False)
+    assert subjects(EntityIndex(other).find("hello")) == ["a"]
+
+
+def test_an_earlier_moment_has_what_was_there_then_and_states_its_limit(graph):
+    day = [Provenance(agent="nancy", time=datetime(2026, 1, number, tzinfo=UTC)) for number in (1, 3)]
+    for subject, by in zip("ab", day, strict=True):
+        graph.create_triple({"subject": subject, "predicate": "note", "object": "hello"}, by)
+    found = EntityIndex(as_of(graph, "2026-01-02")).find("hello")
+    assert [hit.subject.value for hit in found.hits] == ["urn:cortex:m:a"]
+    assert (found.total, found.complete) == (1, False)
+    assert "at that moment" in found.reason
+
+
+def test_of_long_texts_and_large_resources_the_rest_is_not_searched_and_that_is_stated(graph, monkeypatch):
+    monkeypatch.setattr(entity_texts, "MAX_STATEMENTS", 20)
+    say(graph, "long", "beginning " + "x" * 1_000_000 + " ending")
+    graph.create_triples({"subject": "hub", "predicate": "note", "object": f"n{number}"} for number in range(30))
+    index = EntityIndex(graph)
+    assert [hit.subject.value for hit in index.find("beginning").hits] == ["urn:cortex:m:long"]
+    found = index.find("ending")
+    assert (found.hits, found.complete) == ((), False)
+    assert found.reason.startswith("2 resources have texts")
+
+
+def test_labels_that_differ_in_one_letter_are_all_found(graph):
+    node, label = NamedNode("urn:cortex:m:label"), "abcdefgh"
+    quads = [
+        Quad(NamedNode(f"urn:cortex:m:s{place}{letter}"), node, Literal(text), graph.names.graph)
+        for place in range(8)
+        for letter in "ijklmnopqrstuvwxyz0123456789"
+        for text in [label[:place] + letter + label[place + 1 :]]
+    ]
+    graph.store.bulk_insert(quads)
+    found = EntityIndex(graph).find(label, limit=1000)
+    assert (len(subjects(found)), found.total) == (len(quads), len(quads))
+    assert len(EntityIndex(graph).find(label).hits) == 10
+
+
+def test_no_thread_stays_and_a_closed_store_is_not_kept(folder):
+    before = threading.active_count()
+    store = open_store(folder)
+    graph = NamespacedGraph(store, "m")
+    say(graph, "a", "hello")
+    assert subjects(EntityIndex(graph).find("hello")) == ["a"]
+    threads = [thread.name for thread in threading.enumerate() if thread.name.startswith("cortex-find")]
+    assert threads == []
+    store.close()
+    assert threading.active_count() <= before + 1
