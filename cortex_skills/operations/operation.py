@@ -29,6 +29,7 @@ from cortex_skills.operations.caller import Caller
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
+    from cortex_skills.audit.bounded import Fact
     from cortex_skills.host import Host
 
 G = TypeVar("G")
@@ -47,13 +48,17 @@ class OperationCall:
         caller: who asks.
         host: of the namespace that it concerns; `part` is what a feature keeps for it.
         about: its object, for the audit; an operation that names it itself, such as learning, corrects it.
-        facts: what the audit states besides, which this program knows.
+        before: the state of the object before; one that names its object itself, and changes it, reads it again.
+        facts: what the record states beside: ids and digests that this program made, never what was given to it.
+        data: what the record keeps of what was given, redacted.
     """
 
     caller: Caller
     host: Host
     about: str = ""
+    before: ObjectState | None = None
     facts: dict[str, Fact] = field(default_factory=dict)
+    data: dict[str, str] = field(default_factory=dict)
 
     def part(self, kind: Callable[[Host], P]) -> P:
         """What a feature keeps for the host; see `Host.part`."""

@@ -42,16 +42,15 @@ def run(operation: Operation[G, R], caller: Caller, given: Mapping[str, Any], ho
     if operation.effect == "reads":
         return operation.run(call, _permitted(operation, call, given))
     began, outcome = time.monotonic(), "cancelled"
-    before: ObjectState | None = None
     reason: object = given.get("reason")
     try:
         host.audit.check_call()
         if isinstance(asked := given.get(operation.object_), str):
             call.about = asked
-            before = _state(operation, call)
+            call.before = _state(operation, call)
         checked = _permitted(operation, call, given)
-        if before is None:
-            before = _state(operation, call)
+        if call.before is None:
+            call.before = _state(operation, call)
         result = operation.run(call, checked)
         outcome = "ok"
         return result
@@ -59,7 +58,7 @@ def run(operation: Operation[G, R], caller: Caller, given: Mapping[str, Any], ho
         outcome = as_ours(operation.name, error).code
         raise
     finally:
-        after = _state(operation, call)
+        before, after = call.before, _state(operation, call)
         if before is not None and after is not None and before[0] != after[0]:
             before = None  # the operation chose another name
         known = after or before
@@ -71,15 +70,15 @@ def run(operation: Operation[G, R], caller: Caller, given: Mapping[str, Any], ho
             skill=caller.skill,
             milliseconds=round((time.monotonic() - began) * 1000, 3),
             facts={
+                **call.facts,
                 **({} if known is None else {"object": known[0]}),
                 "before": None if before is None else before[1],
                 "after": None if after is None else after[1],
                 "kind": caller.kind,
                 "door": caller.door,
                 "namespace": caller.namespace,
-                **call.facts,
             },
-            data={"object": call.about, **({} if reason is None else {"reason": reason})},
+            data={"object": call.about, **call.data, **({} if reason is None else {"reason": reason})},
         )
 
 

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from cortex_skills import Plugin
+from cortex_skills.features.artifacts.artifact_operations import enable
 from cortex_skills.features.artifacts.installed.grant_decisions import GrantAnswers
 from cortex_skills.features.artifacts.package import write_archive
 from tests.artifacts.samples import MANIFEST, payload, signed
 from tests.configs import config
 from tests.installed.conftest import trust
-from tests.installed.samples import ALL, install
+from tests.installed.samples import ALL, install_with
 from tests.wasm.modules import ECHO, component
 
 __all__ = ["trust"]
@@ -65,11 +66,10 @@ def add(
     """
     text = tool(MANIFEST.replace("1.2.0", version))
     data = write_archive(signed(payload(text + more, {"modules/echo.wasm": module})))
-    installed = plugin.installed
-    found = install(installed, data, answers)
+    found = install_with(plugin, data, answers)
     if found.status == "quarantined":  # the audit finds what these tests are about
-        installed.enable(found.key.skill_id, version, actor="ada", override=True, reason="a test")
-    return installed.find(found.key.skill_id, version)
+        plugin.operate(enable, by="ada", id=found.key.skill_id, version=version, override=True, reason="a test")
+    return plugin.installed.find(found.key.skill_id, version)
 
 
 @pytest.fixture

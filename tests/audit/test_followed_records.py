@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from cortex_skills import Plugin
 from cortex_skills.audit.journal_files import day_files
 from cortex_skills.doors.cli.app import program
-from cortex_skills.features.artifacts.installed.installed_audit import audit_installed
+from cortex_skills.features.artifacts import artifact_operations
 from cortex_skills.signatures import Publisher
 from cortex_skills.signatures.trust_file import trust_of
 from tests.artifact_tools.conftest import add
@@ -77,10 +77,10 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Followed]:
         place = f"/api/v1/artifacts/{key.skill_id}"
         of_version = {"version": key.version}
         approver.post(f"{place}/quarantine", json={**of_version, "reason": REASON}).raise_for_status()
-        enabler = running.client(running.token("eve", permissions=("read", "approve")))
+        enabler = running.client(running.token("eve", permissions=("read", "approve"), holder="person"))
         enabler.post(f"{place}/enable", json={**of_version, "override": True, "reason": "checked"}).raise_for_status()
         (plugin.installed.files.place(key) / "artifact.palyra-skill").write_bytes(b"changed")
-        audit_installed(plugin.installed, key.skill_id, key.version, actor="serve")
+        plugin.operate(artifact_operations.audit, by="serve", id=key.skill_id, version=key.version)
         yield Followed(running, folder / "journal", approval, digest, key.payload_sha256)
 
 
@@ -105,14 +105,16 @@ def test_a_request_is_followed_to_its_run_by_its_id_and_by_its_digest(followed: 
 
 
 def test_the_bytes_that_were_installed_quarantined_and_enabled_are_named(followed: Followed) -> None:
-    events = [event for event, _ in followed.about(followed.payload) if event.startswith("artifact.")]
-    assert events == ["artifact.installed", "artifact.quarantined", "artifact.enabled", "artifact.quarantined"]
-    quarantined, enabled, audited = [
-        line["details"]["data"] for line in followed.lines() if line["event"].startswith("artifact.")
-    ][1:]
-    assert (quarantined["from"], quarantined["to"], quarantined["override"]) == ("active", "quarantined", False)
-    assert (enabled["to"], enabled["override"], enabled["reason"]) == ("active", True, "checked")
-    assert (audited["payloadSha256"], audited["to"]) == (followed.payload, "quarantined")
+    events = [event for event, _ in followed.about(followed.payload) if event.startswith("artifacts.")]
+    assert events == ["artifacts.install", "artifacts.quarantine", "artifacts.enable", "artifacts.audit"]
+    installed, quarantined, enabled, audited = [
+        line["details"]["data"] for line in followed.lines() if line["event"].startswith("artifacts.")
+    ]
+    active, stopped = "1.2.0 active (current)", "1.2.0 quarantined (current)"
+    assert (installed["before"], installed["after"], installed["trust"]) == (None, active, "allowlisted")
+    assert (quarantined["before"], quarantined["after"], quarantined["door"]) == (active, stopped, "rest")
+    assert (enabled["after"], enabled["override"], enabled["reason"]) == (active, True, "checked")
+    assert (audited["payloadSha256"], audited["after"]) == (followed.payload, stopped)
     assert audited["findings"] == list(followed.running.plugin.installed.find("acme.echo_http").findings)
 
 
@@ -120,7 +122,7 @@ def test_what_people_wrote_is_redacted_beside_what_the_program_states(followed: 
     written = json.dumps(followed.lines())
     assert SECRET not in written
     reasons = [
-        line["details"]["data"]["reason"] for line in followed.lines() if line["event"] == "artifact.quarantined"
+        line["details"]["data"]["reason"] for line in followed.lines() if line["event"] == "artifacts.quarantine"
     ]
     assert reasons[0] == "the password=[redacted] of it leaked"
 
@@ -134,7 +136,7 @@ def test_each_reading_finds_the_records_about_an_id(followed: Followed) -> None:
     assert exported.count(followed.digest) == len(expected)
     auditor = followed.running.client(followed.running.token("iva", permissions=("audit",)))
     listed = auditor.get("/api/v1/audit", params={"about": followed.payload}).json()
-    assert {"artifact.installed", "artifact.quarantined", "artifact.enabled", "action.started"} <= {
+    assert {"artifacts.install", "artifacts.quarantine", "artifacts.enable", "action.started"} <= {
         each["event"] for each in listed
     }
     assert all(followed.payload in json.dumps(each["data"]) for each in listed)

@@ -9,11 +9,13 @@ from typing import Any
 from cortex_graph import open_store
 from cortex_graph.names import Names
 from cortex_graph.store import GraphStore
-from cortex_skills.audit.audit_log import AuditLog
-from cortex_skills.audit.recent_calls import RecentCalls
+from cortex_skills import Plugin
+from cortex_skills.features.artifacts import artifact_operations
+from cortex_skills.features.artifacts.artifact_operations import AskedGrants
 from cortex_skills.features.artifacts.installed import InstalledArtifact, InstalledArtifacts
 from cortex_skills.features.artifacts.installed.grant_decisions import GrantAnswers
 from cortex_skills.features.artifacts.installed.installation import InstallOptions, finish, prepare
+from cortex_skills.features.artifacts.installed.installed_audit import Judge, audit_installed
 from cortex_skills.features.artifacts.package import write_archive
 from tests.artifacts.samples import BILL, KEY, MANIFEST, payload, signed
 from tests.configs import config
@@ -52,12 +54,28 @@ def place(
 ) -> InstalledArtifacts:
     """Where artifacts are installed."""
     settings.setdefault("artifacts", {"folder": str(folder)})
-    audit = AuditLog("a1", RecentCalls(), namespace=namespace)
-    return InstalledArtifacts(config(**settings), store or open_store("memory:"), Names(namespace), audit)
+    return InstalledArtifacts(config(**settings), store or open_store("memory:"), Names(namespace))
+
+
+def install_with(plugin: Plugin, data: bytes, answers: GrantAnswers = ALL, **options: Any) -> InstalledArtifact:
+    """Install an artifact with a plugin, as the owner does."""
+    done = plugin.operate(
+        artifact_operations.install,
+        by="ada",
+        data=data,
+        options=InstallOptions(**options),
+        answers=AskedGrants(answers),
+    )
+    return plugin.installed.find(done["skillId"], done["version"])
+
+
+def judge(installed: InstalledArtifacts) -> Judge:
+    """Audits a version and stores what it finds, as a server does."""
+    return lambda key: audit_installed(installed, key.skill_id, key.version, actor="serve")
 
 
 def install(
     installed: InstalledArtifacts, data: bytes, answers: GrantAnswers = ALL, **options: Any
 ) -> InstalledArtifact:
     """Install an artifact."""
-    return finish(installed, prepare(installed, data, InstallOptions("ada", **options)), answers)
+    return finish(installed, prepare(installed, data, InstallOptions(**options)), answers, actor="ada")

@@ -18,7 +18,7 @@ from cortex_skills.features.artifacts import periodic_audit
 from cortex_skills.features.artifacts.installed.installed_audit import audit_if_due
 from cortex_skills.features.artifacts.installed.installed_index import LEASE
 from tests.configs import config
-from tests.installed.samples import artifact, install, place
+from tests.installed.samples import artifact, install, judge, place
 from tests.server.serving import served
 
 ID = "acme.echo_http"
@@ -37,7 +37,7 @@ def serving(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def person(serving):
-    return serving.client(serving.token("ada", permissions=("approve",)))
+    return serving.client(serving.token("ada", permissions=("approve",), holder="person"))
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ def test_what_is_installed_is_listed_with_its_status(serving, person) -> None:
     assert [each["version"] for each in one["versions"]] == ["1.2.0", "1.3.0"]
     other = serving.client(serving.token("bob", permissions=("approve",), namespaces=("other",)))
     elsewhere = other.get("/api/v1/artifacts", params={"namespace": "other"})
-    assert elsewhere.json() == {"artifacts": [], "damaged": [], "count": 0}
+    assert elsewhere.json() == {"artifacts": [], "damaged": [], "count": 0, "quarantined": 0}
     assert other.get(f"/api/v1/artifacts/{ID}", params={"namespace": "other"}).status_code == 404
 
 
@@ -109,16 +109,16 @@ def test_one_of_several_processes_audits_when_it_is_due(tmp_path: Path) -> None:
         here.index.now = there.index.now = lambda: now + moment
 
     at(timedelta())
-    assert len(audit_if_due(here, hours, actor="serve") or ()) == 1
-    assert audit_if_due(there, hours, actor="serve") is None
+    assert len(audit_if_due(here, hours, judge(here)) or ()) == 1
+    assert audit_if_due(there, hours, judge(there)) is None
     at(hours - timedelta(seconds=1))
-    assert audit_if_due(there, hours, actor="serve") is None
+    assert audit_if_due(there, hours, judge(there)) is None
     at(hours)
-    assert audit_if_due(there, hours, actor="serve", is_stopped=lambda: True) == []
-    assert audit_if_due(here, hours, actor="serve") is None
+    assert audit_if_due(there, hours, judge(there), is_stopped=lambda: True) == []
+    assert audit_if_due(here, hours, judge(here)) is None
     at(hours + LEASE)
-    assert len(audit_if_due(here, hours, actor="serve") or ()) == 1
-    assert audit_if_due(there, hours, actor="serve") is None
+    assert len(audit_if_due(here, hours, judge(here)) or ()) == 1
+    assert audit_if_due(there, hours, judge(there)) is None
 
 
 def test_a_server_audits_soon_after_its_start_and_quarantines_what_fails(

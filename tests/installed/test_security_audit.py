@@ -18,7 +18,7 @@ from cortex_skills.features.artifacts.installed.vulnerability_feed import read_f
 from cortex_skills.features.artifacts.package import HOST_VERSIONS, verify_artifact
 from cortex_skills.signatures import TrustFile
 from tests.artifacts.samples import BILL, trusts_acme
-from tests.installed.samples import NETWORK, artifact, install, place
+from tests.installed.samples import NETWORK, artifact, install, judge, place
 from tests.wasm.modules import CORE, core
 
 ID = "acme.echo_http"
@@ -179,7 +179,7 @@ def test_a_feed_that_is_none_is_an_error_and_quarantines_nothing(tmp_path: Path,
     file.write_text(text)
     with pytest.raises(CortexError, match="vulnerability feed"):
         audit_installed(installed, ID, actor="ada")
-    assert audit_all(installed, actor="serve") == []
+    assert audit_all(installed, judge(installed)) == []
     assert installed.find(ID).status == "active"
 
 
@@ -190,24 +190,24 @@ def test_a_new_vulnerability_quarantines_exactly_that_version(tmp_path: Path) ->
     fixed = {**BILL, "components": [{**BILL["components"][0], "version": "2.0.0", "purl": "pkg:npm/left-pad@2.0.0"}]}  # type: ignore[index]
     install(installed, artifact("1.3.0", bill=fixed))
     revision = installed.revision()
-    assert [each.audit.passed for each in audit_all(installed, actor="serve")] == [True, True]
+    assert [each.passed for each in audit_all(installed, judge(installed))] == [True, True]
     assert installed.revision() == revision
     feed(tmp_path, record("left-pad", events({"introduced": "0"}, {"fixed": "2.0.0"})))
-    audit_all(installed, actor="serve")
+    audit_all(installed, judge(installed))
     assert [(each.key.version, each.status) for each in installed.list()] == [
         ("1.2.0", "quarantined"),
         ("1.3.0", "active"),
     ]
     assert "TEST-left-pad" in installed.find(ID, "1.2.0").reason
     installed.enable(ID, "1.2.0", actor="ada", override=True, reason="not reachable")
-    audit_all(installed, actor="serve")
+    audit_all(installed, judge(installed))
     assert installed.find(ID, "1.2.0").status == "active"
     feed(
         tmp_path,
         record("left-pad", events({"introduced": "0"})),
         {**record("left-pad", events({"introduced": "0"})), "id": "NEW"},
     )
-    audit_all(installed, actor="serve")
+    audit_all(installed, judge(installed))
     assert installed.find(ID, "1.2.0").status == "quarantined"
 
 
@@ -222,7 +222,7 @@ def test_an_artifact_that_fails_its_audit_is_installed_quarantined(installed: In
 def test_a_revoked_publisher_quarantines_what_is_installed(installed: InstalledArtifacts, trust: TrustFile) -> None:
     install(installed, artifact())
     trust.change(lambda known: known.without_publisher("acme"))
-    assert [each.installed.findings for each in audit_all(installed, actor="serve")] == [("signature_validity",)]
+    assert [each.findings for each in audit_all(installed, judge(installed))] == [("signature_validity",)]
 
 
 @pytest.mark.parametrize("damage", ["missing", "changed", "writable", "link", "added", "open folder"])

@@ -129,9 +129,9 @@ class EveryRight:
             "getApproval": {"path_parameters": {"id": approval}},
             "approveRequest": {"path_parameters": {"id": approval}},
             "rejectRequest": {"path_parameters": {"id": approval}},
-            "getArtifact": of_artifact,
-            "quarantineArtifact": {**of_artifact, "body": {"version": "1.2.0", "reason": "It is odd."}},
-            "enableArtifact": {**of_artifact, "body": {"version": "1.2.0"}},
+            "artifactsShow": of_artifact,
+            "artifactsQuarantine": {**of_artifact, "body": {"version": "1.2.0", "reason": "It is odd."}},
+            "artifactsEnable": {**of_artifact, "body": {"version": "1.2.0"}},
         }
 
     def _made(self, path: str, body: dict[str, Any]) -> str:

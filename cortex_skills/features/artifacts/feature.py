@@ -5,6 +5,7 @@ from cortex_skills.feature import Feature
 FEATURE = Feature(
     name="artifacts",
     rank=60,
+    operations=("cortex_skills.features.artifacts.artifact_operations",),
     rest=("cortex_skills.features.artifacts.rest.installed_operations",),
     pages=(
         "cortex_skills.features.artifacts.pages.artifact_list",

@@ -19,6 +19,8 @@ from cortex_graph.claims import has_claims
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.http.service import Service
 from cortex_skills.errors import CortexError
+from cortex_skills.operations.caller import Caller
+from cortex_skills.operations.run import run
 
 log = logging.getLogger(__name__)
 
@@ -34,18 +36,25 @@ async def audit_artifacts(service: Service, ending: threading.Event) -> None:
         service: the server.
         ending: set when the server ends.
     """
+    from cortex_skills.features.artifacts.artifact_operations import audit
+    from cortex_skills.features.artifacts.installed import ArtifactKey, installed_in
     from cortex_skills.features.artifacts.installed.installed_audit import audit_if_due
 
     hours = service.plugin.config.artifacts.audit_hours
-    if not hours or not has_claims(service.plugin.graph.store):
+    graph = service.plugin.graph
+    if not hours or not has_claims(graph.store):
         return
+    host = service.plugin.host_of(graph)
+    caller = Caller(ACTOR, "program", "task", frozenset({"approve"}), namespace=graph.namespace)
+
+    def judge(key: ArtifactKey) -> object:
+        return run(audit, caller, {"id": key.skill_id, "version": key.version}, host)
+
     await asyncio.sleep(FIRST_S)
     while True:
-        run = partial(
-            audit_if_due, service.plugin.installed, timedelta(hours=hours), actor=ACTOR, is_stopped=ending.is_set
-        )
+        due = partial(audit_if_due, host.part(installed_in), timedelta(hours=hours), judge, is_stopped=ending.is_set)
         try:
-            await service.pools["slow"].run(run)
+            await service.pools["slow"].run(due)
         except (GraphError, CortexError, HttpError) as error:
             log.warning("installed artifacts were not audited: %s", error)
         await asyncio.sleep(POLL_S)

@@ -44,7 +44,7 @@ def running(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def token(running: Running) -> str:
-    return running.token("ada", permissions=("read", "approve"))
+    return running.token("ada", permissions=("read", "approve"), holder="person")
 
 
 @pytest.fixture(scope="module")

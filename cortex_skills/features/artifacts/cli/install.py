@@ -10,8 +10,9 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +24,9 @@ from cortex_skills.doors.cli.path_types import GivenPath
 from cortex_skills.doors.cli.standard_input import is_interactive
 
 if TYPE_CHECKING:
-    from cortex_skills.features.artifacts.installed import InstalledArtifacts
     from cortex_skills.features.artifacts.installed.grant_decisions import GrantAnswers
     from cortex_skills.features.artifacts.installed.installation import InstallOptions, PreparedInstall
-    from cortex_skills.features.artifacts.installed.security_audit import SecurityAudit
+    from cortex_skills.plugin import Plugin
 
 SUFFIX = ".palyra-skill"
 
@@ -91,7 +91,7 @@ def install(ctx: click.Context, /, source: Path | str, **given: Any) -> None:
     common: Common = ctx.obj
     found = read_source(source)
     with common.plugin() as plugin:
-        run_install(ctx, common, plugin.installed, found, given)
+        run_install(ctx, plugin, found, given)
 
 
 def read_source(source: Path | str) -> bytes | str:
@@ -106,19 +106,13 @@ def read_source(source: Path | str) -> bytes | str:
 
 
 def run_install(
-    ctx: click.Context,
-    common: Common,
-    installed: InstalledArtifacts,
-    source: bytes | str,
-    given: dict[str, Any],
-    skill_id: str = "",
+    ctx: click.Context, plugin: Plugin, source: bytes | str, given: dict[str, Any], skill_id: str = ""
 ) -> None:
     """Install a file or an artifact of an index, and write the answer.
 
     Args:
         ctx: of the command.
-        common: its common options.
-        installed: where.
+        plugin: where.
         source: the bytes of the artifact, or the address of the index with its id.
         given: the values of `install_options`.
         skill_id: the only artifact that is accepted; empty for any.
@@ -126,33 +120,26 @@ def run_install(
     Raises:
         CortexError: it is not installed.
     """
+    from cortex_skills.features.artifacts.artifact_operations import AskedGrants, install
     from cortex_skills.features.artifacts.cli.index import artifact_of_index
-    from cortex_skills.features.artifacts.installed.installation import finish, prepare
 
+    common: Common = ctx.obj
     options = options_of(common, given, skill_id)
     if isinstance(source, bytes):
         data = source
     else:
         data, expected, address = artifact_of_index(common, source, given["index_key"], skill_id)
         options = replace(options, expected=expected, source=address)
-    prepared = prepare(installed, data, options)
-    answers = _given_answers(given)
-    if not common.out.as_json:
-        _show(common, prepared, answers)
-    found = finish(installed, prepared, _asked(prepared, answers))
-    document = {
-        **found.to_json(),
-        "differences": _differences(prepared, found.grants.grants()),
-        "checks": [check.to_json() for check in prepared.audit.checks],
-    }
+    answers = AskedGrants(_given_answers(given), partial(_asked, common))
+    done = plugin.operate(install, door="command", by=user_name(), data=data, options=options, answers=answers)
 
     def show() -> None:
-        common.out.line(f"{found.key} is installed; its status is {found.status}")
-        if found.reason:
-            common.out.line(found.reason)
+        common.out.line(f"{done['skillId']} {done['version']} is installed; its status is {done['status']}")
+        if done["reason"]:
+            common.out.line(done["reason"])
 
-    common.out.answer(document, show)
-    if found.status != "active":
+    common.out.answer(done, show)
+    if done["status"] != "active":
         ctx.exit(1)
 
 
@@ -170,7 +157,6 @@ def options_of(common: Common, given: dict[str, Any], skill_id: str = "") -> Ins
 
     now = datetime.now(UTC)
     return InstallOptions(
-        user_name(),
         given.get("sha256", ""),
         ExpectedArtifact(skill_id),
         tuple(read_trusted(text, now) for text in given["trusted"]),
@@ -180,12 +166,12 @@ def options_of(common: Common, given: dict[str, Any], skill_id: str = "") -> Ins
     )
 
 
-def show_audit(common: Common, audit: SecurityAudit, *, everything: bool) -> None:
+def show_checks(common: Common, checks: Iterable[Mapping[str, Any]], *, everything: bool) -> None:
     """Write the checks of an audit: all of them, or those that did not pass."""
     rows = [
-        (check.id, check.status, check.message)
-        for check in audit.checks
-        if everything or check.status in ("failed", "warned")
+        (check["id"], check["status"], check["message"])
+        for check in checks
+        if everything or check["status"] in ("failed", "warned")
     ]
     if rows:
         common.out.table(("check", "status", "message"), rows)
@@ -193,20 +179,17 @@ def show_audit(common: Common, audit: SecurityAudit, *, everything: bool) -> Non
 
 def _show(common: Common, prepared: PreparedInstall, answers: GrantAnswers) -> None:
     """Write who signed it, what the audit found, and how what it requests differs from what is granted so far."""
+    from cortex_skills.features.artifacts.installed import grant_differences
+
     signature = prepared.report.signature
     key = signature.key_id if signature is not None else ""
     common.out.line(f"{prepared.key} of {prepared.manifest.publisher}, signed by {key}")
-    show_audit(common, prepared.audit, everything=False)
+    show_checks(common, prepared.audit.to_json()["checks"], everything=False)
     granted = prepared.decide(answers).granted
-    rows = [(each["difference"], f"{each['kind']}={each['value']}") for each in _differences(prepared, granted)]
+    differences = grant_differences(prepared.wanted, granted, prepared.audit.used)
+    rows = [(each.kind, str(each.grant)) for each in differences]
     if rows:
         common.out.table(("difference", "grant"), rows)
-
-
-def _differences(prepared: PreparedInstall, granted: Any) -> list[dict[str, str]]:
-    from cortex_skills.features.artifacts.installed import grant_differences
-
-    return [each.to_json() for each in grant_differences(prepared.wanted, granted, prepared.audit.used)]
 
 
 def _given_answers(given: dict[str, Any]) -> GrantAnswers:
@@ -221,8 +204,10 @@ def _given_answers(given: dict[str, Any]) -> GrantAnswers:
     return GrantAnswers(granted, denied, rest)
 
 
-def _asked(prepared: PreparedInstall, answers: GrantAnswers) -> GrantAnswers:
-    """The answers, and on a terminal those of the user to what is open."""
+def _asked(common: Common, prepared: PreparedInstall, answers: GrantAnswers) -> GrantAnswers:
+    """The answers, and on a terminal those of the user to what is open, who is shown what it is."""
+    if not common.out.as_json:
+        _show(common, prepared, answers)
     if not is_interactive():
         return answers
     granted, denied = set(answers.grant), set(answers.deny)

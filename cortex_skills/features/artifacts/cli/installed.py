@@ -26,12 +26,13 @@ from cortex_skills.features.artifacts.cli.install import (
     options_of,
     read_source,
     run_install,
-    show_audit,
+    show_checks,
     trust_options,
 )
 
 if TYPE_CHECKING:
-    from cortex_skills.features.artifacts.installed import InstalledArtifact
+    from cortex_skills.features.artifacts.artifact_operations import InstalledVersion
+    from cortex_skills.operations.operation import Operation
 
 _ID = click.argument("skill_id", metavar="ID")
 _VERSION = click.option("--version", metavar="VERSION", help="Which version [the current one].")
@@ -43,36 +44,40 @@ _ONE_VERSION = click.option("--version", metavar="VERSION", required=True, help=
 @click.option("--current-only", is_flag=True, help="Only the versions that run where none is named.")
 @click.option("--quarantined-only", is_flag=True, help="Only quarantined versions.")
 @click.option("--eligible-only", is_flag=True, help="Only versions that may run.")
+@click.option("--all", "everything", is_flag=True, help="Quarantined versions too.")
 @click.pass_obj
 def list_(
-    common: Common, publisher: str | None, current_only: bool, quarantined_only: bool, eligible_only: bool
+    common: Common,
+    publisher: str | None,
+    current_only: bool,
+    quarantined_only: bool,
+    eligible_only: bool,
+    everything: bool,
 ) -> None:
-    """List what is installed."""
+    """List what is installed, without what is quarantined unless it is asked for."""
+    from cortex_skills.features.artifacts.artifact_operations import list_artifacts
+
+    status = "quarantined" if quarantined_only else "active" if eligible_only else None
+    given: dict[str, Any] = {"publisher": publisher, "status": status, "current_only": current_only, "all": everything}
     with common.plugin(reads=True) as plugin:
-        listed = plugin.installed.index.everything()
-    found = [
-        each
-        for artifact in listed.artifacts
-        for each in artifact.versions
-        if publisher in (None, each.publisher)
-        and (each.current or not current_only)
-        and (each.status == "quarantined" or not quarantined_only)
-        and (each.status == "active" or not eligible_only)
-    ]
+        listed = plugin.operate(list_artifacts, door="command", **given)
+    found = [] if quarantined_only and eligible_only else listed["artifacts"]
 
     def show() -> None:
         if not found:
-            common.out.line("nothing is installed" if not listed.artifacts else "there is no such artifact")
+            common.out.line("there is no such artifact" if any(given.values()) else "nothing is installed")
             return
         rows = [
-            (each.key.skill_id, each.key.version, "current" if each.current else "", each.status, each.publisher)
+            (each["skillId"], each["version"], "current" if each["current"] else "", each["status"], each["publisher"])
             for each in found
         ]
         common.out.table(("id", "version", "current", "status", "publisher"), rows)
 
-    common.out.answer({"artifacts": [each.to_json() for each in found], "damaged": list(listed.damaged)}, show)
+    common.out.answer({**listed, "artifacts": found}, show)
     if not common.out.as_json:
-        for skill_id in listed.damaged:
+        if listed["quarantined"]:
+            common.out.note(f"{counted(listed['quarantined'], 'quarantined version')} not listed: see --all")
+        for skill_id in listed["damaged"]:
             common.out.note(f"what is stored about {skill_id} was changed in the store: it does not run")
 
 
@@ -82,10 +87,10 @@ def list_(
 @click.pass_obj
 def info(common: Common, skill_id: str, version: str | None) -> None:
     """Show a version: its publisher, its status, its tools, and what it requests and was granted."""
-    from cortex_skills.features.artifacts.installed.installed_audit import describe
+    from cortex_skills.features.artifacts.artifact_operations import describe_artifact
 
     with common.plugin(reads=True) as plugin:
-        view = describe(plugin.installed, plugin.installed.find(skill_id, version))
+        view = plugin.operate(describe_artifact, door="command", id=skill_id, version=version)
 
     def show() -> None:
         for name, value in view.items():
@@ -103,20 +108,20 @@ def info(common: Common, skill_id: str, version: str | None) -> None:
 @click.pass_context
 def check(ctx: click.Context) -> None:
     """Compare the installed files with the index."""
-    from cortex_skills.features.artifacts.installed.installed_audit import check_files
+    from cortex_skills.features.artifacts.artifact_operations import check_artifacts
 
     common: Common = ctx.obj
     with common.plugin(reads=True) as plugin:
-        problems, count = check_files(plugin.installed), len(plugin.installed.list())
+        done = plugin.operate(check_artifacts, door="command")
 
     def show() -> None:
-        for problem in problems:
+        for problem in done["problems"]:
             common.out.line(problem)
-        if not problems:
-            common.out.line(f"{counted(count, 'version')} checked, and nothing is wrong")
+        if not done["problems"]:
+            common.out.line(f"{counted(done['checked'], 'version')} checked, and nothing is wrong")
 
-    common.out.answer({"checked": count, "problems": problems}, show)
-    if problems:
+    common.out.answer(done, show)
+    if done["problems"]:
         ctx.exit(1)
 
 
@@ -138,7 +143,7 @@ def update(ctx: click.Context, /, skill_id: str, source: Path | str | None, **gi
         if not isinstance(source, Path):
             source = newer_in_index(common, found, source, given["index_key"])
         if source is not None:
-            run_install(ctx, common, plugin.installed, read_source(source), given, skill_id)
+            run_install(ctx, plugin, read_source(source), given, skill_id)
             return
     document = {**found.to_json(), "updated": False}
     common.out.answer(document, lambda: common.out.line(f"{found.key} is the newest version"))
@@ -150,14 +155,16 @@ def update(ctx: click.Context, /, skill_id: str, source: Path | str | None, **gi
 @click.pass_obj
 def remove(common: Common, skill_id: str, version: str | None) -> None:
     """Remove a version of ID, or all; calls that run end as they would have."""
+    from cortex_skills.features.artifacts.artifact_operations import remove as operation
+
     with common.plugin(reads=True) as plugin:
-        removed = plugin.installed.remove(skill_id, version, actor=user_name())
+        removed = plugin.operate(operation, door="command", by=user_name(), id=skill_id, version=version)
 
     def show() -> None:
         for each in removed:
-            common.out.line(f"{each.key} is removed")
+            common.out.line(f"{each['skillId']} {each['version']} is removed")
 
-    common.out.answer({"removed": [each.to_json() for each in removed]}, show)
+    common.out.answer({"removed": removed}, show)
 
 
 @click.command(cls=Command)
@@ -167,8 +174,7 @@ def remove(common: Common, skill_id: str, version: str | None) -> None:
 @click.pass_obj
 def disable(common: Common, skill_id: str, version: str, reason: str) -> None:
     """Stop a version of ID until it is enabled."""
-    with common.plugin(reads=True) as plugin:
-        _answer(common, plugin.installed.disable(skill_id, version, actor=user_name(), reason=reason))
+    _change(common, "disable", id=skill_id, version=version, reason=reason)
 
 
 @click.command(cls=Command)
@@ -178,8 +184,7 @@ def disable(common: Common, skill_id: str, version: str, reason: str) -> None:
 @click.pass_obj
 def quarantine(common: Common, skill_id: str, version: str, reason: str) -> None:
     """Stop a version of the installed artifact ID, until a person enables it with an override."""
-    with common.plugin(reads=True) as plugin:
-        _answer(common, plugin.installed.quarantine(skill_id, version, actor=user_name(), reason=reason))
+    _change(common, "quarantine", id=skill_id, version=version, reason=reason)
 
 
 @click.command(cls=Command)
@@ -190,9 +195,7 @@ def quarantine(common: Common, skill_id: str, version: str, reason: str) -> None
 @click.pass_obj
 def enable(common: Common, skill_id: str, version: str, override: bool, reason: str) -> None:
     """Let a version of the installed artifact ID run."""
-    with common.plugin(reads=True) as plugin:
-        found = plugin.installed.enable(skill_id, version, actor=user_name(), override=override, reason=reason)
-        _answer(common, found)
+    _change(common, "enable", id=skill_id, version=version, override=override, reason=reason)
 
 
 @click.command("audit-artifact", cls=Command)
@@ -202,32 +205,38 @@ def enable(common: Common, skill_id: str, version: str, override: bool, reason: 
 @click.pass_context
 def audit_artifact(ctx: click.Context, /, subject: str, version: str | None, **given: Any) -> None:
     """Audit the security of the artifact FILE, or of the installed artifact ID, which is quarantined if it fails."""
-    from cortex_skills.features.artifacts.installed.installed_audit import audit_file, audit_installed
+    from cortex_skills.features.artifacts.artifact_operations import audit
+    from cortex_skills.features.artifacts.installed.installed_audit import audit_file
     from cortex_skills.features.artifacts.package import read_artifact_file
 
     common: Common = ctx.obj
     path = Path(subject)
     if path.is_file() or path.suffix == SUFFIX or len(path.parts) > 1:
-        audit = audit_file(common.settings(), read_artifact_file(path), options_of(common, given))
-        status = None
+        of_file = audit_file(common.settings(), read_artifact_file(path), options_of(common, given))
+        done = {**of_file.to_json(), "status": None}
     else:
         with common.plugin(reads=True) as plugin:
-            audited = audit_installed(plugin.installed, subject, version, actor=user_name())
-        audit, status = audited.audit, audited.installed.status
+            done = plugin.operate(audit, door="command", by=user_name(), id=subject, version=version)
 
     def show() -> None:
-        show_audit(common, audit, everything=True)
-        common.out.line("the audit passed" if audit.passed else f"the audit failed: {', '.join(audit.findings)}")
-        if status is not None:
-            common.out.line(f"status: {status}")
+        show_checks(common, done["checks"], everything=True)
+        common.out.line("the audit passed" if done["passed"] else f"the audit failed: {', '.join(done['findings'])}")
+        if done["status"] is not None:
+            common.out.line(f"status: {done['status']}")
 
-    common.out.answer({**audit.to_json(), "status": status}, show)
-    if not audit.passed:
+    common.out.answer(done, show)
+    if not done["passed"]:
         ctx.exit(1)
 
 
-def _answer(common: Common, found: InstalledArtifact) -> None:
-    common.out.answer(found.to_json(), lambda: common.out.line(f"{found.key} is {found.status}"))
+def _change(common: Common, name: str, **given: Any) -> None:
+    """Run an operation on a version, and write what the version is then."""
+    from cortex_skills.features.artifacts import artifact_operations
+
+    with common.plugin(reads=True) as plugin:
+        operation: Operation[Any, InstalledVersion] = getattr(artifact_operations, name)
+        found = plugin.operate(operation, door="command", by=user_name(), **given)
+    common.out.answer(found, lambda: common.out.line(f"{found['skillId']} {found['version']} is {found['status']}"))
 
 
 installed = Group(

@@ -1,7 +1,7 @@
 """Installs an artifact: verified, audited, granted, written beside, renamed, and then named in the index.
 
-    prepared = prepare(installed, data, InstallOptions(actor="ada"))
-    finish(installed, prepared, GrantAnswers(rest=True))
+    prepared = prepare(installed, data, InstallOptions())
+    finish(installed, prepared, GrantAnswers(rest=True), actor="ada")
 
 Rules kept here:
 - the steps are hash, verification with trust, security audit, grants, staged files, compared tree, rename, index, trust
@@ -21,7 +21,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 
-from cortex_skills.audit.bounded import Facts
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.artifact_trust import artifact_trust, remember
@@ -33,7 +32,7 @@ from cortex_skills.features.artifacts.installed.installed_artifact import (
     InstalledArtifact,
     judged,
 )
-from cortex_skills.features.artifacts.installed.installed_artifacts import InstalledArtifacts, record
+from cortex_skills.features.artifacts.installed.installed_artifacts import InstalledArtifacts
 from cortex_skills.features.artifacts.installed.security_audit import MODEL_CHECK, SecurityAudit, audit_artifact
 from cortex_skills.features.artifacts.installed.vulnerability_feed import feed_of
 from cortex_skills.features.artifacts.package import (
@@ -54,7 +53,6 @@ class InstallOptions:
     """How an artifact is installed.
 
     Attributes:
-        actor: who installs it.
         sha256: the expected SHA-256 of the file; empty for any.
         expected: which artifact is expected.
         trusted: publishers to trust from now on.
@@ -64,7 +62,6 @@ class InstallOptions:
         source: the address of the index that lists it; empty for a file.
     """
 
-    actor: str
     sha256: str = ""
     expected: ExpectedArtifact = field(default_factory=ExpectedArtifact)
     trusted: tuple[Publisher, ...] = ()
@@ -155,13 +152,16 @@ def prepare(installed: InstalledArtifacts, data: bytes, options: InstallOptions)
     return PreparedInstall(data, options, report, manifest, _showable(requested(manifest)), before, audit)
 
 
-def finish(installed: InstalledArtifacts, prepared: PreparedInstall, answers: GrantAnswers) -> InstalledArtifact:
+def finish(
+    installed: InstalledArtifacts, prepared: PreparedInstall, answers: GrantAnswers, *, actor: str
+) -> InstalledArtifact:
     """Install a prepared artifact.
 
     Args:
         installed: where.
         prepared: what.
         answers: what is granted.
+        actor: who installs it.
 
     Returns:
         The installed version; its status may be `quarantined`.
@@ -174,30 +174,17 @@ def finish(installed: InstalledArtifacts, prepared: PreparedInstall, answers: Gr
     decision = prepared.decide(answers)
     decision.check_complete(str(prepared.key))
     new = _new_version(prepared, decision, installed)
-    previous: InstalledArtifact | None = None
 
     def change(versions: ArtifactVersions) -> ArtifactVersions:
-        nonlocal previous
         _check_same(versions, new.key)
-        previous = versions.find(None)
         return _with(versions, new)
 
     with installed.files.locked():
         _check_same(installed.index.versions(new.key.skill_id), new.key)
         installed.files.write(new.key, prepared.data, prepared.report.entries)
-        about: dict[str, object] = {"what": "installed", "version": new.key.version, "by": prepared.options.actor}
+        about: dict[str, object] = {"what": "installed", "version": new.key.version, "by": actor}
         found = installed.index.change(new.key.skill_id, change, about).find(new.key.version)
     assert found is not None  # noqa: S101 - it was just added
-    facts: Facts = {
-        "from": previous.key.version if previous else None,
-        "to": found.key.version,
-        "status": found.status,
-        "trust": found.trust,
-        "findings": list(found.findings),
-        "granted": sorted(map(str, decision.granted)),
-        "denied": sorted(map(str, decision.denied)),
-    }
-    record(installed.audit, "artifact.installed", found, prepared.options.actor, facts, source=found.source)
     options = prepared.options
     remember(
         installed.config,

@@ -7,7 +7,7 @@
 Rules kept here:
 - only an `active` version is opened; every step of the verification passes again, on the bytes that are returned;
 - a quarantined version is enabled only with an override and a reason;
-- each change is an event of the audit, with from and to.
+- the index lists the changes of an artifact; the record in the audit is that of the operation (`artifact_operations`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from pathlib import Path
 
 from cortex_graph.names import Names
 from cortex_graph.store import GraphStore
-from cortex_skills.audit.audit_log import AuditLog
-from cortex_skills.audit.bounded import Facts
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.artifact_trust import artifact_trust
@@ -49,11 +47,6 @@ from cortex_skills.signatures.trust_file import TrustFile, trust_of
 
 _KEPT = 64  # verified artifacts
 _MAX_KEPT = 4 << 20  # bytes of one that is kept
-_EVENTS: Mapping[Status, str] = {
-    "active": "artifact.enabled",
-    "quarantined": "artifact.quarantined",
-    "disabled": "artifact.disabled",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +75,16 @@ class InstalledArtifacts:
         config: the settings.
         store: of the index.
         names: of the namespace.
-        audit: where changes are recorded.
 
     Attributes:
         index: of what is installed.
         files: of what is installed.
     """
 
-    def __init__(self, config: Config, store: GraphStore, names: Names, audit: AuditLog) -> None:
+    def __init__(self, config: Config, store: GraphStore, names: Names) -> None:
         self.config = config
         self.index = InstalledIndex(store, names)
         self.files = ArtifactFiles(artifacts_folder(config), names.namespace)
-        self.audit = audit
         self._verified: dict[str, tuple[object, OpenArtifact]] = {}
 
     @cached_property
@@ -300,8 +291,6 @@ class InstalledArtifacts:
         with self.files.locked():
             self.index.change(skill_id, change, {"what": "removed", "version": version, "by": actor})
             for each in removed:
-                record(self.audit, "artifact.removed", each, actor, {"from": each.status, "to": None})
-            for each in removed:
                 self.files.remove(each.key)
         return removed
 
@@ -310,10 +299,8 @@ class InstalledArtifacts:
     ) -> InstalledArtifact:
         if len(reason) > MAX_REASON:
             raise CortexError("invalid_arguments", f"a reason has at most {MAX_REASON} characters")
-        before: InstalledArtifact | None = None
 
         def change(versions: ArtifactVersions) -> ArtifactVersions:
-            nonlocal before
             before = _found(versions, version)
             if before.status == "quarantined" and status == "active" and not (override and reason.strip()):
                 raise CortexError(
@@ -328,11 +315,7 @@ class InstalledArtifacts:
             return replace(versions, versions=tuple(after if each is before else each for each in versions.versions))
 
         about: dict[str, object] = {"what": status, "version": version, "by": actor, "reason": reason}
-        found = _found(self.index.change(skill_id, change, about), version)
-        if before is not None and before != found:
-            facts: Facts = {"from": before.status, "to": found.status, "override": override}
-            record(self.audit, _EVENTS[status], found, actor, facts, reason=reason)
-        return found
+        return _found(self.index.change(skill_id, change, about), version)
 
 
 def installed_in(host: Host) -> InstalledArtifacts:
@@ -340,18 +323,7 @@ def installed_in(host: Host) -> InstalledArtifacts:
     from cortex_graph.as_of import today_of
 
     graph = today_of(host.graph)
-    return InstalledArtifacts(host.config, graph.store, graph.names, host.audit)
-
-
-def record(audit: AuditLog, event: str, about: InstalledArtifact, actor: str, facts: Facts, **given: str) -> None:
-    """Record what was done with a version: the facts, and what was given, such as the reason."""
-    which = {
-        "skillId": about.key.skill_id,
-        "version": about.key.version,
-        "payloadSha256": about.key.payload_sha256,
-        "publisher": about.publisher,
-    }
-    audit.event(event, actor=actor, skill=about.key.skill_id, facts={**which, **facts}, data=given)
+    return InstalledArtifacts(host.config, graph.store, graph.names)
 
 
 def not_found(skill_id: str, version: str | None = None) -> CortexError:

@@ -1,7 +1,7 @@
 """The security audit of what is installed: on request, and every few hours by a server.
 
     audit_installed(installed, "acme.echo", "1.2.0", actor="ada")      # one version
-    audit_all(installed, actor="serve")
+    audit_all(installed, judge)
 
 Rules kept here:
 - an audit reads the installed files again; a version with a finding that no person accepted is quarantined, and exactly
@@ -24,8 +24,13 @@ from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.installed.artifact_grants import grant_differences
 from cortex_skills.features.artifacts.installed.installation import InstallOptions
-from cortex_skills.features.artifacts.installed.installed_artifact import ArtifactVersions, InstalledArtifact, judged
-from cortex_skills.features.artifacts.installed.installed_artifacts import InstalledArtifacts, record
+from cortex_skills.features.artifacts.installed.installed_artifact import (
+    ArtifactKey,
+    ArtifactVersions,
+    InstalledArtifact,
+    judged,
+)
+from cortex_skills.features.artifacts.installed.installed_artifacts import InstalledArtifacts
 from cortex_skills.features.artifacts.installed.security_audit import AuditCheck, SecurityAudit, audit_artifact
 from cortex_skills.features.artifacts.installed.vulnerability_feed import feed_of
 from cortex_skills.features.artifacts.package import (
@@ -37,6 +42,7 @@ from cortex_skills.features.artifacts.package import (
 
 log = logging.getLogger(__name__)
 
+Judge = Callable[[ArtifactKey], object]
 _MISSING = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
@@ -65,11 +71,9 @@ def audit_installed(
         GraphError: the store cannot be used.
     """
     found = installed.find(skill_id, version)
-    audit = _audit(installed, found)
-    before: InstalledArtifact | None = None
+    audit = audit_of(installed, found)
 
     def change(versions: ArtifactVersions) -> ArtifactVersions:
-        nonlocal before
         before = next((each for each in versions.versions if each.key == found.key), None)
         if before is None or before.findings == audit.findings:
             return versions
@@ -79,46 +83,45 @@ def audit_installed(
     about: dict[str, object] = {"what": "audited", "version": found.key.version, "by": actor}
     versions = installed.index.change(skill_id, change, about)
     after = next((each for each in versions.versions if each.key == found.key), found)
-    if before is not None and before.status != after.status:
-        facts = {"from": before.status, "to": after.status, "findings": list(after.findings)}
-        record(installed.audit, "artifact.quarantined", after, actor, facts, reason=after.reason)
     return AuditedArtifact(after, audit)
 
 
 def audit_all(
-    installed: InstalledArtifacts, *, actor: str, is_stopped: Callable[[], bool] = lambda: False
-) -> list[AuditedArtifact]:
+    installed: InstalledArtifacts, judge: Judge, *, is_stopped: Callable[[], bool] = lambda: False
+) -> list[SecurityAudit]:
     """Audit every installed version; problems of this machine are logged.
 
     Args:
         installed: what is installed.
-        actor: who audits.
+        judge: audits a version again, and stores what it finds; asked for those whose findings have changed.
         is_stopped: whether to stop before the next version.
 
     Raises:
         GraphError: the store cannot be used.
     """
-    audited = []
+    audits = []
     for each in installed.list():
         if is_stopped():
             break
         try:
-            audited.append(audit_installed(installed, each.key.skill_id, each.key.version, actor=actor))
+            audits.append(audit_of(installed, each))
+            if audits[-1].findings != each.findings:
+                judge(each.key)
         except CortexError as error:
             if error.code != "artifact_not_found":  # removed meanwhile
                 log.warning("%s was not audited: %s", each.key, error.message)
-    return audited
+    return audits
 
 
 def audit_if_due(
-    installed: InstalledArtifacts, every: timedelta, *, actor: str, is_stopped: Callable[[], bool] = lambda: False
-) -> list[AuditedArtifact] | None:
+    installed: InstalledArtifacts, every: timedelta, judge: Judge, *, is_stopped: Callable[[], bool] = lambda: False
+) -> list[SecurityAudit] | None:
     """Audit everything that is installed, if that is due and no other process does; None if it is not.
 
     Args:
         installed: what is installed.
         every: how often.
-        actor: who audits.
+        judge: as for `audit_all`.
         is_stopped: whether to stop before the next version; then another process takes over later.
 
     Raises:
@@ -127,10 +130,10 @@ def audit_if_due(
     taken = installed.index.take_audit(every)
     if taken is None:
         return None
-    audited = audit_all(installed, actor=actor, is_stopped=is_stopped)
+    audits = audit_all(installed, judge, is_stopped=is_stopped)
     if not is_stopped():
         installed.index.end_audit(taken)
-    return audited
+    return audits
 
 
 def audit_file(config: Config, data: bytes, options: InstallOptions) -> SecurityAudit:
@@ -156,7 +159,7 @@ def describe(installed: InstalledArtifacts, found: InstalledArtifact) -> dict[st
     Raises:
         CortexError: `config_invalid`; `artifact_unavailable`: its file cannot be read.
     """
-    audit = _audit(installed, found)
+    audit = audit_of(installed, found)
     manifest = audit.report.manifest
     differences = grant_differences(found.requests.grants(), found.grants.grants(), audit.used)
     return {
@@ -195,7 +198,12 @@ def check_files(installed: InstalledArtifacts) -> list[str]:
     return problems + [f"{place} belongs to nothing that is installed" for place in unknown]
 
 
-def _audit(installed: InstalledArtifacts, found: InstalledArtifact) -> SecurityAudit:
+def audit_of(installed: InstalledArtifacts, found: InstalledArtifact) -> SecurityAudit:
+    """The audit of a version, which changes nothing.
+
+    Raises:
+        CortexError: `config_invalid`; `artifact_unavailable`: its file cannot be read because of this machine.
+    """
     feed = feed_of(installed.config)
     try:
         data = installed.files.read(found.key)

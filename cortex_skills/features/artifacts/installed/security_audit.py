@@ -117,7 +117,8 @@ class SecurityAudit:
         """The audit as a JSON object."""
         about = self.report.to_json()
         del about["valid"], about["steps"]
-        return {**about, "passed": self.passed, "checks": [check.to_json() for check in self.checks]}
+        checks = [check.to_json() for check in self.checks]
+        return {**about, "passed": self.passed, "findings": list(self.findings), "checks": checks}
 
 
 def audit_artifact(

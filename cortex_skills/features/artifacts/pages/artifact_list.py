@@ -7,16 +7,19 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.addresses import ROOT
 from cortex_skills.doors.explorer.display import IN_TABLE, OF_NAME, ShownText, shown_text
 from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.doors.http.bodies import to_json
-from cortex_skills.doors.http.http_errors import HttpError
-from cortex_skills.features.artifacts.installed import InstalledArtifact, InstalledArtifacts
+from cortex_skills.features.artifacts.artifact_operations import InstalledList, list_artifacts
 from cortex_skills.features.explorer.reading import TakeAway, TextLink
+from cortex_skills.operations.operation import Operation, R
 
 PATH = f"{ROOT}/artifacts"
 KINDS = {"active": "ok", "quarantined": "bad", "disabled": "none"}
@@ -52,48 +55,48 @@ def view(call: PageCall) -> ArtifactListView:
     Raises:
         HttpError: `permission_denied`.
     """
-    listed = installed_of(call).index.everything()
+    listed = _listed(call)
     return ArtifactListView(
-        tuple(row(each) for artifact in listed.artifacts for each in artifact.versions),
-        tuple(shown_text(skill_id, OF_NAME) for skill_id in listed.damaged),
+        tuple(map(row, listed["artifacts"])),
+        tuple(shown_text(skill_id, OF_NAME) for skill_id in listed["damaged"]),
         TakeAway((TextLink("JSON", f"{PATH}?format=json"),), "application/json", PATH),
     )
 
 
-def installed_of(call: PageCall) -> InstalledArtifacts:
-    """The artifacts of this server.
+def operated(call: PageCall, operation: Operation[Any, R], **given: Any) -> R:
+    """The answer of an operation on the artifacts of this server.
 
     Raises:
         HttpError: `permission_denied`: the caller may not use their namespace.
     """
-    plugin = call.service.plugin
-    if not call.principal.may_use(plugin.graph.namespace):
-        hint = "ask for a token that opens the namespace in which the artifacts are installed"
-        raise HttpError("permission_denied", "your token does not open the namespace of these artifacts", hint=hint)
-    return plugin.installed
+    return call.api(namespace=call.service.plugin.graph.namespace).operate(operation, **given)
 
 
-def row(artifact: InstalledArtifact) -> ArtifactRow:
+def row(artifact: Mapping[str, Any]) -> ArtifactRow:
     """A version as a row."""
-    key, findings = artifact.key, len(artifact.findings)
-    grants = ", ".join(sorted({grant.kind for grant in artifact.grants.grants()}))
+    findings = len(artifact["findings"])
+    grants = ", ".join(sorted({grant.partition("=")[0] for grant in artifact["grants"]}))
     return ArtifactRow(
-        addresses.address(f"{PATH}/{key.skill_id}", version=key.version),
-        shown_text(key.skill_id, OF_NAME),
-        shown_text(key.version, OF_NAME),
-        artifact.current,
-        shown_text(artifact.publisher, OF_NAME),
+        addresses.address(f"{PATH}/{artifact['skillId']}", version=artifact["version"]),
+        shown_text(artifact["skillId"], OF_NAME),
+        shown_text(artifact["version"], OF_NAME),
+        artifact["current"],
+        shown_text(artifact["publisher"], OF_NAME),
         shown_text(grants or "nothing", IN_TABLE),
-        (KINDS[artifact.status], artifact.status),
+        (KINDS[artifact["status"]], artifact["status"]),
         ("bad", f"{findings} finding{'' if findings == 1 else 's'}") if findings else ("ok", "passed"),
-        f"{artifact.installed_at:%Y-%m-%d %H:%M} UTC",
+        f"{datetime.fromisoformat(artifact['installedAt']):%Y-%m-%d %H:%M} UTC",
     )
 
 
 def _document(call: PageCall) -> bytes:
-    listed = installed_of(call).index.everything()
-    versions = [each.to_json() for artifact in listed.artifacts for each in artifact.versions]
-    return to_json({"artifacts": versions, "changed": list(listed.damaged)})
+    listed = _listed(call)
+    return to_json({"artifacts": listed["artifacts"], "changed": listed["damaged"]})
+
+
+def _listed(call: PageCall) -> InstalledList:
+    """Everything: a person looks here at what is quarantined, too."""
+    return operated(call, list_artifacts, all=True)
 
 
 PAGE = ExplorerPage(

@@ -12,31 +12,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import sha256
+from typing import Any
 
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.display import IN_TABLE, OF_HEADING, OF_NAME, ShownText, shown_text
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, Form, PageCall
 from cortex_skills.doors.explorer.page_queries import ArtifactQuery
 from cortex_skills.doors.http.bodies import to_json
-from cortex_skills.errors import CortexError
-from cortex_skills.features.artifacts.installed import InstalledArtifact, InstalledArtifacts, grant_differences
-from cortex_skills.features.artifacts.installed.security_audit import AuditCheck, audit_artifact
-from cortex_skills.features.artifacts.installed.vulnerability_feed import feed_of
-from cortex_skills.features.artifacts.package import (
-    HOST_VERSIONS,
-    ArtifactManifest,
-    ExpectedArtifact,
-    VerificationReport,
-    verify_artifact,
-)
-from cortex_skills.features.artifacts.pages.artifact_list import PATH, ArtifactRow, installed_of, row
+from cortex_skills.features.artifacts import artifact_operations as artifacts
+from cortex_skills.features.artifacts.artifact_operations import ExaminedArtifact, InstalledVersion
+from cortex_skills.features.artifacts.installed import InstalledArtifact, grant_differences
+from cortex_skills.features.artifacts.package import ArtifactManifest, VerificationReport
+from cortex_skills.features.artifacts.pages.artifact_list import PATH, ArtifactRow, operated, row
 from cortex_skills.features.explorer.reading import TakeAway, TextLink
 from cortex_skills.features.registry.pages.registered import CHARACTERS
+from cortex_skills.operations.operation import Operation
 
 _LINES = 80  # of a schema
 _COMPONENTS = 100
-_CHANGES = 20
 _CHECKS = {"passed": "ok", "warned": "warn", "failed": "bad", "skipped": "none"}
 _REMARKS = {
     "missing_grant": ("gone", "requested, not granted"),
@@ -108,19 +101,17 @@ def view(call: PageCall) -> ArtifactView:
     Raises:
         CortexError: `artifact_not_found`, `artifact_invalid`.
     """
-    installed = installed_of(call)
-    found = _found(call, installed)
+    examined = _examined(call)
+    found, report, checks, problem = examined.found, examined.report, examined.checks, examined.problem
     here = _address(found)
-    report, checks, problem = _examined(installed, found, audit=call.query.get("check") == "yes")
     manifest = report.manifest if report is not None else None
     components = report.components if report is not None else ()
-    versions = installed.index.versions(found.key.skill_id).versions
     return ArtifactView(
-        row(found),
+        row(found.to_json()),
         found.key.version,
         tuple((label, shown_text(text, OF_HEADING)) for label, text in _facts(found, manifest).items()),
         shown_text(found.reason, IN_TABLE) if found.reason else None,
-        tuple(TextLink(each.key.version, _address(each), each.key == found.key) for each in versions),
+        tuple(TextLink(each.key.version, _address(each), each.key == found.key) for each in examined.versions),
         shown_text(problem, IN_TABLE) if problem else None,
         tuple(_line(step.id, step.status, step.message) for step in (report.steps if report is not None else ())),
         None if checks is None else tuple(_line(each.id, each.status, each.message) for each in checks),
@@ -134,7 +125,7 @@ def view(call: PageCall) -> ArtifactView:
         ),
         max(0, len(components) - _COMPONENTS),
         tuple(_provenance(report)),
-        tuple(_history(installed, found.key.skill_id)),
+        tuple(_history(examined.history)),
         ("quarantine",)
         if found.status == "active"
         else ("quarantine", "enable")
@@ -144,37 +135,19 @@ def view(call: PageCall) -> ArtifactView:
     )
 
 
-def _found(call: PageCall, installed: InstalledArtifacts) -> InstalledArtifact:
-    """The version of a request; the newest one if none is named and none is current."""
-    skill_id, version = call.path["id"], call.query.get("version")
-    versions = installed.index.versions(skill_id)
-    if version is None and versions.find(None) is None and versions.versions:
-        return versions.versions[-1]
-    return installed.find(skill_id, version)
+def _examined(call: PageCall) -> ExaminedArtifact:
+    """The version of a request, examined."""
+    return operated(
+        call,
+        artifacts.examine,
+        id=call.path["id"],
+        version=call.query.get("version"),
+        audit=call.query.get("check") == "yes",
+    )
 
 
 def _address(found: InstalledArtifact) -> str:
     return addresses.address(f"{PATH}/{found.key.skill_id}", version=found.key.version)
-
-
-def _examined(
-    installed: InstalledArtifacts, found: InstalledArtifact, *, audit: bool
-) -> tuple[VerificationReport | None, tuple[AuditCheck, ...] | None, str]:
-    """The verification and the audit of the installed file, or why it cannot be examined."""
-    key = found.key
-    try:
-        data = installed.files.read(key)
-        if sha256(data).hexdigest() != found.file_sha256:
-            return None, None, "the installed file was changed"
-        expected = ExpectedArtifact(key.skill_id, key.version, key.payload_sha256)
-        report = verify_artifact(data, HOST_VERSIONS, installed.trust_check(found), expected)
-        if not audit:
-            return report, None, ""
-        problem = installed.files.problem(key, data) if report.is_valid else None
-        keys = installed.config.verification.model_keys
-        return report, audit_artifact(report, feed_of(installed.config), problem, keys).checks, ""
-    except CortexError as error:
-        return None, None, error.message
 
 
 def _facts(found: InstalledArtifact, manifest: ArtifactManifest | None) -> dict[str, str]:
@@ -235,9 +208,9 @@ def _provenance(report: VerificationReport | None) -> list[tuple[str, ShownText]
     return [(label, shown_text(text, OF_HEADING)) for label, text in facts[:_COMPONENTS]]
 
 
-def _history(installed: InstalledArtifacts, skill_id: str) -> list[tuple[ShownText, ShownText, ShownText, ShownText]]:
+def _history(changes: list[dict[str, Any]]) -> list[tuple[ShownText, ShownText, ShownText, ShownText]]:
     rows = []
-    for change in installed.index.history(skill_id, _CHANGES):
+    for change in changes:
         what = f"{change.get('version', '')} {change.get('what', '')}".strip()
         at, by, why = (shown_text(str(change.get(name, "")), IN_TABLE) for name in ("at", "by", "reason"))
         rows.append((at, shown_text(what, OF_NAME), by, why))
@@ -245,38 +218,30 @@ def _history(installed: InstalledArtifacts, skill_id: str) -> list[tuple[ShownTe
 
 
 def _quarantine(call: PageCall, fields: Mapping[str, str]) -> str:
-    """Quarantine the version.
-
-    Raises:
-        CortexError: `artifact_not_found`; `invalid_arguments`: there is no reason.
-    """
-    skill_id, version, reason = call.path["id"], fields.get("version", ""), fields.get("reason", "").strip()
-    return _address(installed_of(call).quarantine(skill_id, version, actor=call.principal.name, reason=reason))
+    return _done(call, artifacts.quarantine, fields)
 
 
 def _enable(call: PageCall, fields: Mapping[str, str]) -> str:
-    """Enable the version; one that is quarantined with the reason.
+    return _done(call, artifacts.enable, fields, override=fields.get("override") == "yes")
 
-    Raises:
-        CortexError: `artifact_not_found`; `invalid_arguments`: it is quarantined, and there is no reason.
-    """
-    skill_id, version, reason = call.path["id"], fields.get("version", ""), fields.get("reason", "").strip()
-    override, actor = fields.get("override") == "yes", call.principal.name
-    return _address(installed_of(call).enable(skill_id, version, actor=actor, override=override, reason=reason))
+
+def _done(call: PageCall, operation: Operation[Any, InstalledVersion], fields: Mapping[str, str], **more: bool) -> str:
+    """Do what a form asks for; the address of the version."""
+    given = {"id": call.path["id"], "version": fields.get("version", ""), "reason": fields.get("reason", "").strip()}
+    done = operated(call, operation, **given, **more)
+    return addresses.address(f"{PATH}/{done['skillId']}", version=done["version"])
 
 
 def _document(call: PageCall) -> bytes:
-    installed = installed_of(call)
-    found = _found(call, installed)
-    report, checks, problem = _examined(installed, found, audit=call.query.get("check") == "yes")
-    document = found.to_json()
-    if report is not None:
-        document["verification"] = report.to_json()
-    if checks is not None:
-        document["checks"] = [check.to_json() for check in checks]
-    if problem:
-        document["problem"] = problem
-    return to_json({**document, "history": installed.index.history(found.key.skill_id, _CHANGES)})
+    examined = _examined(call)
+    document = examined.found.to_json()
+    if examined.report is not None:
+        document["verification"] = examined.report.to_json()
+    if examined.checks is not None:
+        document["checks"] = [check.to_json() for check in examined.checks]
+    if examined.problem:
+        document["problem"] = examined.problem
+    return to_json({**document, "history": examined.history})
 
 
 PAGE = ExplorerPage(

@@ -1,0 +1,370 @@
+"""What callers can do with installed artifacts, for every interface.
+
+Rules kept here:
+- everything needs the permission `approve`; an agent with it enables no quarantined version, and installs none: these
+  are decisions of a person;
+- a list leaves out quarantined versions unless it is asked for them, and states how many it leaves out;
+- a record names the version, its publisher and the digest of its payload, by which it is followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Annotated, Any
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.installed import InstalledArtifact, installed_in
+from cortex_skills.features.artifacts.installed.artifact_grants import grant_differences
+from cortex_skills.features.artifacts.installed.grant_decisions import GrantAnswers
+from cortex_skills.features.artifacts.installed.installation import InstallOptions, PreparedInstall, finish, prepare
+from cortex_skills.features.artifacts.installed.installed_artifact import MAX_REASON, Status
+from cortex_skills.features.artifacts.installed.installed_artifacts import not_found
+from cortex_skills.features.artifacts.installed.installed_audit import audit_installed, check_files, describe
+from cortex_skills.features.artifacts.installed.security_audit import AuditCheck, audit_artifact
+from cortex_skills.features.artifacts.installed.vulnerability_feed import feed_of
+from cortex_skills.features.artifacts.package import (
+    HOST_VERSIONS,
+    ExpectedArtifact,
+    VerificationReport,
+    verify_artifact,
+)
+from cortex_skills.operations.operation import AS_IS, ObjectState, OperationCall, operation
+
+_Id = Annotated[str, Field(min_length=1, max_length=256, description="Of the artifact.")]
+_Version = Annotated[str, Field(min_length=5, max_length=256, description="Which version.")]
+_CHANGES = 20
+_Reason = Annotated[str, Field(max_length=MAX_REASON, description="Why.")]
+
+
+class InstalledVersion(TypedDict):
+    """One installed version of an artifact."""
+
+    skillId: str
+    version: str
+    payloadSha256: str
+    publisher: str
+    keyId: Annotated[str, Field(description="Of the publisher's key.")]
+    fileSha256: str
+    status: Annotated[Status, Field(description="Only an active version runs.")]
+    reason: Annotated[str, Field(description="Why it has this status; empty for none.")]
+    requests: Annotated[list[str], Field(description="What its manifest requests, as kind=value.")]
+    grants: Annotated[list[str], Field(description="What the user granted, as kind=value.")]
+    installedAt: str
+    current: Annotated[bool, Field(description="Whether it runs where no version is named.")]
+    experimental: Annotated[bool, Field(description="Whether a builder made it.")]
+    findings: Annotated[list[str], Field(description="What the last security audit found against it.")]
+    accepted: Annotated[list[str], Field(description="The findings that a person accepted.")]
+    trust: Annotated[str, Field(description="How its publisher was trusted.")]
+    source: Annotated[str, Field(description="The address of the index that it came from; empty for a file.")]
+
+
+class InstalledList(TypedDict):
+    """What is installed, sorted by id."""
+
+    artifacts: list[InstalledVersion]
+    damaged: Annotated[list[str], Field(description="Artifacts whose record was changed in the store.")]
+    count: Annotated[int, Field(ge=0, description="How many are listed.")]
+    quarantined: Annotated[int, Field(ge=0, description="How many are left out because they are quarantined.")]
+
+
+class InstalledOne(TypedDict):
+    """All versions of one artifact."""
+
+    skillId: str
+    versions: list[InstalledVersion]
+
+
+def versions_of(call: OperationCall) -> ObjectState | None:
+    """The id of an artifact, and its versions with their status."""
+    versions = call.part(installed_in).index.versions(call.about).versions
+    if not versions:
+        return None
+    states = [f"{each.key.version} {each.status}{' (current)' if each.current else ''}" for each in versions]
+    return call.about, ", ".join(states)
+
+
+@dataclass(frozen=True, slots=True)
+class ListArtifacts:
+    """Which versions."""
+
+    publisher: Annotated[str, Field(min_length=1, max_length=256)] | None = None
+    status: Status | None = None
+    current_only: bool = False
+    all: Annotated[bool, Field(description="Quarantined ones too.")] = False
+
+
+@operation("artifacts.list", effect="reads", permission="approve")
+def list_artifacts(call: OperationCall, given: ListArtifacts) -> InstalledList:
+    """List the installed versions with their status; quarantined ones if that status or all are asked for."""
+    listed = call.part(installed_in).index.everything()
+    found = [
+        each
+        for artifact in listed.artifacts
+        for each in artifact.versions
+        if given.publisher in (None, each.publisher)
+        and given.status in (None, each.status)
+        and (each.current or not given.current_only)
+    ]
+    shown = [each for each in found if given.all or given.status or each.status != "quarantined"]
+    return {
+        "artifacts": [_wire(each) for each in shown],
+        "damaged": list(listed.damaged),
+        "count": len(shown),
+        "quarantined": len(found) - len(shown),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class OneArtifact:
+    """An artifact."""
+
+    id: _Id
+
+
+@operation("artifacts.show", effect="reads", permission="approve")
+def show_artifact(call: OperationCall, given: OneArtifact) -> InstalledOne:
+    """Return all versions of one artifact."""
+    versions = call.part(installed_in).index.versions(given.id).versions
+    if not versions:
+        raise not_found(given.id)
+    return {"skillId": given.id, "versions": [_wire(each) for each in versions]}
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalVersion:
+    """A version; the current one, or all, if none is named."""
+
+    id: _Id
+    version: _Version | None = None
+
+
+@operation("artifacts.describe", effect="reads", permission="approve")
+def describe_artifact(call: OperationCall, given: OptionalVersion) -> dict[str, Any]:
+    """Describe a version: its publisher, its status, its tools, and what it requests and was granted."""
+    installed = call.part(installed_in)
+    return describe(installed, installed.find(given.id, given.version))
+
+
+@dataclass(frozen=True, slots=True)
+class ExamineVersion:
+    """A version, the current or newest one if none is named; whether its security is audited, too."""
+
+    id: _Id
+    version: _Version | None = None
+    audit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExaminedArtifact:
+    """What is known of a version: the verification of its file, and its audit, or why its file cannot be read."""
+
+    found: InstalledArtifact
+    versions: tuple[InstalledArtifact, ...]
+    history: list[dict[str, Any]]
+    report: VerificationReport | None = None
+    checks: tuple[AuditCheck, ...] | None = None
+    problem: str = ""
+
+
+@operation("artifacts.examine", effect="reads", permission="approve")
+def examine(call: OperationCall, given: ExamineVersion) -> ExaminedArtifact:
+    """Verify the installed file of a version, and audit it if that is asked for; nothing changes or runs."""
+    installed = call.part(installed_in)
+    versions = installed.index.versions(given.id)
+    found = versions.find(given.version)
+    if found is None and given.version is None and versions.versions:
+        found = versions.versions[-1]
+    if found is None:
+        raise not_found(given.id, given.version)
+    known = ExaminedArtifact(found, versions.versions, installed.index.history(given.id, _CHANGES))
+    key = found.key
+    try:
+        data = installed.files.read(key)
+        if sha256(data).hexdigest() != found.file_sha256:
+            return replace(known, problem="the installed file was changed")
+        expected = ExpectedArtifact(key.skill_id, key.version, key.payload_sha256)
+        report = verify_artifact(data, HOST_VERSIONS, installed.trust_check(found), expected)
+        if not given.audit:
+            return replace(known, report=report)
+        problem = installed.files.problem(key, data) if report.is_valid else None
+        keys = installed.config.verification.model_keys
+        checks = audit_artifact(report, feed_of(installed.config), problem, keys).checks
+        return replace(known, report=report, checks=checks)
+    except CortexError as error:
+        return replace(known, problem=error.message)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFiles:
+    """No arguments."""
+
+
+@operation("artifacts.check", effect="reads", permission="approve")
+def check_artifacts(call: OperationCall, given: CheckFiles) -> dict[str, Any]:  # noqa: ARG001 - there is none
+    """Compare the installed files with the index."""
+    installed = call.part(installed_in)
+    return {"checked": len(installed.list()), "problems": check_files(installed)}
+
+
+@dataclass(frozen=True, slots=True)
+class AskedGrants:
+    """What is granted, and who is asked for the rest: shown the artifact after it was verified and audited."""
+
+    given: GrantAnswers
+    ask: Callable[[PreparedInstall, GrantAnswers], GrantAnswers] = lambda _, answers: answers
+
+
+@dataclass(frozen=True, slots=True)
+class InstallArtifact:
+    """The bytes of an artifact, and how it is installed."""
+
+    data: Annotated[bytes, AS_IS]
+    options: Annotated[InstallOptions, AS_IS]
+    answers: Annotated[AskedGrants, AS_IS]
+
+    @property
+    def id(self) -> str:
+        """The one that is expected; empty for any."""
+        return self.options.expected.skill_id
+
+
+class NewlyInstalled(InstalledVersion):
+    """The installed version, how its grants differ from its requests, and the checks of its audit."""
+
+    differences: list[dict[str, str]]
+    checks: list[dict[str, Any]]
+
+
+@operation("artifacts.install", effect="changes", permission="approve", object_="id", state=versions_of)
+def install(call: OperationCall, given: InstallArtifact) -> NewlyInstalled:
+    """Verify, audit, grant and install an artifact; one that fails its audit is quarantined."""
+    _check_is_no_agent(call)
+    installed = call.part(installed_in)
+    call.facts["fileSha256"] = sha256(given.data).hexdigest()
+    prepared = prepare(installed, given.data, given.options)
+    call.about = prepared.key.skill_id
+    call.before = versions_of(call)
+    answers = given.answers.ask(prepared, given.answers.given)
+    found = finish(installed, prepared, answers, actor=call.caller.name)
+    decision = prepared.decide(answers)
+    call.data["source"] = found.source
+    call.facts |= {
+        "trust": found.trust,
+        "granted": sorted(map(str, decision.granted)),
+        "denied": sorted(map(str, decision.denied)),
+    }
+    _note(call, found)
+    return {
+        **_wire(found),
+        "differences": [
+            each.to_json() for each in grant_differences(prepared.wanted, found.grants.grants(), prepared.audit.used)
+        ],
+        "checks": [check.to_json() for check in prepared.audit.checks],
+    }
+
+
+@operation("artifacts.remove", effect="changes", permission="approve", object_="id", state=versions_of)
+def remove(call: OperationCall, given: OptionalVersion) -> list[InstalledVersion]:
+    """Remove a version, or all; a call that runs ends as it would have."""
+    removed = call.part(installed_in).remove(given.id, given.version, actor=call.caller.name)
+    call.facts["removed"] = [f"{each.key.version} {each.key.payload_sha256}" for each in removed]
+    return [_wire(each) for each in removed]
+
+
+@dataclass(frozen=True, slots=True)
+class Disable:
+    """Which version, and why."""
+
+    id: _Id
+    version: _Version
+    reason: _Reason = ""
+
+
+@operation("artifacts.disable", effect="changes", permission="approve", object_="id", state=versions_of)
+def disable(call: OperationCall, given: Disable) -> InstalledVersion:
+    """Stop a version until it is enabled; one that is quarantined stays quarantined."""
+    installed = call.part(installed_in)
+    return _changed(call, installed.disable(given.id, given.version, actor=call.caller.name, reason=given.reason))
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantine:
+    """Which version, and why."""
+
+    id: _Id
+    version: _Version
+    reason: Annotated[str, Field(min_length=1, max_length=MAX_REASON, pattern=r"\S", description="Why.")]
+
+
+@operation("artifacts.quarantine", effect="changes", permission="approve", object_="id", state=versions_of)
+def quarantine(call: OperationCall, given: Quarantine) -> InstalledVersion:
+    """Stop a version, until it is enabled with an override."""
+    installed = call.part(installed_in)
+    return _changed(call, installed.quarantine(given.id, given.version, actor=call.caller.name, reason=given.reason))
+
+
+@dataclass(frozen=True, slots=True)
+class Enable:
+    """Which version, and why."""
+
+    id: _Id
+    version: _Version
+    override: Annotated[bool, Field(description="true for a quarantined version, with a reason.")] = False
+    reason: _Reason = ""
+
+
+@operation("artifacts.enable", effect="changes", permission="approve", object_="id", state=versions_of)
+def enable(call: OperationCall, given: Enable) -> InstalledVersion:
+    """Let a version run; a quarantined one needs `override: true` and a reason."""
+    if given.override:
+        _check_is_no_agent(call)
+    call.facts["override"] = given.override
+    found = call.part(installed_in).enable(
+        given.id, given.version, actor=call.caller.name, override=given.override, reason=given.reason
+    )
+    return _changed(call, found)
+
+
+@operation("artifacts.audit", effect="changes", permission="approve", object_="id", state=versions_of)
+def audit(call: OperationCall, given: OptionalVersion) -> dict[str, Any]:
+    """Audit the security of an installed version, which is quarantined if it fails."""
+    audited = audit_installed(call.part(installed_in), given.id, given.version, actor=call.caller.name)
+    _note(call, audited.installed)
+    return {**audited.audit.to_json(), "status": audited.installed.status}
+
+
+def _changed(call: OperationCall, found: InstalledArtifact) -> InstalledVersion:
+    _note(call, found)
+    return _wire(found)
+
+
+def _note(call: OperationCall, found: InstalledArtifact) -> None:
+    call.facts |= {
+        "version": found.key.version,
+        "payloadSha256": found.key.payload_sha256,
+        "publisher": found.publisher,
+        "findings": list(found.findings),
+    }
+
+
+def _wire(found: InstalledArtifact) -> InstalledVersion:
+    return found.to_json()  # type: ignore[return-value]
+
+
+def _check_is_no_agent(call: OperationCall) -> None:
+    """Refuse an agent, whatever its permissions are.
+
+    Raises:
+        CortexError: `permission_denied`.
+    """
+    if call.caller.is_agent:
+        raise CortexError(
+            "permission_denied",
+            f"{call.caller.name} is an agent: a person installs artifacts, and looks at what is quarantined",
+            hint="ask a person; `cortex-skills token create NAME --permission approve --holder person` is one's token",
+        )
