@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
 from typing import Any
 
 import orjson
@@ -129,3 +130,9 @@ def _with_escapes(text: str, among: str) -> str:
 def _escaped(char: str) -> str:
     """The JSON escape (RFC 8259 §7): one or two UTF-16 code units in four hexadecimal digits each."""
     return f"\\u{ord(char):04x}" if ord(char) <= 0xFFFF else json.dumps(char)[1:-1]
+
+
+def between_marks(kind: str, name: str, text: str) -> str:
+    """A text between two lines that it cannot contain."""
+    mark = secrets.token_hex(4)
+    return f"[{kind} {shown_name(name)} {mark}]\n{text.rstrip()}\n[end {mark}]"

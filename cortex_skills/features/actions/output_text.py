@@ -16,8 +16,7 @@ from typing import Any
 from cortex_skills.enrichment.policy import Policy
 from cortex_skills.enrichment.text_lines import clean_lines
 from cortex_skills.features.actions.manifest import ActionManifest
-from cortex_skills.features.registry.model_text import between_marks
-from cortex_skills.safe_io.display import json_text
+from cortex_skills.safe_io.display import between_marks, json_text
 from cortex_skills.tools import Outcome
 
 

@@ -12,7 +12,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +22,7 @@ from cortex_skills.enrichment.text_lines import clean_lines, is_instruction, run
 from cortex_skills.features.registry.document import SkillDocument
 from cortex_skills.features.registry.lifecycle import Standing
 from cortex_skills.features.registry.views import document_view
-from cortex_skills.safe_io.display import one_line, shown_name
+from cortex_skills.safe_io.display import one_line
 
 MAX_BODY = 1 << 15  # characters of a body that a model reads at once
 ORDINARY = frozenset({None, "tool_call", "action"})  # what a step of a procedure is
@@ -112,9 +111,3 @@ def _kept(value: dict[str, Any], policy: Policy, texts: list[str], gone: Collect
         return item
 
     return {key: keep(member) for key, member in value.items()}, removed
-
-
-def between_marks(kind: str, name: str, text: str) -> str:
-    """A text between two lines that it cannot contain."""
-    mark = secrets.token_hex(4)
-    return f"[{kind} {shown_name(name)} {mark}]\n{text.rstrip()}\n[end {mark}]"

@@ -23,10 +23,11 @@ from cortex_skills.features.actions.action_operations import approve_request, re
 from cortex_skills.features.actions.approvals.request_text import words_of
 from cortex_skills.features.actions.pages.approval_list import PATH, ApprovalRow, approvals_of, row
 from cortex_skills.features.explorer.reading import TakeAway, TextLink
-from cortex_skills.features.registry.pages.registered import CHARACTERS, LINES
 from cortex_skills.operations.operation import Operation
 
 _INPUTS = 50
+_LINES = 400  # of a preview
+_CHARACTERS = 200  # of a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +90,9 @@ def view(call: PageCall) -> ApprovalView:
         tuple((label, shown_text(text, OF_HEADING)) for label, text in facts.items()),
         shown_text(words_of(record, state), 2_000),
         tuple(_input(name, value) for name, value in list(request.inputs.items())[:_INPUTS]),
-        tuple((_kind(line), shown_text(line, CHARACTERS)) for line in preview[:LINES]),
-        max(0, len(preview) - LINES),
-        tuple(shown_text(line, CHARACTERS) for line in result[:LINES]),
+        tuple((_kind(line), shown_text(line, _CHARACTERS)) for line in preview[:_LINES]),
+        max(0, len(preview) - _LINES),
+        tuple(shown_text(line, _CHARACTERS) for line in result[:_LINES]),
         state == "pending",
         TakeAway((TextLink("JSON", f"{here}?format=json"),), "application/json", here),
     )
@@ -100,9 +101,9 @@ def view(call: PageCall) -> ApprovalView:
 def _input(name: str, value: object) -> ShownInput:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
     lines = text.split("\n")
-    shown = tuple(shown_text(line, CHARACTERS) for line in lines[:LINES])
+    shown = tuple(shown_text(line, _CHARACTERS) for line in lines[:_LINES])
     left_out = ""
-    if len(lines) > LINES or any(line.is_clipped for line in shown):
+    if len(lines) > _LINES or any(line.is_clipped for line in shown):
         digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         left_out = f"{len(text):,} characters in {len(lines):,} lines, SHA-256 {digest}"
     return ShownInput(shown_text(name, OF_HEADING), shown, left_out)

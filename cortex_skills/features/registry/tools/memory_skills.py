@@ -25,7 +25,7 @@ from cortex_skills.features.registry.folders import SkillFolder, read_skill_fold
 from cortex_skills.features.registry.inline import FIELDS, inline_document
 from cortex_skills.features.registry.jails import import_folder
 from cortex_skills.features.registry.lifecycle import STATES, is_listed
-from cortex_skills.features.registry.model_text import ORDINARY, between_marks, is_trusted
+from cortex_skills.features.registry.model_text import ORDINARY, is_trusted
 from cortex_skills.features.registry.parts import skills_to_use_in
 from cortex_skills.features.registry.skill_record import SkillRecord, SkillVersion
 from cortex_skills.features.registry.tools.registered_skills import (
@@ -36,7 +36,7 @@ from cortex_skills.features.registry.tools.registered_skills import (
     operate,
     shown_skill,
 )
-from cortex_skills.safe_io.display import json_text, shown_name
+from cortex_skills.safe_io.display import between_marks, json_text, shown_name
 from cortex_skills.safe_io.schemas import did_you_mean, shown
 from cortex_skills.tools.answer_sizes import LONGEST_PAGE
 from cortex_skills.tools.base import Call, Outcome, Tool

@@ -22,7 +22,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.registry.available import described, shown_record
 from cortex_skills.features.registry.document import SkillDocument
 from cortex_skills.features.registry.lifecycle import ORIGINS, STATES, is_listed
-from cortex_skills.features.registry.model_text import between_marks, document_for_model, is_trusted
+from cortex_skills.features.registry.model_text import document_for_model, is_trusted
 from cortex_skills.features.registry.parts import calls_in, finder_in, loaded_in, skills_to_use_in
 from cortex_skills.features.registry.reflections import check_memories
 from cortex_skills.features.registry.registry import SkillRegistry
@@ -33,7 +33,7 @@ from cortex_skills.features.registry.token_estimate import estimated_tokens
 from cortex_skills.features.registry.views import key_of, reports_view
 from cortex_skills.operations.operation import G, Operation, R
 from cortex_skills.operations.run import run
-from cortex_skills.safe_io.display import json_text, whole_characters
+from cortex_skills.safe_io.display import between_marks, json_text, whole_characters
 from cortex_skills.tools.base import Call, Outcome, Tool
 
 log = logging.getLogger(__name__)
