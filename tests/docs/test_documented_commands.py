@@ -110,6 +110,14 @@ def test_the_commands_of_the_approvals_page_lead_from_the_request_to_the_result(
     assert "records is whole" in printed
 
 
+def test_the_commands_of_a_memory_that_lasts_print_what_the_page_shows(tmp_path: Path) -> None:
+    page = "docs/how-to/a-memory-that-lasts.md"
+    printed = shell(blocks(page, "sh"), tmp_path)
+    for shown in blocks(page, "text"):
+        assert shown in printed
+    assert printed.endswith('1 memory found:\n1. (importance 0.80, coverage 1.00) "Ana moved to Oslo in June"\n')
+
+
 @pytest.mark.parametrize(
     ("page", "number"),
     [
@@ -123,6 +131,7 @@ def test_the_commands_of_the_approvals_page_lead_from_the_request_to_the_result(
             "docs/enrichment.md",
             "docs/direct-mode.md",
             "docs/actions.md",
+            "docs/how-to/a-memory-that-lasts.md",
         )
         for number in range(len(blocks(page, "python")))
     ],
