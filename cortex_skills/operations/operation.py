@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, cast, get_type_hints, runtime_checkable
 
 from cortex_skills.audit.bounded import Fact
 from cortex_skills.errors import CortexError
@@ -29,7 +29,8 @@ from cortex_skills.operations.caller import Caller
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-    from cortex_skills.audit.bounded import Fact
+    from cortex_skills.cancellation import CancelToken
+    from cortex_skills.enrichment.policy import Policy
     from cortex_skills.host import Host
 
 G = TypeVar("G")
@@ -51,6 +52,7 @@ class OperationCall:
         before: the state of the object before; one that names its object itself, and changes it, reads it again.
         facts: what the record states beside: ids and digests that this program made, never what was given to it.
         data: what the record keeps of what was given, redacted.
+        cancel: ends one that reads early.
     """
 
     caller: Caller
@@ -59,10 +61,22 @@ class OperationCall:
     before: ObjectState | None = None
     facts: dict[str, Fact] = field(default_factory=dict)
     data: dict[str, str] = field(default_factory=dict)
+    cancel: CancelToken | None = None
 
     def part(self, kind: Callable[[Host], P]) -> P:
         """What a feature keeps for the host; see `Host.part`."""
         return self.host.part(kind)
+
+
+@runtime_checkable
+class View(Protocol):
+    """An answer that is shown in several forms."""
+
+    def text(self, policy: Policy | None = ..., /) -> str:
+        """The answer for a model; for a person without a policy: nothing is withheld, and nothing cut."""
+
+    def document(self) -> Any:
+        """The answer for a program; its type is that of the answer in JSON."""
 
 
 @dataclass(frozen=True)
@@ -99,12 +113,31 @@ class Operation(Generic[G, R]):
 
     @cached_property
     def answer(self) -> Any:
-        """The type of its answer."""
-        return get_type_hints(self.run, include_extras=True)["return"]
+        """The type of its answer in JSON."""
+        answer = get_type_hints(self.run, include_extras=True)["return"]
+        shows = getattr(answer, "document", None)
+        return answer if shows is None else get_type_hints(shows, include_extras=True)["return"]
 
     def to_json(self, answer: R) -> Any:
         """An answer as JSON."""
+        if isinstance(answer, View):
+            return answer.document()
         return self._answers.dump_python(answer, mode="json")
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of its arguments, by their names in JSON (`wire_name`)."""
+        schema = self._adapter.json_schema()
+        names = {each.name: wire_name(each.name) for each in fields(self.given)}  # type: ignore[arg-type]
+        properties = {names[name]: _optional(member) for name, member in schema.get("properties", {}).items()}
+        required = [names[name] for name in schema.get("required", ())]
+        found = {"type": "object", "properties": properties, "additionalProperties": False}
+        return {**found, "required": required} if required else found
+
+    def by_name(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments by name, of those by their names in JSON; null is none."""
+        names = {wire_name(each.name): each.name for each in fields(self.given)}  # type: ignore[arg-type]
+        return {names.get(wire, wire): value for wire, value in given.items() if value is not None}
 
     @cached_property
     def _answers(self) -> TypeAdapter[R]:
@@ -139,6 +172,27 @@ class Operation(Generic[G, R]):
             hint=f"it takes {', '.join(get_type_hints(self.given)) or 'nothing'}",
             details={"errors": problems},
         )
+
+
+def wire_name(name: str) -> str:
+    """The name in JSON of an attribute.
+
+    >>> wire_name("as_of"), wire_name("class_")
+    ('asOf', 'class')
+    """
+    first, *rest = name.rstrip("_").split("_")
+    return first + "".join(map(str.capitalize, rest))
+
+
+def _optional(member: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of a member without its title, and without null where null is only that it may be left out."""
+    forms = [form for form in member.get("anyOf", ()) if form != {"type": "null"}]
+    found = {key: value for key, value in member.items() if key != "title"}
+    if len(forms) == 1:
+        found = {**forms[0], **{key: value for key, value in found.items() if key != "anyOf"}}
+    if found.get("default", "") is None:
+        del found["default"]
+    return found
 
 
 OPERATIONS: dict[str, Operation[Any, Any]] = {}
@@ -195,6 +249,21 @@ class _AsIs:
         from pydantic_core import core_schema
 
         return core_schema.is_instance_schema(source)
+
+
+class Described:
+    """Describes an argument, in every schema and command that is made of its type.
+
+    Args:
+        description: what it means.
+    """
+
+    def __init__(self, description: str) -> None:
+        self.description = description
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Any]:
+        """Return the schema of the type with its description."""
+        return {**handler(core), "description": self.description}
 
 
 AS_IS = _AsIs()

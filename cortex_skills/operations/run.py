@@ -21,10 +21,17 @@ from cortex_skills.operations.caller import Caller
 from cortex_skills.operations.operation import G, ObjectState, Operation, OperationCall, R
 
 if TYPE_CHECKING:
+    from cortex_skills.cancellation import CancelToken
     from cortex_skills.host import Host
 
 
-def run(operation: Operation[G, R], caller: Caller, given: Mapping[str, Any], host: Host) -> R:
+def run(
+    operation: Operation[G, R],
+    caller: Caller,
+    given: Mapping[str, Any],
+    host: Host,
+    cancel: CancelToken | None = None,
+) -> R:
     """Run an operation.
 
     Args:
@@ -32,13 +39,14 @@ def run(operation: Operation[G, R], caller: Caller, given: Mapping[str, Any], ho
         caller: who asks.
         given: its arguments by name.
         host: of the namespace that it concerns.
+        cancel: ends one that reads early.
 
     Raises:
         CortexError: `invalid_arguments`; `permission_denied`; `rate_limited`; `audit_unavailable`; or an error of the
             operation.
         GraphError: the store cannot be used.
     """
-    call = OperationCall(caller, host)
+    call = OperationCall(caller, host, cancel=cancel)
     if operation.effect == "reads":
         return operation.run(call, _permitted(operation, call, given))
     began, outcome = time.monotonic(), "cancelled"

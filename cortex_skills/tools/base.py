@@ -195,7 +195,8 @@ class Tool:
         read_only: whether it changes nothing.
         destructive: whether it may remove or overwrite data.
         idempotent: whether a repeated call changes nothing further.
-        output_schema: JSON Schema of the details of a result that is not an error.
+        output_schema: JSON Schema of the details of a result that is not an error; empty when the text has all of it,
+            and a model gets no details.
         open_world: whether it reaches programs or servers beyond this one.
         profile: with which profile of the configuration a model is offered it.
         steps: those that it takes in place of the steps of the gate; None for a tool that takes these.

@@ -69,5 +69,7 @@ def _in_format(tool: Tool, form: Format) -> dict[str, Any]:
         return {"type": "function", "function": {**about, "parameters": tool.input_schema}}
     if form == "anthropic":
         return {**about, "input_schema": tool.input_schema}
-    schemas = {"inputSchema": tool.input_schema, "outputSchema": tool.output_schema}
+    schemas = {"inputSchema": tool.input_schema}
+    if tool.output_schema:
+        schemas["outputSchema"] = tool.output_schema
     return {**about, **schemas, "annotations": annotations_of(tool)}

@@ -61,14 +61,20 @@ def test_a_change_without_an_object_or_its_state_cannot_be_declared() -> None:
 def test_each_operation_has_a_summary_an_object_and_checked_arguments(plugin: Plugin, name: str) -> None:
     declared = OPERATIONS[name]
     assert declared.summary.endswith(".")
-    assert hasattr(declared.given, declared.object_)
+    assert bool(declared.object_) == (declared.effect == "changes")
+    assert not declared.object_ or hasattr(declared.given, declared.object_)
     refused = error_of(plugin, name, owner("ada", "python"), no_such_argument=1)
     assert refused.code == "invalid_arguments"
     assert "no_such_argument" in [each["field"] for each in refused.details["errors"]]
 
 
-@pytest.mark.parametrize("name", all_operations())
-def test_an_operation_is_refused_without_its_permission_and_the_refusal_is_recorded(plugin: Plugin, name: str) -> None:
+@pytest.mark.parametrize("name", [name for name, each in all_operations().items() if each.effect == "reads"])
+def test_what_only_reads_is_refused_without_its_permission_too(plugin: Plugin, name: str) -> None:
+    assert error_of(plugin, name, Caller("eve", "person", "rest", frozenset(["write"]))).code == "permission_denied"
+
+
+@pytest.mark.parametrize("name", [name for name, each in all_operations().items() if each.effect == "changes"])
+def test_a_change_is_refused_without_its_permission_and_the_refusal_is_recorded(plugin: Plugin, name: str) -> None:
     asked = {"namespace": "mayros"} if name == "registry.maintain" else {"skill": NAME}
     assert error_of(plugin, name, Caller("eve", "person", "rest"), **asked).code == "permission_denied"
     last = records(plugin)[0]

@@ -81,7 +81,8 @@ def test_every_schema_is_a_valid_json_schema_of_an_object() -> None:
     for tool in own_tools().values():
         for schema in (tool.input_schema, tool.output_schema):
             meta.validate(schema)
-            assert schema["type"] == "object"
+            assert schema.get("type") == "object" or schema == {}
+        assert tool.input_schema
 
 
 def test_no_offered_schema_has_a_choice_at_the_top_level() -> None:

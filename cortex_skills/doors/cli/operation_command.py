@@ -21,7 +21,7 @@ import click
 from cortex_skills.doors.cli.commands import Command
 from cortex_skills.doors.cli.options import Common
 from cortex_skills.doors.cli.output import Output
-from cortex_skills.operations.operation import Operation
+from cortex_skills.operations.operation import Operation, View
 
 
 def command_of(
@@ -35,7 +35,7 @@ def command_of(
     Args:
         operation: which.
         name: of the command; by default the last part of the name of the operation.
-        show: writes the answer, as JSON, for a person; by default a table or the members by name.
+        show: writes the answer, as JSON, for a person; by default its text, a table, or the members by name.
     """
     types = get_type_hints(operation.given, include_extras=True)
     params = [_parameter(each, types[each.name]) for each in fields(operation.given)]
@@ -43,8 +43,10 @@ def command_of(
     def run(common: Common, **given: Any) -> None:
         with common.plugin(reads=operation.effect == "reads") as plugin:
             answer = plugin.operate(operation, door="command", **{k: v for k, v in given.items() if v is not None})
-        document = operation.to_json(answer)
-        common.out.answer(document, lambda: (show or _show)(common.out, document))
+            document = operation.to_json(answer)
+            text = answer.text(None) if isinstance(answer, View) and not common.out.as_json else None
+        shown = (show or _show) if text is None else (lambda out, _: out.text(text))
+        common.out.answer(document, lambda: shown(common.out, document))
 
     return Command(
         name or operation.name.rpartition(".")[2].replace("_", "-"),
@@ -63,7 +65,7 @@ def _parameter(member: Field[Any], type_: Any) -> click.Parameter:
     is_list = get_origin(plain) in (tuple, list)
     if member.default is MISSING and member.default_factory is MISSING:
         return click.Argument([member.name], type=values, metavar=member.name.upper(), nargs=-1 if is_list else 1)
-    option = f"--{member.name.replace('_', '-')}"
+    option = f"--{member.name.rstrip('_').replace('_', '-')}"
     if plain is bool:
         return click.Option([option, member.name], is_flag=True, default=None, help=about)
     return click.Option([option, member.name], type=values, multiple=is_list, default=None, help=about)

@@ -40,6 +40,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.gate.result import Result, failed
 from cortex_skills.operations.caller import Caller
 from cortex_skills.runtime.log import LISTENER
+from cortex_skills.tools import tool_named
 from cortex_skills.tools.base import CALLER
 from cortex_skills.tools.wording import SAMPLER
 
@@ -173,7 +174,7 @@ class _Handlers:
         for extension in self._extensions:
             result = await extension.answered(ctx, result, caller, partial(self._run, ctx, caller=caller))
         await self.logs.send(ctx, lines)
-        return tools.answer(result)
+        return tools.answer(result, tool_named(params.name, self._plugin.tool_sources))
 
     async def subscribe(self, ctx: _Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
         uri = str(params.uri)

@@ -7,7 +7,8 @@ Rules kept here:
   several are active;
 - a failure is a result with `isError`; its code is in the text and in the structured content;
 - an answer is not longer than hosts take (`long_answers`);
-- a host may show the structured content to a model, so it holds nothing that is withheld from the text.
+- a host may show the structured content to a model, so it holds nothing that is withheld from the text; a tool whose
+  text has all of the answer has no structured content, so that no host shows both.
 """
 
 from __future__ import annotations
@@ -57,8 +58,11 @@ def refused(tool: str, caller: SessionCaller, sources: Iterable[ToolSource]) -> 
     return CortexError("permission_denied", f"{tool} writes, and this token may not write", hint=hint)
 
 
-def answer(result: Result) -> types.CallToolResult:
-    """The result of a call, not longer than hosts take."""
+def answer(result: Result, tool: Tool | None = None) -> types.CallToolResult:
+    """The result of a call of a tool, not longer than hosts take."""
+    if tool is not None and not tool.output_schema and not result.is_error:
+        text = shortened(Result(result.text, {})).text
+        return types.CallToolResult(content=[types.TextContent(text=text)])
     text = f"{result.code}: {result.text}" if result.is_error else result.text
     shown = shortened(Result(text, _for_a_model(result.details)))
     return types.CallToolResult(
@@ -94,6 +98,6 @@ def _described(tool: Tool, acting: list[str], active: int, caller: SessionCaller
         name=model_name(tool.name),
         description=tool.description,
         input_schema={**given, "properties": properties, **({"required": required} if required else {})},
-        output_schema=tool.output_schema,
+        output_schema=tool.output_schema or None,
         annotations=types.ToolAnnotations.model_validate(annotations_of(tool)),
     )

@@ -16,11 +16,10 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, NotRequired, Union, get_args, get_origin, get_type_hints
 
 from pydantic import ConfigDict
-from pydantic.alias_generators import to_camel
 from typing_extensions import TypedDict
 
 from cortex_skills.doors.rest.model_types import BOOLEAN_FROM_QUERY, FROM_QUERY, Namespace, NamespaceQuery
-from cortex_skills.operations.operation import Operation
+from cortex_skills.operations.operation import Operation, wire_name
 
 
 class WireArguments:
@@ -41,10 +40,10 @@ class WireArguments:
         types = get_type_hints(self._given, include_extras=True)
         in_path = re.findall(r"\{(\w+)\}", path)
         self.path_types = {name: types[name] for name in in_path}
-        self._names = {to_camel(each.name): each.name for each in fields(self._given) if each.name not in in_path}
+        self._names = {wire_name(each.name): each.name for each in fields(self._given) if each.name not in in_path}
         self._types = {wire: _on_wire(types[name]) for wire, name in self._names.items()}
         self._optional = {
-            to_camel(each.name)
+            wire_name(each.name)
             for each in fields(self._given)
             if each.default is not MISSING or each.default_factory is not MISSING
         }
