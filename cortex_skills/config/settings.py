@@ -122,6 +122,14 @@ class ToolSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphSettings:
+    """How the graph is shown (`graph`): properties that name things, and the languages of the readers."""
+
+    labels: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class AuditSettings:
     """The journal of calls (`audit`), and whether texts that were removed from enrichments are kept, and where."""
 
@@ -242,6 +250,7 @@ class Config:
     proofs: Proofs = field(default_factory=Proofs)
     registry: Registry = Registry()
     tools: ToolSettings = ToolSettings()
+    graph: GraphSettings = GraphSettings()
     finder: FinderSettings = FinderSettings()
     audit: AuditSettings = AuditSettings()
     learning: Learning = Learning()

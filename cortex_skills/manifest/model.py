@@ -54,6 +54,10 @@ DEFAULT_TOOLS = (
     "shell_safe",
     "http_get",
     "approval_status",
+    "graph_overview",
+    "graph_find",
+    "graph_describe",
+    "graph_sparql",
 )
 
 

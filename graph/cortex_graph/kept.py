@@ -6,7 +6,7 @@ Rules kept here:
 - when the graph was written to since, it is made again in the background. That takes at most a twentieth of the time:
   after one of 3 s the next one begins a minute later, also in another process;
 - a summary that took long is kept in the index graph, too, so that the next process begins with it;
-- what is not known is never stated: a summary has the moment at which it was made, `is_current` says whether it is
+- what is not known is never stated: a summary has the moment at which it was made, `is_current` is whether it is
   known that nothing was written since, and `is_exact` whether everything was read;
 - on stores without revisions it is made again after a minute.
 """
@@ -84,7 +84,6 @@ class KeptSummary(ABC, Generic[S]):
 
         Raises:
             GraphUnavailable: the store does not answer.
-
         """
         revision = self._current_revision()
         if not self._is_read:

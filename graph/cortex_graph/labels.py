@@ -53,9 +53,8 @@ class Labels:
 
     Args:
         graph: the graph.
-        languages: of the reader, the best one first; a tag also stands for its longer forms, and they for it.
+        languages: of the reader, the best one first; a tag also matches its longer forms, and they match it.
         properties: properties that name things, before those of `LABELS`.
-
     """
 
     def __init__(

@@ -177,7 +177,6 @@ class NamespacedGraph:
 
         Raises:
             InvalidArguments: it is no name.
-
         """
         node = self.names.node(name, field)
         prefix = name.partition(":")[0]

@@ -46,7 +46,7 @@ class Prefixes:
         self._aged_s = _AGED_S if store.keeps_order else _AGED_ON_SERVERS_S
 
     def kept(self) -> Mapping[str, str]:
-        """Return the prefixes of imported files, and the starts of the IRIs that they stand for."""
+        """Return the prefixes of imported files, and the starts of the IRIs that they abbreviate."""
         if time.monotonic() - self._read_at >= self._aged_s:
             self._kept = self._read()
             self._read_at = time.monotonic()
@@ -62,7 +62,6 @@ class Prefixes:
 
         Args:
             quoted: returns a text in quotes.
-
         """
         return TurtleTerms(self.all(), self._own, quoted)
 

@@ -4,7 +4,7 @@ Rules kept here:
 - it is read from the data, with the queries of `counting.py`: in processes of their own, with a time limit, and with
   lower bounds when they take too long (`is_exact`);
 - a subject of several classes counts in each of them; one without a class, in the class None;
-- a summary is bounded, whatever the graph: the most used classes, predicates and kinds of values.
+- a summary is bounded, also of a large graph: the most used classes, predicates and kinds of values.
 
     >>> from cortex_graph import NamespacedGraph, open_store
     >>> graph = NamespacedGraph(open_store("memory:"), "mayros")
@@ -42,7 +42,7 @@ ByClass = NamedNode | None
 
 
 @dataclass(frozen=True, slots=True)
-class ValueKind:
+class KindInUse:
     """Values of a predicate that are of one kind.
 
     Attributes:
@@ -51,7 +51,6 @@ class ValueKind:
         is_node: whether they are nodes.
         example: the beginning of the text, or the IRI, of one of them.
         language: of the example.
-
     """
 
     kind: NamedNode
@@ -71,14 +70,13 @@ class PredicateInUse:
         triples: how many values they have together.
         most: the largest number of values of one of them.
         values: the kinds of the values, the most frequent first.
-
     """
 
     predicate: NamedNode
     subjects: int
     triples: int
     most: int
-    values: tuple[ValueKind, ...]
+    values: tuple[KindInUse, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,6 @@ class ClassInUse:
         node: the class; None for the subjects without one.
         subjects: how many there are.
         predicates: the most used first.
-
     """
 
     node: ByClass
@@ -109,7 +106,6 @@ class SchemaInUse:
         is_exact: whether all of it was read; otherwise the numbers are lower bounds.
         is_current: whether it is known that nothing was written since.
         counted_at: when it was read; None while the first reading is under way.
-
     """
 
     triples: int = 0
@@ -132,7 +128,6 @@ def read_schema(store: GraphStore, names: Names, cancel: UntilExit | None = None
 
     Raises:
         GraphError: a query failed.
-
     """
     now = datetime.now(UTC)
     counter = GraphCounter(store, names.graph, cancel)
@@ -144,7 +139,7 @@ def read_schema(store: GraphStore, names: Names, cancel: UntilExit | None = None
         f"{{ SELECT ?s ?p (COUNT(?o) AS ?values) {{ ?s ?p ?o }} GROUP BY ?s ?p }} {_CLASS}",
         f"GROUP BY ?c ?p {_FIRST} LIMIT {MAX_PREDICATES}",
     )
-    kinds: dict[tuple[ByClass, Any], list[ValueKind]] = defaultdict(list)
+    kinds: dict[tuple[ByClass, Any], list[KindInUse]] = defaultdict(list)
     for row in counter.rows("SELECT ?c ?p ?k ?is_node (COUNT(?o) AS ?n) (SAMPLE(?text) AS ?e)", _VALUES, _OF_VALUES):
         kinds[_node(row["c"]), row["p"]].append(_kind(row))
     predicates: dict[ByClass, list[PredicateInUse]] = defaultdict(list)
@@ -226,13 +221,13 @@ _OF_VALUES = f"GROUP BY ?c ?p ?k ?is_node {_FIRST} LIMIT {2 * MAX_PREDICATES}"
 _LANGUAGES = "?s ?p ?o BIND(LANG(?o) AS ?l) FILTER(?l != '')"
 
 
-def _kind(row: dict[str, object]) -> ValueKind:
+def _kind(row: dict[str, object]) -> KindInUse:
     is_node, text = _text(row["is_node"]) == "true", _text(row["e"])
     kind = _node(row["k"]) or RESOURCE
     if is_node:
-        return ValueKind(kind, _whole(row["n"]), True, text)
+        return KindInUse(kind, _whole(row["n"]), True, text)
     language, _, text = text.partition(" ")
-    return ValueKind(kind, _whole(row["n"]), False, text, "" if language == _NO_LANGUAGE else language)
+    return KindInUse(kind, _whole(row["n"]), False, text, "" if language == _NO_LANGUAGE else language)
 
 
 def _written(use: PredicateInUse) -> list[Any]:
@@ -242,7 +237,7 @@ def _written(use: PredicateInUse) -> list[Any]:
 
 def _use(document: list[Any]) -> PredicateInUse:
     predicate, subjects, triples, most, values = document
-    kinds = [ValueKind(NamedNode(kind), int(n), bool(node), str(e), str(tag)) for kind, n, node, e, tag in values]
+    kinds = [KindInUse(NamedNode(kind), int(n), bool(node), str(e), str(tag)) for kind, n, node, e, tag in values]
     return PredicateInUse(NamedNode(predicate), int(subjects), int(triples), int(most), tuple(kinds))
 
 

@@ -62,7 +62,6 @@ class TurtleTerms:
         prefixes: prefix → start of the IRIs.
         encoded: those of them whose names are encoded (`Names`).
         quoted: returns a text in quotes.
-
     """
 
     def __init__(

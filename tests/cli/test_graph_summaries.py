@@ -82,18 +82,23 @@ def test_recent_has_pages(graph, filled):
 
 
 def test_describe_groups_what_is_stated_and_where_the_name_is_used(graph):
-    assert graph("describe", "box").stdout == "mayros:box\nused by\npredicate\tsubject\nmayros:in\tmayros:nails\n"
+    assert graph("describe", "box").stdout.splitlines() == [
+        "mayros:box",
+        "used by",
+        '  mayros:in mayros:nails "Nails \\u001b[31m" [1]',
+        "[1] asserted by agent a1, skill shop 1.0.0, 2026-01-01T01:00:00",
+    ]
     assert graph("describe", "nails").stdout.splitlines() == [
-        "mayros:nails",
-        "predicate\tobject",
-        'rdfs:label\t"Nails \\u001b[31m"',
-        "mayros:in\tmayros:box",
+        'mayros:nails "Nails \\u001b[31m"',
+        '  rdfs:label "Nails \\u001b[31m" [1]',
+        "  mayros:in mayros:box [2]",
+        "[1] asserted by agent a0, skill shop 1.0.0, 2026-01-01T00:00:00",
+        "[2] asserted by agent a1, skill shop 1.0.0, 2026-01-01T01:00:00",
     ]
     assert graph("describe", "rdfs:label").stdout.splitlines() == [
         "rdfs:label",
-        "as a predicate",
-        "subject\tobject",
-        'mayros:nails\t"Nails \\u001b[31m"',
+        "as a predicate: 1 triples",
+        '  mayros:nails "Nails \\u001b[31m" "Nails \\u001b[31m"',
     ]
     document = graph("describe", "box", "--json").json
     assert (document["incoming"]["count"], document["asPredicate"]["count"]) == (1, 0)
@@ -109,9 +114,10 @@ def test_more_triples_than_the_limit_are_counted(run, tmp_path):
     (tmp_path / "many.ttl").write_text("".join(f"<urn:a> <urn:p> {number} ." for number in range(9)))
     run("graph", "import", tmp_path / "many.ttl", "--store", tmp_path / "store")
     shown = run("graph", "describe", "urn:a", "--limit", 2, "--store", tmp_path / "store").stdout
-    assert shown.splitlines()[-1] == "urn:p\t(7 others)"
+    assert shown.splitlines()[1].endswith(", (7 more)")
     used = run("graph", "describe", "urn:p", "--limit", 2, "--store", tmp_path / "store").stdout
-    assert used.splitlines()[-1] == "(7 others)\t"
+    assert used.splitlines()[1:2] == ["as a predicate: 9 triples"]
+    assert len(used.splitlines()) == 4
 
 
 def test_show_takes_the_first_digits_of_an_id(graph, filled):

@@ -24,6 +24,8 @@ NO_PATHS = {
     "finder.endpoint",
     "finder.key_variable",
     "finder.model",
+    "graph.labels",
+    "graph.languages",
     "learning.endpoint",
     "learning.key_variable",
     "learning.model",

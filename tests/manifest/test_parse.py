@@ -63,7 +63,7 @@ def test_a_minimal_semantic_block_gets_the_defaults(semantic):
 
 
 def test_the_default_tools_are_those_of_the_plugin_the_core_actions_and_three_more():
-    assert len(DEFAULT_TOOLS) == 32
+    assert len(DEFAULT_TOOLS) == 36
     assert {"hub_search", "hub_verify", "mesh_request_knowledge", "approval_status"} | CORE_IDS < set(DEFAULT_TOOLS)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from tests.proofs.logic.conftest import PREFIXES
 
 TEXTS = ["the code of the safe is 1234", *(f"note {number} of the other agent" for number in range(149))]
 TEXT = vocabulary.MEMORY_TEXT.value
+TIME = re.compile(r"202\d-\d\d-\d\dT[\d:.]+Z?")
 # An ID as earlier versions made it: without a key, so that whoever guesses the text knows it.
 GUESSED = hashlib.sha256(json.dumps(["a2", TEXTS[0]]).encode()).hexdigest()[:32]
 COUNTING = f"""{PREFIXES}:S a sh:NodeShape ; sh:targetSubjectsOf :sealed ; sh:sparql [ sh:message "too many" ;
@@ -131,6 +133,14 @@ def calls(known: list[str]) -> dict[str, list[dict[str, Any]]]:
         "skill_memory_remember": [{"text": TEXTS[0]}],
         "skill_request_zk_proof": [statement, {**statement, "object": TEXTS[0]}],
         "skill_verify_zk_proof": [{"proofId": one} for one in known if len(one) == 64],
+        "graph_find": [{"text": text} for text in (TEXTS[0], "agent a2", "code of the safe", subjects[0])],
+        "graph_overview": [{}, {"class": TEXT}],
+        "graph_describe": [{"name": name} for name in (*subjects, TEXT, "agent:a2", "s0")],
+        "graph_sparql": [
+            {"query": "SELECT * { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }", "limit": 1000},
+            {"query": f'SELECT * {{ ?s ?p ?o FILTER(CONTAINS(STR(?o), "{TEXTS[0]}")) }}'},
+            {"query": f"DESCRIBE <{TEXT}>"},
+        ],
         **{tool: [arguments] for tool, arguments in REGISTRY.items()},
     }
 
@@ -150,8 +160,11 @@ def pages(plugin: Plugin, size: int) -> Iterator[str]:
 def answers(plugin: Plugin, known: list[str]) -> list[str]:
     asked = calls(known)
     assert asked.keys() == own_tools().keys(), "a new tool needs its arguments here"
+    plugin.graph.schema.latest(60.0)
     found = [
-        json.dumps([tool, arguments, result.code, result.text, result.details])
+        re.sub(
+            r"202\d-\d\d-\d\dT[\d:.]+Z?", "", json.dumps([tool, arguments, result.code, result.text, result.details])
+        )
         for tool, each in asked.items()
         for arguments in each
         for result in [plugin.call(tool, arguments)]

@@ -43,6 +43,9 @@ BEYOND_SCHEMAS = {
     "data",  # how long the text of a JSON value is
 }
 BEYOND_SCHEMAS_OF = {
+    "graphFind": {"class"},  # which classes there are, and what SPARQL is
+    "graphOverview": {"class"},
+    "graphSparql": {"query"},
     "submitProof": {"subject", "predicate", "proof_type", "rules"},  # that they are those of the proof
 }
 

@@ -5,6 +5,12 @@ from cortex_skills.feature import Feature
 FEATURE = Feature(
     name="graph",
     rank=10,
+    operations=(
+        "cortex_skills.features.graph.looking.schema_overview",
+        "cortex_skills.features.graph.looking.entity_search",
+        "cortex_skills.features.graph.looking.description",
+        "cortex_skills.features.graph.looking.sparql_rows",
+    ),
     tools=("cortex_skills.features.graph.tools",),
     rest=(
         "cortex_skills.features.graph.rest.triples",
@@ -12,10 +18,16 @@ FEATURE = Feature(
         "cortex_skills.features.graph.rest.queries",
         "cortex_skills.features.graph.rest.stats",
         "cortex_skills.features.graph.rest.overview",
+        "cortex_skills.features.graph.rest.looking",
     ),
     commands={
         "Keep the graph": {
             "graph": "cortex_skills.features.graph.cli:graph",
+        },
+        "Inspect": {
+            "graph overview": "cortex_skills.features.graph.cli.looking:OVERVIEW",
+            "graph find": "cortex_skills.features.graph.cli.looking:FIND",
+            "graph describe": "cortex_skills.features.graph.cli.looking:DESCRIBE",
         },
     },
 )

@@ -20,7 +20,6 @@ from cortex_skills.doors.cli.output import counted
 from cortex_skills.doors.cli.path_types import GivenPath
 from cortex_skills.doors.cli.standard_input import standard_input
 from cortex_skills.features.graph.cli.streams import Visible, standard_output
-from cortex_skills.features.graph.cli.term_text import shown_term, with_prefixes
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph, QueryAnswer
@@ -119,8 +118,8 @@ def _table(common: Common, graph: NamespacedGraph, answer: QueryAnswer) -> None:
     if isinstance(found, QueryBoolean):
         common.out.line("true" if found else "false")
         return
-    columns, names = [variable.value for variable in found.variables], with_prefixes(graph.names)
-    rows = [["" if row[name] is None else shown_term(row[name], names) for name in columns] for row in found]
+    columns, terms = [variable.value for variable in found.variables], graph.prefixes.terms()
+    rows = [["" if row[name] is None else terms.written(row[name]) for name in columns] for row in found]
     common.out.table(columns, rows)
     if not rows:
         common.out.note("no rows")

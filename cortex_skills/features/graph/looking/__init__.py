@@ -1,0 +1,1 @@
+"""Looking at a graph: what it has, what something is, and queries; operations, and their texts for models."""

@@ -1,0 +1,35 @@
+"""The graph that an operation reads, and the labels in it, for its caller."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from annotated_types import Len
+
+from cortex_graph import NamespacedGraph
+from cortex_graph.as_of import as_of
+from cortex_graph.exceptions import invalid
+from cortex_graph.labels import Labels
+from cortex_skills.operations.operation import Described, OperationCall
+
+AsOf = Annotated[str, Len(1, 64), Described("The graph as of a date or time (RFC 3339).")]
+Undated = Annotated[Literal["include", "exclude"], Described("With asOf: triples whose time is not known.")]
+
+
+def graph_of(call: OperationCall, moment: str | None, undated: str | None) -> NamespacedGraph:
+    """The graph of a call, as of a moment if one is given.
+
+    Raises:
+        InvalidArguments: it is no moment.
+    """
+    if moment is None:
+        if undated is not None:
+            raise invalid("undated", "is for the graph as of a moment", hint="give asOf, too")
+        return call.host.graph
+    return as_of(call.host.graph, moment, undated or "include")
+
+
+def labels_in(call: OperationCall, graph: NamespacedGraph) -> Labels:
+    """Looks up labels for the caller."""
+    settings = call.host.config.graph
+    return Labels(graph, settings.languages, [graph.node_of(name, "graph.labels") for name in settings.labels])

@@ -1,0 +1,118 @@
+"""What is stated of a thing as a model reads it.
+
+Rules kept here:
+- it has at most `OF_TEXT` tokens: of a large thing fewer values of each predicate are shown, then fewer predicates, and
+  the numbers of the others are there;
+- records that are equal are written once, with a number in brackets behind their values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pyoxigraph import NamedNode
+
+from cortex_graph.neighbourhood import COUNTED, Direction, PredicateGroup
+from cortex_skills.enrichment.policy import Policy
+from cortex_skills.features.graph.looking.model_terms import ModelTerms, letters
+from cortex_skills.features.graph.looking.token_estimate import tokens_of
+
+if TYPE_CHECKING:
+    from cortex_skills.features.graph.looking.description import Description, Origin
+
+OF_TEXT = 1_500  # tokens
+# Values of each predicate, predicates of each direction, characters of a text: the first that fits is taken.
+_LEVELS = (
+    (100, 100, 2000),
+    (100, 100, 300),
+    (7, 60, 200),
+    (4, 40, 150),
+    (2, 30, 100),
+    (1, 20, 80),
+    (1, 8, 60),
+    (0, 8, 60),
+)
+
+
+def describe_text(description: Description, policy: Policy | None) -> str:
+    """The text."""
+    text = ""
+    for level in _LEVELS:
+        text = _DescriptionText(description, policy, *level).written()
+        if policy is None or tokens_of(text) <= OF_TEXT:
+            break
+    return text
+
+
+class _DescriptionText:
+    def __init__(self, of: Description, policy: Policy | None, values: int, predicates: int, of_text: int) -> None:
+        self._of = of
+        self._values = values
+        self._predicates = predicates
+        self._terms = ModelTerms(of.graph, policy, of_text)
+        self._records: dict[str, int] = {}
+
+    def written(self) -> str:
+        found = self._of.found
+        lines = [self._name(found.node)]
+        lines += self._direction(found.outgoing)
+        if found.incoming.count:
+            lines += ["used by", *self._direction(found.incoming)]
+        if self._of.uses:
+            lines += self._as_predicate()
+        lines += [f"[{number}] {record}" for record, number in self._records.items()]
+        hidden = any(len(group.rows) > self._values for group in (*found.outgoing.groups, *found.incoming.groups))
+        if hidden or any(group.count > len(group.rows) for group in (*found.outgoing.groups, *found.incoming.groups)):
+            lines.append("graph_sparql returns all values of a predicate.")
+        return "\n".join(lines)
+
+    def _direction(self, direction: Direction) -> Iterator[str]:
+        for group in direction.groups[: self._predicates]:
+            yield f"  {self._name(group.predicate)} {self._group(group)}"
+        hidden = direction.predicates - min(len(direction.groups), self._predicates)
+        if hidden:
+            yield f"  ({hidden}{'' if direction.is_complete else ' or more'} other predicates)"
+        elif not direction.is_complete:
+            yield "  (there may be other predicates)"
+
+    def _group(self, group: PredicateGroup) -> str:
+        key = group.predicate.value
+        shown = [self._value(row.term, key, row.triple_id) for row in group.rows[: self._values]]
+        hidden = group.count - len(shown)
+        more = f"{hidden:,}{'' if group.is_exact else ' or more'}{' more' if shown else ' values'}"
+        return ", ".join([*shown, *([f"({more})"] if hidden else [])])
+
+    def _term(self, term: object, key: str) -> str:
+        return self._name(term) if isinstance(term, NamedNode) else self._terms.term(term, key)
+
+    def _value(self, term: object, key: str, triple_id: str) -> str:
+        shown = self._term(term, key)
+        origin = self._of.origins.get(triple_id)
+        if origin is None:
+            return shown
+        number = self._records.setdefault(self._record(origin), len(self._records) + 1)
+        return f"{shown} [{number}]"
+
+    def _record(self, origin: Origin) -> str:
+        record = origin.assertion
+        who = [f"agent {self._terms.label(record.agent)[1:-1]}"] if record.agent else []
+        if record.skill:
+            version = f" {self._terms.label(record.skill_version)[1:-1]}" if record.skill_version else ""
+            who.append(f"skill {self._terms.label(record.skill)[1:-1]}{version}")
+        when = [record.time[:19]] if record.time else []
+        proofs = [f"proofs (not checked here): {', '.join(origin.proofs)}"] if origin.proofs else []
+        return f"asserted by {', '.join([*who, *when, *proofs]) or 'unknown'}"
+
+    def _name(self, node: NamedNode) -> str:
+        shown, label = self._terms.node(node), self._of.labels.get(node)
+        if label is None or letters(label) in letters(node.value):
+            return shown
+        return f"{shown} {self._terms.label(label)}"
+
+    def _as_predicate(self) -> list[str]:
+        of = self._of
+        key = of.found.node.value
+        shown = [f"  {self._name(subject)} {self._term(term, key)}" for subject, term in of.examples[: self._values]]
+        uses = f"{of.uses:,}" if of.uses <= COUNTED else f"{COUNTED:,} or more"
+        return [f"as a predicate: {uses} triples", *shown]

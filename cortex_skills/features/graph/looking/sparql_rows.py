@@ -1,0 +1,290 @@
+"""`graph.sparql`: a SPARQL 1.1 query over the graph of a namespace, as a page of rows.
+
+Rules kept here:
+- the query reads the namespace and its records, and nothing else: no memories, no other namespace, no other server. A
+  graph that it names and may not read is an error, not an empty answer;
+- it has a time limit, and ends when its caller leaves; its answer is counted up to `MOST_COUNTED` rows, and the number
+  is stated as a lower bound beyond that;
+- a page begins where the one before ended: a cursor belongs to its query, and to no other one;
+- names that no triple has are pointed out when the answer is empty, with the nearest ones that are used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Annotated, NotRequired
+
+from annotated_types import Interval, Len
+from pyoxigraph import (
+    Literal,
+    NamedNode,
+    QueryBoolean,
+    QueryResultsFormat,
+    QuerySolutions,
+    RdfFormat,
+    Triple,
+    parse,
+    parse_query_results,
+)
+from typing_extensions import TypedDict
+
+from cortex_graph import NamespacedGraph
+from cortex_graph.exceptions import GraphError, InvalidArguments, invalid
+from cortex_graph.sparql import query_graphs
+from cortex_graph.sparql.query_names import names_in_query
+from cortex_graph.spelling import nearest
+from cortex_skills.enrichment.policy import RULE, Policy
+from cortex_skills.features.graph.looking.call_graph import AsOf, Undated, graph_of, labels_in
+from cortex_skills.features.graph.looking.sparql_text import sparql_text
+from cortex_skills.operations.operation import Described, OperationCall, operation
+
+ROWS = 50  # of a page, by default
+MOST_COUNTED = 10_000  # rows
+_MOST_BYTES = 16 << 20
+_MOST_NOTES = 3
+_CURSOR = re.compile(r"([0-9]{1,9})-([0-9a-f]{12})")
+_UNDECLARED = re.compile(r"the prefix `([^`]*):` is not declared")
+_EXPECTED = re.compile(r"expected (?:one of )?(.+)\Z", re.DOTALL)
+_SIGN = re.compile(r'"((?:[^"\\]|\\.)+)"')
+_STARTS = {
+    "a variable": {"?", "$"},
+    "a name or an IRI": {"<", ":"},
+    "a text, a number or a boolean": {'"', '"""', "'", "'''", "true", "false", "+", "-"},
+    "a blank node": {"_:", "[", "<<", "<<("},
+}
+_MOST_EXPECTED = 12
+_EXAMPLE = "for instance SELECT ?s ?o WHERE { ?s rdfs:label ?o } LIMIT 10"
+_NO_KEYWORD = re.compile(r"`([^`]+)` is no keyword")
+
+Cell = NamedNode | Literal | Triple | None
+
+
+@dataclass(frozen=True, slots=True)
+class PagedQuery:
+    """A query, and a page of its answer."""
+
+    query: Annotated[str, Len(1, 65_536), Described("SPARQL 1.1 SELECT, ASK, CONSTRUCT or DESCRIBE.")]
+    limit: Annotated[int, Interval(ge=1, le=1000), Described(f"Rows of a page, {ROWS}.")] | None = None
+    cursor: Annotated[str, Len(1, 64), Described("nextCursor of the page before.")] | None = None
+    as_of: AsOf | None = None
+    undated: Undated | None = None
+
+
+class SparqlDocument(TypedDict):
+    """A page of an answer: cells as in Turtle, null where a variable is unbound; or the answer of ASK."""
+
+    columns: list[str]
+    rows: list[list[str | None]]
+    boolean: NotRequired[bool]
+    total: int
+    totalIsExact: bool
+    nextCursor: str | None
+    notes: list[str]
+    prefixes: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SparqlAnswer:
+    """A page of the answer of a query.
+
+    Attributes:
+        graph: the graph.
+        columns: the variables; `subject`, `predicate` and `object` of CONSTRUCT and DESCRIBE.
+        rows: the terms.
+        first: how many rows come before them.
+        total: how many rows the answer has; at least so many if `is_exact` is false.
+        is_exact: whether all rows were counted.
+        digest: of the query, for cursors.
+        boolean: the answer of ASK; None of other queries.
+        labels: of nodes in the rows.
+        notes: what the reader should know about the answer.
+        is_limited: whether the caller chose the number of rows.
+    """
+
+    graph: NamespacedGraph
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    first: int
+    total: int
+    is_exact: bool
+    digest: str
+    boolean: bool | None
+    labels: dict[NamedNode, str]
+    notes: tuple[str, ...] = ()
+    is_limited: bool = False
+
+    def cursor(self, shown: int) -> str | None:
+        """The cursor of the page after so many rows of this one; None if there are no more."""
+        end = self.first + shown
+        return f"{end}-{self.digest}" if end < self.total or not self.is_exact else None
+
+    def text(self, policy: Policy | None = RULE) -> str:
+        """The page for a model; for a person without a policy."""
+        return sparql_text(self, policy)
+
+    def document(self) -> SparqlDocument:
+        """The page as JSON."""
+        terms = self.graph.prefixes.terms()
+        document: SparqlDocument = {
+            "columns": list(self.columns),
+            "rows": [[None if cell is None else terms.written(cell) for cell in row] for row in self.rows],
+            "total": self.total,
+            "totalIsExact": self.is_exact,
+            "nextCursor": self.cursor(len(self.rows)),
+            "notes": list(self.notes),
+            "prefixes": {prefix: start for prefix, start in self.graph.prefixes.all().items() if prefix in terms.used},
+        }
+        if self.boolean is not None:
+            document["boolean"] = self.boolean
+        return document
+
+
+@operation("graph.sparql", effect="reads", permission="read")
+def sparql(call: OperationCall, given: PagedQuery) -> SparqlAnswer:
+    """Query the graph with SPARQL 1.1, and return a page of the rows."""
+    graph = graph_of(call, given.as_of, given.undated)
+    digest = hashlib.sha256(f"{graph.namespace}\0{given.as_of}\0{given.query}".encode(errors="replace")).hexdigest()[
+        :12
+    ]
+    first = _offset(given.cursor, digest)
+    most = given.limit or ROWS
+    try:
+        names = names_in_query([graph], given.query)
+        names.check_graphs([graph.names.graph, graph.names.provenance_graph])
+        found = query_graphs(
+            graph.store,
+            [graph],
+            given.query,
+            results=QueryResultsFormat.TSV,
+            graphs_format=RdfFormat.N_TRIPLES,
+            timeout_s=call.host.config.cortex.query_timeout_ms / 1000,
+            cancel=call.cancel,
+        )
+    except InvalidArguments as error:
+        raise _explained(graph, given.query, error) from None
+    is_graph = isinstance(found.form, RdfFormat)
+    head, lines, count, is_whole = _page(found.chunks, first, most, has_head=not is_graph)
+    columns, rows, boolean = _triples(lines) if is_graph else _solutions(head, lines)
+    notes = [f"The result may be wrong: {warning}" for warning in found.warnings]
+    if not count and boolean is None:
+        notes += _unused(graph, names.nodes)
+    labels = labels_in(call, graph).of(cell for row in rows for cell in row)
+    return SparqlAnswer(
+        graph, columns, rows, first, count, is_whole, digest, boolean, labels, tuple(notes), given.limit is not None
+    )
+
+
+def _offset(cursor: str | None, digest: str) -> int:
+    if cursor is None:
+        return 0
+    found = _CURSOR.fullmatch(cursor)
+    if found is None or found[2] != digest:
+        raise invalid("cursor", "is not one of this query", hint="give the nextCursor of the page before, or none")
+    return int(found[1])
+
+
+def _page(
+    chunks: Generator[bytes, None, None], first: int, most: int, *, has_head: bool
+) -> tuple[bytes, list[bytes], int, bool]:
+    """The first line, the lines of a page, how many lines there are, and whether that is all of them."""
+    head, lines, rest = b"", list[bytes](), b""
+    count, size = -1 if has_head else 0, 0
+    with closing(chunks):
+        for chunk in chunks:
+            *whole, rest = (rest + chunk).split(b"\n")
+            for line in whole:
+                if count < 0:
+                    head = line
+                elif first <= count < first + most:
+                    lines.append(line)
+                count += 1
+            size += len(chunk)
+            if count > first + most and (count >= MOST_COUNTED or size > _MOST_BYTES):
+                return head, lines, max(0, count), False
+    if rest:  # the answer of ASK has no end of line
+        head, count = (rest, 0) if count < 0 else (head, count + 1)
+    return head, lines, max(0, count), True
+
+
+def _solutions(
+    head: bytes, lines: Sequence[bytes]
+) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...], bool | None]:
+    found = parse_query_results(
+        b"\n".join([head, *lines, b""]) if lines or b"?" in head else head, QueryResultsFormat.TSV
+    )
+    if isinstance(found, QueryBoolean):
+        return (), (), bool(found)
+    assert isinstance(found, QuerySolutions)  # noqa: S101 - the format has no graphs
+    names = tuple(variable.value for variable in found.variables)
+    return names, tuple(tuple(row[name] for name in names) for row in found), None
+
+
+def _triples(lines: Iterable[bytes]) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...], None]:
+    quads = parse(b"\n".join(lines), RdfFormat.N_TRIPLES, lenient=True)
+    rows = tuple((quad.subject, quad.predicate, quad.object) for quad in quads)
+    return ("subject", "predicate", "object"), rows, None
+
+
+def _known(graph: NamespacedGraph) -> dict[str, NamedNode]:
+    """The classes and predicates that are used, by their names."""
+    terms = graph.prefixes.terms()
+    schema = graph.schema.latest(wait_s=1.0)
+    nodes = {use.predicate for each in schema.classes for use in each.predicates}
+    nodes |= {each.node for each in schema.classes if each.node is not None}
+    return {terms.node(node.value): node for node in sorted(nodes, key=lambda node: node.value)}
+
+
+def _near(graph: NamespacedGraph, word: str) -> list[str]:
+    """The names of classes and predicates whose last part is like a word."""
+    names = _known(graph)
+    by_part: dict[str, str] = {}
+    for name in names:
+        by_part.setdefault(_last_part(name), name)
+    return [by_part[part] for part in nearest(_last_part(word), by_part, _MOST_NOTES)]
+
+
+def _last_part(name: str) -> str:
+    return re.split(r"[:/#]", name.strip("<>"))[-1]
+
+
+def _unused(graph: NamespacedGraph, nodes: Iterable[NamedNode]) -> list[str]:
+    """Notes about the names of a query that no triple has."""
+    notes: list[str] = []
+    terms = graph.prefixes.terms()
+    for node in nodes:
+        if len(notes) < _MOST_NOTES and not graph.has_node(node):
+            near = _near(graph, node.value)
+            meant = f"; near names that are used: {', '.join(near)}" if near else ""
+            notes.append(f"No triple has {terms.node(node.value)}{meant}.")
+    return notes
+
+
+def _in_words(listed: str) -> str:
+    """What a parser expects, from its list of characters and words."""
+    signs = [sign.replace('\\"', '"') for sign in _SIGN.findall(listed)]
+    words = [word for word, starts in _STARTS.items() if starts & set(signs)]
+    known = set().union(*_STARTS.values())
+    return (
+        ", ".join([*words, *(f"`{sign}`" for sign in signs if sign not in known)][:_MOST_EXPECTED]) or "something else"
+    )
+
+
+def _explained(graph: NamespacedGraph, query: str, error: InvalidArguments) -> GraphError:
+    """An error of a text, with what is expected in words, and the names that may have been meant."""
+    if (listed := _EXPECTED.search(error.message)) is not None:
+        message = f"{error.message[: listed.start()]}expected {_in_words(listed[1])}"
+        return InvalidArguments(message, hint=error.hint or _EXAMPLE, details=error.details)
+    found = _UNDECLARED.search(error.message) or _NO_KEYWORD.search(error.message)
+    if found is None:
+        return error
+    local = re.search(rf"(?<![\w-]){re.escape(found[1])}:([\w.-]+)", query)
+    near = _near(graph, local[1] if local else found[1])
+    if not near:
+        return error
+    return InvalidArguments(
+        error.message, hint=f"{error.hint}; names that are used: {', '.join(near)}", details=error.details
+    )

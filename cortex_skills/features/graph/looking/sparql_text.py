@@ -1,0 +1,74 @@
+"""A page of the answer of a query as a model reads it.
+
+Rules kept here:
+- a row is one line, its cells are separated by tabs, and written as in Turtle; a node has its label beside it, once on
+  a page, unless its name or the row has that text already;
+- a page that the caller did not give a number of rows has at most `OF_TEXT` tokens, any page at most `LONGEST`; the
+  first line states which rows follow, of how many, and the last one how to get the next ones.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyoxigraph import Literal, NamedNode
+
+from cortex_skills.enrichment.policy import Policy
+from cortex_skills.features.graph.looking.model_terms import ModelTerms, letters
+from cortex_skills.features.graph.looking.token_estimate import tokens_of
+
+if TYPE_CHECKING:
+    from cortex_skills.features.graph.looking.sparql_rows import SparqlAnswer
+
+OF_TEXT = 2_300  # tokens
+LONGEST = 20_000
+
+
+def sparql_text(answer: SparqlAnswer, policy: Policy | None) -> str:
+    """The text."""
+    if answer.boolean is not None:
+        return "true" if answer.boolean else "false"
+    writer = _RowWriter(answer, policy)
+    lines: list[str] = []
+    left = LONGEST if answer.is_limited else OF_TEXT
+    for row in answer.rows:
+        line = writer.line(row)
+        left -= tokens_of(line) + len(row)
+        if left < 0 and lines and policy is not None:
+            break
+        lines.append(line)
+    text = [_heading(answer, len(lines)), *(["\t".join(answer.columns)] if lines else []), *lines, *answer.notes]
+    if cursor := answer.cursor(len(lines)):
+        text.append(f"more: cursor={cursor}")
+    return "\n".join(text)
+
+
+def _heading(answer: SparqlAnswer, shown: int) -> str:
+    total = (
+        f"{answer.total:,}{'' if answer.is_exact else '+'} row{'' if answer.total == 1 and answer.is_exact else 's'}"
+    )
+    if not shown:
+        return f"{total}, none after this cursor." if answer.total else "No rows."
+    if shown == answer.total and answer.is_exact:
+        return f"{total}:"
+    return f"{total}, {answer.first + 1:,} to {answer.first + shown:,}:"
+
+
+class _RowWriter:
+    def __init__(self, answer: SparqlAnswer, policy: Policy | None) -> None:
+        self._columns = answer.columns
+        self._labels = answer.labels
+        self._terms = ModelTerms(answer.graph, policy)
+        self._said: set[str] = set()
+
+    def line(self, row: tuple[object, ...]) -> str:
+        texts = {letters(cell.value) for cell in row if isinstance(cell, Literal)}
+        return "\t".join(self._cell(cell, name, texts) for cell, name in zip(row, self._columns, strict=True))
+
+    def _cell(self, cell: object, name: str, texts: set[str]) -> str:
+        shown = self._terms.term(cell, name)
+        label = self._labels.get(cell) if isinstance(cell, NamedNode) else None
+        if label is None or label in self._said or letters(label) in texts or letters(label) in letters(shown):
+            return shown
+        self._said.add(label)
+        return f"{shown} {self._terms.label(label)}"
