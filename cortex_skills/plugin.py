@@ -490,12 +490,12 @@ class Plugin:
         Raises:
             CortexError: `skill_not_found`; `invalid_arguments`.
         """
-        from cortex_skills.features.registry.parts import skills_to_use_in
+        from cortex_skills.features.registry.parts import registry_in
         from cortex_skills.features.registry.views import key_of
         from cortex_skills.gate.gate import checked_agent
 
         who = self.agent if agent is None else checked_agent(agent)
-        registry = self._host.part(skills_to_use_in)
+        registry = self._host.part(registry_in)
         key = key_of(name, registry.terms.names.namespace)
         registry.outcome(key, success=success, actor=who, note=note)
 

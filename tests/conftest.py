@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -46,3 +47,13 @@ def pytest_collection_finish() -> None:
     """Exclude the imported modules and the collected tests from garbage collection, since they live until the end."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="module")
+def no_package_skills() -> Iterator[None]:
+    """For tests about lists of other skills: registries without the skills of the package, which all others have."""
+    from cortex_skills.features.registry.package_view import PackageSkills
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cortex_skills.features.registry.package_skills.package_skills", lambda _: PackageSkills())
+        yield

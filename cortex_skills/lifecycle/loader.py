@@ -6,7 +6,7 @@ Rules kept here:
 - each step has its own error code, and nothing of a refused skill keeps running;
 - a folder of skills is loaded in the order of their dependencies: all of them or none, or those that are in order;
 - a skill near them that is not loaded, because it is deeper or its manifest has another name, is a warning;
-- features are told of a semantic skill that started, unless it is being developed;
+- features get each semantic skill that started, unless it is being developed;
 - a skill of agentskills.io without a semantic block is instructions and files: none of it is scanned or run, and it
   needs no signature, but one that it has must be valid;
 - a start can be interrupted from another thread, so that closing a host does not wait for it.

@@ -46,7 +46,7 @@ class OperationCall:
     """One run of an operation.
 
     Attributes:
-        caller: who asks.
+        caller: runs it.
         host: of the namespace that it concerns; `part` is what a feature keeps for it.
         about: its object, for the audit; an operation that names it itself, such as learning, corrects it.
         before: the state of the object before; one that names its object itself, and changes it, reads it again.

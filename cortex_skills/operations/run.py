@@ -2,7 +2,7 @@
 
 Rules kept here:
 - the permission, the arguments, the rate of the caller, the operation, the audit: in this order, and none is skipped;
-- the rate is that of who is known by the name that the interface verified, whatever agent they name;
+- the rate counts by the name that the interface verified, also where a call names an agent;
 - a change leaves one record, also when it is refused or fails: the operation, its object, the state of that before and
   after as they were read beside the change, the reason, the caller with its kind and its interface;
 - the names in a record are facts once the object was found; what was only asked for is data, and redacted.
@@ -36,7 +36,7 @@ def run(
 
     Args:
         operation: which.
-        caller: who asks.
+        caller: runs it.
         given: its arguments by name.
         host: of the namespace that it concerns.
         cancel: ends one that reads early.

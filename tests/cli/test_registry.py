@@ -103,7 +103,7 @@ def test_two_machines_exchange_a_skill_with_everything_verified(machine, skills,
     machine("two", "add", "acme", here["current"]["publicKey"], group="trust")
     assert machine("two", "show", "fetch-data").json["current"]["attest"] == "publisher_signed"
     assert machine("two", "history", "fetch-data").json[0]["attest"] == "publisher_signed"
-    assert machine("two", "list").json[0]["current"]["attest"] == "publisher_signed"
+    assert machine("two", "list", "--origin", "human").json[0]["current"]["attest"] == "publisher_signed"
     for name, events in (("one", 2), ("two", 1)):
         assert machine(name, "events", "verify").json == {"whole": True, "events": events}
     own = machine("two", "events", "list").json[0]["key"]
@@ -140,7 +140,7 @@ def test_what_was_changed_on_the_way_is_not_signed_by_its_publisher(machine, ski
     manifest.write_text(manifest.read_text().replace("Fetches data", "Sends data"))
     tampered = machine("two", "add", folder)
     assert (tampered.exit_code, tampered.error["code"]) == (1, "export_changed")
-    assert machine("two", "list").json == []
+    assert machine("two", "list", "--origin", "human").json == []
     accepted = machine("two", "add", folder, "--accept-changed")
     assert "registered as another document" in accepted.stderr
     changed = machine("two", "show", "fetch-data").json["current"]

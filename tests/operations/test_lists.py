@@ -16,6 +16,8 @@ from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
 from tests.configs import config
 from tests.server.serving import Running, served
 
+pytestmark = pytest.mark.usefixtures("no_package_skills")
+
 IN_USE, OUT = ["degraded-one", "released-one"], {"deprecated": "deprecated-one", "archived": "archived-one"}
 
 

@@ -18,6 +18,8 @@ from cortex_skills.gate.result import Result
 from tests.configs import config
 from tests.plugin.skills import write_skill
 
+pytestmark = pytest.mark.usefixtures("no_package_skills")
+
 LEAF = st.none() | st.booleans() | st.integers() | st.text(max_size=300) | st.sampled_from(["漢" * 5000, "\x01" * 5000])
 JSON = st.recursive(
     LEAF, lambda inner: st.lists(inner, max_size=40) | st.dictionaries(st.text(max_size=300), inner, max_size=9)

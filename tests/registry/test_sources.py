@@ -15,6 +15,7 @@ from cortex_skills.features.registry.skill_record import SkillKey
 from cortex_skills.features.registry.sources import synchronise
 from tests.configs import config
 from tests.plugin.skills import write_skill
+from tests.registry.records import own_records
 
 TEXT = "---\nname: {name}\ndescription: Fetches data.\n{more}---\nRead it.\n"
 
@@ -32,7 +33,7 @@ def registry() -> SkillRegistry:
 
 
 def versions(registry: SkillRegistry) -> dict[str, int]:
-    return {record.key.name: registry.version(record.version_id).number for record in registry.all_records()}
+    return {record.key.name: registry.version(record.version_id).number for record in own_records(registry)}
 
 
 def test_of_two_skills_with_one_name_the_first_is_registered_and_keeps_its_version(registry, tmp_path):

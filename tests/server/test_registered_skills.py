@@ -19,6 +19,8 @@ from cortex_skills.features.registry.registry import SkillRegistry
 from tests.finder.embedding_server import embedding_server
 from tests.server.serving import Running, served
 
+pytestmark = pytest.mark.usefixtures("no_package_skills")
+
 TEXT = "---\nname: {name}\ndescription: Fetches data from an API.\n{more}---\n1. **Read it** — use fs_read\n{body}"
 VECTOR = "ac4d7953ddeca7021c5402cc5ef90cc7f95c79ab268ed5af1026954cf19c723f"
 

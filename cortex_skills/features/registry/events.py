@@ -69,12 +69,20 @@ class EventLog:
         store: the store.
         registry: the nodes of the registry.
         signer: opens the key that signs events, when the first one is written; None leaves them unsigned.
+        completed: of what a change inserts and removes, all that is inserted.
     """
 
-    def __init__(self, store: GraphStore, registry: RegistryTerms, signer: Callable[[], Signer | None]) -> None:
+    def __init__(
+        self,
+        store: GraphStore,
+        registry: RegistryTerms,
+        signer: Callable[[], Signer | None],
+        completed: Callable[[Sequence[Quad], Sequence[Quad]], Sequence[Quad]] = lambda insert, _: insert,
+    ) -> None:
         self._store = store
         self._registry = registry
         self._signer = signer
+        self._completed = completed
         self._known = 0  # an event with this number exists
         self.stream = f"registry:{registry.names.graph.value}"
 
@@ -98,7 +106,9 @@ class EventLog:
                 self.stream, before, change.kind, who, change.details, datetime.now(UTC), key=self._signer()
             )
             claim, *quads = self._quads(event)
-            if apply_claimed(self._store, claim, [*quads, *change.insert], change.remove):
+            if apply_claimed(
+                self._store, claim, [*quads, *self._completed(change.insert, change.remove)], change.remove
+            ):
                 self._known = event.sequence
                 return change.result
         raise GraphBusy("the registry is written to repeatedly, and nothing was changed", hint="try again later")

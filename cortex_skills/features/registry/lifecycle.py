@@ -52,7 +52,7 @@ OUT_OF_USE: frozenset[Lifecycle] = frozenset({"deprecated", "archived"})
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a skill stands.
+    """The standing of a skill.
 
     Attributes:
         origin: who made it.

@@ -4,7 +4,7 @@
 
 Rules kept here:
 - the registry, with the skills of the configured folders, and its finder are made when they are first asked for, and
-  shared from then on; they are those of today, whatever moment the graph is read as of;
+  shared from then on; they are those of today, also where the graph is read as of a moment;
 - a semantic skill that was loaded is recorded; a record that fails is a warning, and the skill runs;
 - a call costs nothing here, unless a skill with steps was loaded or learning is on.
 """
@@ -38,16 +38,19 @@ log = logging.getLogger(__name__)
 def registry_in(host: Host) -> SkillRegistry:
     """The registered skills of the namespace; the key of this installation signs what is registered."""
     from cortex_graph.as_of import today_of
+    from cortex_skills.features.registry.package_skills import update_package_skills
     from cortex_skills.features.registry.sources import register_configured
 
     registry = open_registry(host.config, today_of(host.graph))
     if host.registers:
+        update_package_skills(registry)
         register_configured(registry, host.config.registry.folders, actor=host.session.agent)
     return registry
 
 
 def open_registry(config: Config, graph: NamespacedGraph) -> SkillRegistry:
     """The registry of the namespace of a graph; nothing is read yet, no key and no trust store either."""
+    from cortex_skills.features.registry.package_skills import package_skills
     from cortex_skills.features.registry.registry import SkillRegistry
     from cortex_skills.keys.folder import own_keys, signing_key
     from cortex_skills.signatures.trust_file import trust_of
@@ -58,17 +61,8 @@ def open_registry(config: Config, graph: NamespacedGraph) -> SkillRegistry:
         lambda: signing_key(config),
         lambda: trust_of(config).trust().trusted_keys(),
         lambda: own_keys(config),
+        package_skills(graph.namespace),
     )
-
-
-def skills_to_use_in(host: Host) -> SkillRegistry:
-    """The registry as agents use it: with the procedural skills of the package."""
-    from cortex_skills.features.registry.package_skills import register_package_skills
-
-    registry = host.part(registry_in)
-    if host.registers:
-        register_package_skills(registry)
-    return registry
 
 
 def finder_in(host: Host) -> SkillFinder:
@@ -163,7 +157,7 @@ def _available(gate: Gate, agent: str) -> str:
 
     sender = CALLER.get()
     try:
-        registry = host.part(skills_to_use_in)
+        registry = host.part(registry_in)
         return available_skills(registry, agent if sender is None else sender.name, host.cleaning)
     except (CortexError, GraphError) as error:
         log.warning("the context lacks the registered skills: %s", error)

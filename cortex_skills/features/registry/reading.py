@@ -25,6 +25,7 @@ from cortex_skills.features.registry.content import blob_paths, corrupt, documen
 from cortex_skills.features.registry.digests import digest
 from cortex_skills.features.registry.document import SkillDocument
 from cortex_skills.features.registry.events import EventLog
+from cortex_skills.features.registry.package_view import PackageSkills, PackageView
 from cortex_skills.features.registry.record_quads import EDGES, RegistryTerms
 from cortex_skills.features.registry.skill_record import SkillKey, SkillRecord, SkillVersion
 from cortex_skills.keys import public_of, verify
@@ -42,6 +43,7 @@ class RegistryReader:
         signer: opens the key that signs versions and events; None leaves them unsigned.
         publishers: the keys of the trusted publishers, as `did:key`.
         own_keys: the keys of this installation; by default that of the signer.
+        package: the skills that are registered everywhere.
     """
 
     def __init__(
@@ -51,10 +53,12 @@ class RegistryReader:
         signer: Callable[[], Signer | None],
         publishers: Callable[[], Collection[str]] = tuple,
         own_keys: Callable[[], Collection[str]] | None = None,
+        package: PackageSkills = PackageSkills(),  # noqa: B008 - it is frozen
     ) -> None:
         self.store = store
         self.terms = RegistryTerms(names, store.as_stored)
-        self.log = EventLog(store, self.terms, signer)
+        self.skills = PackageView(store, self.terms, package)
+        self.log = EventLog(store, self.terms, signer, self.skills.completed)
         self._signer = signer
         self._publishers = publishers
         self._own_keys = own_keys or (lambda: () if (key := signer()) is None else (key.did,))
@@ -71,8 +75,8 @@ class RegistryReader:
 
     def _refuse(self, key: SkillKey) -> NoReturn:
         """Refuse a key that is not registered, with similar names."""
-        page = self.store.match(Pattern(self._graph, None, TYPE, terms.REGISTERED_SKILL), _COMPARED)
-        names = (self.terms.name_of(cast(NamedNode, quad.subject)) for quad in page.quads)
+        quads, _ = self.skills.match(Pattern(self._graph, None, TYPE, terms.REGISTERED_SKILL), _COMPARED, None)
+        names = (self.terms.name_of(cast(NamedNode, quad.subject)) for quad in quads)
         near = nearest(key.name, (name.rpartition("/")[2] for name in names), 3)
         unknown(f"{key} is not registered", f"did you mean {' or '.join(near)}?" if near else "")
 
@@ -87,7 +91,7 @@ class RegistryReader:
             CortexError: `skill_not_found`; `graph_corrupt`.
         """
         node = self.terms.version(version_id)
-        found = self.terms.version_of(node, self.store.quads(Pattern(self._graph, node)))
+        found = self.terms.version_of(node, self.skills.quads(Pattern(self._graph, node)))
         return unknown(f"no version of a skill has the id {version_id[:80]}") if found is None else found
 
     def current(self, key: SkillKey) -> SkillVersion:
@@ -101,7 +105,7 @@ class RegistryReader:
     def versions(self, key: SkillKey) -> list[SkillVersion]:
         """All versions of a skill, the first one first."""
         node = self.terms.record(key)
-        links = self.store.quads(Pattern(self._graph, None, SPECIALIZATION_OF, node))
+        links = self.skills.quads(Pattern(self._graph, None, SPECIALIZATION_OF, node))
         found = [self.version(self.terms.id_of(cast(NamedNode, quad.subject))) for quad in links]
         return sorted(found, key=lambda version: version.number)
 
@@ -113,7 +117,7 @@ class RegistryReader:
         """
         found = {}
         for sha256 in set(blob_paths(version.front).values()):
-            quad = next(iter(self.store.quads(Pattern(self._graph, self.terms.blob(sha256), terms.BYTES))), None)
+            quad = next(iter(self.skills.quads(Pattern(self._graph, self.terms.blob(sha256), terms.BYTES))), None)
             if quad is not None:
                 found[sha256] = self.terms.bytes_of(quad)
         document = document_of(version.front, found)
@@ -124,9 +128,9 @@ class RegistryReader:
 
     def records(self, cursor: str | None = None, limit: int = 100) -> tuple[list[SkillRecord], str | None]:
         """A page of the records, in the order of the store, and the cursor of the next one."""
-        page = self.store.match(Pattern(self._graph, None, TYPE, terms.REGISTERED_SKILL), limit, cursor)
-        found = (self._record_at(cast(NamedNode, quad.subject)) for quad in page.quads)
-        return [record for record in found if record is not None], page.cursor
+        quads, following = self.skills.match(Pattern(self._graph, None, TYPE, terms.REGISTERED_SKILL), limit, cursor)
+        found = (self._record_at(cast(NamedNode, quad.subject)) for quad in quads)
+        return [record for record in found if record is not None], following
 
     def all_records(self) -> Iterator[SkillRecord]:
         """All records."""
@@ -139,7 +143,7 @@ class RegistryReader:
 
     def keys(self) -> Iterator[SkillKey]:
         """The names of all records, also of those that are malformed."""
-        for quad in self.store.quads(Pattern(self._graph, None, TYPE, terms.REGISTERED_SKILL)):
+        for quad in self.skills.quads(Pattern(self._graph, None, TYPE, terms.REGISTERED_SKILL)):
             yield self.terms.key_of(cast(NamedNode, quad.subject))
 
     def dependencies(self, key: SkillKey) -> list[SkillKey]:
@@ -149,13 +153,13 @@ class RegistryReader:
 
     def dependents(self, key: SkillKey) -> list[SkillKey]:
         """The skills that depend on a skill, directly."""
-        links = self.store.quads(Pattern(self._graph, None, terms.DEPENDS_ON, self.terms.record(key)))
+        links = self.skills.quads(Pattern(self._graph, None, terms.DEPENDS_ON, self.terms.record(key)))
         found = (self._record_at(cast(NamedNode, quad.subject)) for quad in links)
         return sorted(record.key for record in found if record is not None)
 
     def naming(self, key: SkillKey, edge: str, limit: int) -> list[SkillKey]:
         """The first skills that name a skill by a kind of edge, such as `derived_from`."""
-        links = islice(self.store.quads(Pattern(self._graph, None, EDGES[edge], self.terms.record(key))), limit)
+        links = islice(self.skills.quads(Pattern(self._graph, None, EDGES[edge], self.terms.record(key))), limit)
         return sorted(self.terms.key_of(cast(NamedNode, quad.subject)) for quad in links)
 
     def named_in(self, record: SkillRecord, edge: str) -> list[SkillKey]:
@@ -194,10 +198,10 @@ class RegistryReader:
         return self.terms.record_of(self._quads(node))
 
     def _quads(self, node: NamedNode) -> list[Quad]:
-        return list(self.store.quads(Pattern(self._graph, node)))
+        return list(self.skills.quads(Pattern(self._graph, node)))
 
     def _pointing(self, node: NamedNode, predicate: NamedNode) -> list[Quad]:
-        return list(self.store.quads(Pattern(self._graph, None, predicate, node)))
+        return list(self.skills.quads(Pattern(self._graph, None, predicate, node)))
 
 
 def signed_message(digest_of_document: str) -> bytes:

@@ -5,7 +5,7 @@ Rules kept here:
 - blobs are written before the transaction that names them: one that no version names is unused, and harmless;
 - the key of this installation signs what is written here, and nothing that came from elsewhere;
 - a dependency must be registered, and dependencies have no cycle;
-- a learned document never replaces one of a person or of the package; whatever else may be changed by whom is decided
+- a learned document never replaces one of a person or of the package; what else may be changed by whom is decided
   by the caller;
 - a skill keeps who wrote its versions, whose reports about it do not count. A version with another document begins
   without outcomes of the current version;
@@ -255,7 +255,7 @@ class Registrations(StandingChanges):
         return tuple(self.terms.record(needed) for needed in needs)
 
     def _newest(self, key: SkillKey) -> int:
-        links = self.store.quads(Pattern(self._graph, None, SPECIALIZATION_OF, self.terms.record(key)))
+        links = self.skills.quads(Pattern(self._graph, None, SPECIALIZATION_OF, self.terms.record(key)))
         return max((self.version(self.terms.id_of(cast(NamedNode, quad.subject))).number for quad in links), default=0)
 
     def _change(

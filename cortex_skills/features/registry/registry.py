@@ -40,11 +40,15 @@ class SkillRegistry(Registrations):
         """Delete a skill with all versions; its events stay.
 
         Raises:
-            CortexError: `skill_in_use`: others depend on it; `skill_not_found`.
+            CortexError: `skill_in_use`: others depend on it; `state_conflict`: it is a skill of the package, which
+                every registry has; `skill_not_found`.
         """
 
         def decide() -> RegistryChange[None]:
             record = self.record(key)
+            if record.standing.origin == "builtin" and self.skills.is_of_package(key):
+                hint = "deprecate or archive it: then no agent is shown it"
+                raise CortexError("state_conflict", f"{key} is a skill of the package, which stays", hint=hint)
             self._check_unused(key)
             versions = self.versions(key)
             gone = self._quads(self.terms.record(key))

@@ -18,6 +18,8 @@ from tests.explorer.hostile import TEXTS, check_page
 from tests.explorer.http.browsing import CLICKED, signed_in, submitted
 from tests.server.serving import Running, served
 
+pytestmark = pytest.mark.usefixtures("no_package_skills")
+
 LIST = "/explore/registry"
 STEPS = "1. **Read it** — use fs_read\n"
 LEARNED = LearnedIn("5e" * 16, "a1 <b>\u202e", datetime(2026, 1, 2, 3, 4, tzinfo=UTC))

@@ -96,7 +96,7 @@ def add(ctx: click.Context, folder: Path | None, sign: bool, accept_changed: boo
 
 
 def _stand(common: Common, operation: Operation[Any, SkillRecord], name: str, **given: Any) -> None:
-    """Change where a skill stands, and say where it stands then."""
+    """Change the standing of a skill, and print the new one."""
     with common.plugin() as plugin:
         record = plugin.operate(operation, door="command", skill=name, **given)
     standing = record.standing
@@ -219,7 +219,7 @@ def purge(common: Common, name: str) -> None:
 @click.command(cls=Command)
 @click.pass_obj
 def maintain(common: Common) -> None:
-    """Deprecate learned skills that nobody uses, and degrade those that fail or whose memories have changed."""
+    """Deprecate learned skills that nothing uses, and degrade those that fail or whose memories have changed."""
     from cortex_skills.features.registry import skill_changes
 
     with common.plugin() as plugin:

@@ -110,7 +110,7 @@ def _row(view: dict[str, Any]) -> tuple[str, ...]:
 @click.option("--version", "number", type=click.IntRange(1), metavar="N", help="An earlier version.")
 @click.pass_obj
 def show(common: Common, name: str, number: int | None) -> None:
-    """Show a skill: where it stands, its counters, its document; all of it is verified."""
+    """Show a skill: its standing, its counters, its document; all of it is verified."""
     from cortex_skills.features.registry.measured_gain import gain_of
     from cortex_skills.features.registry.views import ATTEST_WORDS, document_view, record_view, version_view
 

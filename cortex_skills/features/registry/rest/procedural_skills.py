@@ -182,7 +182,7 @@ def store_skill(call: ApiCall) -> ApiAnswer:
     query=models.SkillToDelete,
     body=models.SkillsToDelete,
     needs_body=False,
-    errors=("skill_in_use", *_CHANGES),
+    errors=("skill_in_use", *_STATES, *_CHANGES),
     pool="slow",
 )
 def delete_skills(call: ApiCall) -> ApiAnswer:

@@ -26,7 +26,7 @@ from cortex_skills.features.registry.inline import FIELDS, inline_document
 from cortex_skills.features.registry.jails import import_folder
 from cortex_skills.features.registry.lifecycle import STATES, is_listed
 from cortex_skills.features.registry.model_text import ORDINARY, is_trusted
-from cortex_skills.features.registry.parts import skills_to_use_in
+from cortex_skills.features.registry.parts import registry_in
 from cortex_skills.features.registry.skill_record import SkillRecord, SkillVersion
 from cortex_skills.features.registry.tools.registered_skills import (
     EXPECTED_VERSION,
@@ -56,7 +56,7 @@ _FOLDER: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 1024}
 def named_version(call: Call) -> tuple[SkillRecord, SkillVersion]:
     """The record and the version that `skill_id` names."""
     given = call.arguments["skill_id"]
-    registry = call.host.part(skills_to_use_in)
+    registry = call.host.part(registry_in)
     try:
         identifier = str(UUID(given))
     except ValueError:
@@ -68,7 +68,7 @@ def named_version(call: Call) -> tuple[SkillRecord, SkillVersion]:
 
 def _register(call: Call) -> Outcome:
     given = call.arguments
-    registry = call.host.part(skills_to_use_in)
+    registry = call.host.part(registry_in)
     namespace = registry.terms.names.namespace
     if ("folder_path" in given) == ("inline_skill" in given):
         hint = "one of the two, and not both"
@@ -104,7 +104,7 @@ def _register(call: Call) -> Outcome:
 
 def _list(call: Call) -> Outcome:
     given = call.arguments
-    registry, policy = call.host.part(skills_to_use_in), call.host.cleaning
+    registry, policy = call.host.part(registry_in), call.host.cleaning
     limit, cursor = given.get("limit", 20), given.get("cursor")
     words = without_accents(given.get("filter", "")).split()
     lines: list[str] = []
@@ -141,7 +141,7 @@ def _get(call: Call) -> Outcome:
 def _resource(call: Call) -> Outcome:
     record, version = named_version(call)
     path = call.arguments["resource_path"]
-    registry = call.host.part(skills_to_use_in)
+    registry = call.host.part(registry_in)
     document = registry.document(version)
     found = next((each for each in document.resources if each.path == path), None)
     if found is None:

@@ -23,7 +23,7 @@ from cortex_skills.features.registry.available import described, shown_record
 from cortex_skills.features.registry.document import SkillDocument
 from cortex_skills.features.registry.lifecycle import ORIGINS, STATES, is_listed
 from cortex_skills.features.registry.model_text import document_for_model, is_trusted
-from cortex_skills.features.registry.parts import calls_in, finder_in, loaded_in, skills_to_use_in
+from cortex_skills.features.registry.parts import calls_in, finder_in, loaded_in, registry_in
 from cortex_skills.features.registry.reflections import check_memories
 from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.session_calls import session_id
@@ -60,7 +60,7 @@ def named_record(call: Call, name: str) -> SkillRecord:
     Raises:
         CortexError: `invalid_arguments`, `skill_not_found`.
     """
-    registry = call.host.part(skills_to_use_in)
+    registry = call.host.part(registry_in)
     key = key_of(name, registry.terms.names.namespace)
     record = registry.find(key)
     if record is None:
@@ -91,7 +91,7 @@ def shown_skill(call: Call, record: SkillRecord, version_id: str | None = None) 
         record: the record.
         version_id: the version that is shown; the current one by default.
     """
-    registry = call.host.part(skills_to_use_in)
+    registry = call.host.part(registry_in)
     return text_of_skill(registry, record, registry.version(version_id or record.version_id), call.host.cleaning)
 
 
@@ -153,7 +153,7 @@ def _steps(steps: list[dict[str, Any]]) -> str:
 def _counted(call: Call, record: SkillRecord, tokens: int) -> None:
     """Count a load."""
     try:
-        call.host.part(skills_to_use_in).loaded(record.key, tokens, actor=call.agent)
+        call.host.part(registry_in).loaded(record.key, tokens, actor=call.agent)
     except (CortexError, GraphError) as error:
         log.warning("the load of %s is not counted: %s", record.key, error)
 
@@ -161,7 +161,7 @@ def _counted(call: Call, record: SkillRecord, tokens: int) -> None:
 def _checked(call: Call, record: SkillRecord) -> SkillRecord:
     """The record, degraded if a memory that it was made of has changed."""
     try:
-        return check_memories(call.host.part(skills_to_use_in), record, actor=call.agent)
+        return check_memories(call.host.part(registry_in), record, actor=call.agent)
     except GraphError as error:
         log.warning("the memories of %s are not checked: %s", record.key, error)
         return record
@@ -171,7 +171,7 @@ def _load(call: Call) -> Outcome:
     record = _checked(call, named_record(call, call.arguments["name"]))
     standing = record.standing
     if standing.lifecycle in ("deprecated", "archived"):
-        into = shown_record(call.host.part(skills_to_use_in), record, call.host.cleaning)["mergedInto"]
+        into = shown_record(call.host.part(registry_in), record, call.host.cleaning)["mergedInto"]
         hint = f"load {into}, which it was merged into" if into else "skill_find finds others"
         raise CortexError("invalid_arguments", f"{record.key} is {standing.lifecycle}, and is not loaded", hint=hint)
     text, details = shown_skill(call, record)
@@ -190,7 +190,7 @@ def _read(call: Call) -> Outcome:
         text, details = shown_skill(call, record)
         _counted(call, record, details["tokens"])
         return Outcome(text, {"skills": [details], "truncated": False})
-    registry = call.host.part(skills_to_use_in)
+    registry = call.host.part(registry_in)
     limit = given.get("limit", 20)
     found = (
         record
@@ -202,7 +202,7 @@ def _read(call: Call) -> Outcome:
 
 
 def _find(call: Call) -> Outcome:
-    registry = call.host.part(skills_to_use_in)
+    registry = call.host.part(registry_in)
     finder, query, limit = call.host.part(finder_in), call.arguments["query"], call.arguments.get("limit", 5)
     candidates = call.arguments.get("candidates", False)
     found = finder.find(query, limit, among="candidates" if candidates else "reliable")
@@ -247,7 +247,7 @@ def _feedback(call: Call) -> Outcome:
     record = named_record(call, call.arguments["name"])
     success = call.arguments["success"]
     note = whole_characters(call.arguments.get("note", ""))
-    new, problem = call.host.part(skills_to_use_in).report(
+    new, problem = call.host.part(registry_in).report(
         record.key, success=success, actor=call.agent, reporter=call.caller, session=_session_id(call), note=note
     )
     quality = new.quality

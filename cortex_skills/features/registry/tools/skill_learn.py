@@ -18,7 +18,7 @@ from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry.chat_endpoint import ChatEndpoint
 from cortex_skills.features.registry.document import MAX_DESCRIPTION, MAX_NAME
 from cortex_skills.features.registry.learning import document_of_run, successful_calls
-from cortex_skills.features.registry.parts import calls_in, skills_to_use_in
+from cortex_skills.features.registry.parts import calls_in, registry_in
 from cortex_skills.features.registry.session_calls import SessionCall
 from cortex_skills.features.registry.skill_record import LearnedIn
 from cortex_skills.features.registry.tools.registered_skills import operate
@@ -47,7 +47,7 @@ def _run(call: Call) -> Outcome:
 
 
 def _learned(call: Call, calls: list[SessionCall], learned_in: LearnedIn) -> Outcome:
-    registry = call.host.part(skills_to_use_in)
+    registry = call.host.part(registry_in)
     given = call.arguments
     name, description = given.get("name"), given.get("description")
     sampler = SAMPLER.get()

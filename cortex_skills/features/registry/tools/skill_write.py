@@ -16,7 +16,7 @@ from typing import Any
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry.inline import FIELDS, inline_document, updated_document
-from cortex_skills.features.registry.parts import skills_to_use_in
+from cortex_skills.features.registry.parts import registry_in
 from cortex_skills.features.registry.registration import Registered
 from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.skill_record import SkillRecord
@@ -152,7 +152,7 @@ def _run(call: Call) -> Outcome:
     if unknown := sorted(call.arguments.keys() - known):
         what = ", ".join(unknown)
         raise CortexError("invalid_arguments", f"{operation} does not take {what}", hint="leave it out")
-    return _OPERATIONS[operation](call, call.host.part(skills_to_use_in))
+    return _OPERATIONS[operation](call, call.host.part(registry_in))
 
 
 def _needed(call: Call, field: str) -> Any:

@@ -18,7 +18,7 @@ from cortex_skills.features.memory.tools.skill_memory_reflect import MEMORY_ID
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry.composition import BUDGET, MAX_BUDGET, Composition, composed, declared_namespaces
 from cortex_skills.features.registry.document import MAX_DESCRIPTION, MAX_NAME
-from cortex_skills.features.registry.parts import skills_to_use_in
+from cortex_skills.features.registry.parts import registry_in
 from cortex_skills.features.registry.reflections import promotion_view
 from cortex_skills.features.registry.tools.memory_skills import SKILL_ID, named_version
 from cortex_skills.features.registry.tools.registered_skills import operate, shown_skill
@@ -50,7 +50,7 @@ def _compose(call: Call) -> Outcome:
     host = call.host
     budget = call.arguments.get("budget_tokens", BUDGET)
     allowed = {host.graph.namespace, *host.config.registry.reflection_namespaces}
-    document = host.part(skills_to_use_in).document(version)
+    document = host.part(registry_in).document(version)
     found = composed(
         declared_namespaces(document.reflections, allowed.__contains__),
         lambda namespace: host.part(memories_of).reflections(agent=call.agent, namespace=namespace),
