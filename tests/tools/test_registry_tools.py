@@ -180,13 +180,13 @@ def test_an_embedder_that_fails_is_stated_without_the_words_of_its_server(plugin
     assert [skill["name"] for skill in done(result)["skills"]] == ["fetch-data"]
     assert result.details["problem"] == "found by words alone: the embedder failed"
     assert result.text.endswith("\n(found by words alone: the embedder failed)")
-    monkeypatch.setattr(plugin._host.memories, "_embedder", Down())
-    plugin._host.memories.close()
-    plugin._host.memories.remember(new_memory("Ana fetches data."), agent="a1")
+    monkeypatch.setattr(plugin.memories, "_embedder", Down())
+    plugin.memories.close()
+    plugin.memories.remember(new_memory("Ana fetches data."), agent="a1")
     recalled = call(plugin, "skill_memory_context", query="data")
     assert recalled.details["byWordsAlone"] == "found by words alone: the embedder failed"
     assert "\n(found by words alone: the embedder failed)\n1. " in recalled.text
-    plugin._host.memories.close()
+    plugin.memories.close()
 
 
 def test_memory_skill_list_pages_through_all_records_once(plugin: Plugin) -> None:
