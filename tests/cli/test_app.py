@@ -1,8 +1,11 @@
 """Options, help, errors and exit codes of all commands."""
 
+import ast
 import errno
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import click
@@ -61,6 +64,23 @@ def test_version_prints_the_version(run):
     assert run("--version").stdout == f"cortex-skills {__version__}\n"
     for words in (("--json", "--version"), ("--version", "--json")):
         assert run(*words).json == {"version": __version__}
+
+
+def test_a_start_imports_the_command_that_is_run_and_nothing_for_others():
+    code = (
+        "import sys\nfrom cortex_skills.doors.cli.app import program\n"
+        "try: program(sys.argv[1:])\nexcept SystemExit: pass\n"
+        "print(sorted(name for name in sys.modules if name in ('importlib.metadata', 'cortex_graph', 'orjson')\n"
+        "  or name.startswith(('cortex_skills.doors.cli.', 'cortex_skills.features.'))))"
+    )
+    imported = []
+    for words in (["--version"], ["key", "--help"]):
+        done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+        imported.append(set(ast.literal_eval(done.stdout.splitlines()[-1])))
+    own = {f"cortex_skills.doors.cli.{name}" for name in ("app", "commands", "logs", "options", "output", "path_types")}
+    assert imported[0] - {"orjson"} == own
+    assert "cortex_skills.doors.cli.key" in imported[1]
+    assert "cortex_skills.doors.cli.trust" not in imported[1]
 
 
 def test_help_lists_every_command_by_group(run):

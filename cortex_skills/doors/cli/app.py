@@ -4,7 +4,8 @@ Rules kept here:
 - the exit code is 0 on success, 1 when the subject of the command is bad (an invalid manifest, a critical finding, a
   refused call), 2 for wrong usage or a broken environment, 130 after an interrupt, 141 when the reader of the output
   has closed it. A traceback is printed only with `--verbose`;
-- each command imports its large dependencies itself, so that `--version` and `--help` start quickly.
+- a command is imported when it is run or listed, and imports its large dependencies itself, so that each starts
+  quickly.
 """
 
 from __future__ import annotations
@@ -21,24 +22,10 @@ import click
 
 from cortex_sandbox.compiling import announced
 from cortex_skills import __version__
-from cortex_skills.doors.cli.approve import approve
-from cortex_skills.doors.cli.audit import audit
-from cortex_skills.doors.cli.call import call, query
-from cortex_skills.doors.cli.commands import Group
-from cortex_skills.doors.cli.completion import VARIABLE, completion
-from cortex_skills.doors.cli.doctor import doctor
-from cortex_skills.doors.cli.key import key
+from cortex_skills.doors.cli.commands import COMPLETE, Group
 from cortex_skills.doors.cli.logs import logging_to
 from cortex_skills.doors.cli.options import Common
 from cortex_skills.doors.cli.output import MAKE_ROOM
-from cortex_skills.doors.cli.scan import scan
-from cortex_skills.doors.cli.secrets import secrets
-from cortex_skills.doors.cli.serve import mcp, serve
-from cortex_skills.doors.cli.sign import sign, verify
-from cortex_skills.doors.cli.skills import list_skills, status
-from cortex_skills.doors.cli.token import token
-from cortex_skills.doors.cli.trust import trust
-from cortex_skills.doors.cli.validate import validate
 from cortex_skills.errors import CortexError, from_floor
 
 PROGRAM = "cortex-skills"
@@ -101,8 +88,8 @@ class CommandLine(Group):
         Raises:
             SystemExit: always.
         """
-        if VARIABLE in os.environ:
-            return super().main(args, PROGRAM, complete_var=VARIABLE)
+        if COMPLETE in os.environ:
+            return super().main(args, PROGRAM, complete_var=COMPLETE)
         words = sys.argv[1:] if args is None else list(args)
         common = Common()
         for stream in (sys.stdout, sys.stderr):
@@ -187,23 +174,32 @@ def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> 
         context.exit()
 
 
+def _at(*places: str) -> dict[str, str]:
+    """The names of commands of this package, each with its place."""
+    names = {"list_skills": "list"}
+    return {
+        names.get(name, name): f"cortex_skills.doors.cli.{module}:{name}"
+        for module, _, name in (place.partition(":") for place in places)
+    }
+
+
 program = CommandLine(
     PROGRAM,
     help=_HELP,
     epilog=_EPILOG,
     sections={
-        "Write skills": [validate, scan, list_skills],
-        "Share skills": [],
-        "Trust skills": [sign, verify, trust, key, approve],
-        "Let agents act": [secrets],
-        "Install artifacts": [],
-        "Use skills": [query, call, status],
-        "Prove statements": [],
-        "Serve clients": [mcp, serve, token],
-        "Keep the graph": [],
-        "Look at what was done": [audit],
-        "Keep skills": [],
-        "Maintain the installation": [doctor, completion],
+        "Write skills": _at("validate:validate", "scan:scan", "skills:list_skills"),
+        "Share skills": {},
+        "Trust skills": _at("sign:sign", "sign:verify", "trust:trust", "key:key", "approve:approve"),
+        "Let agents act": _at("secrets:secrets"),
+        "Install artifacts": {},
+        "Use skills": _at("call:query", "call:call", "skills:status"),
+        "Prove statements": {},
+        "Serve clients": _at("serve:mcp", "serve:serve", "token:token"),
+        "Keep the graph": {},
+        "Look at what was done": _at("audit:audit"),
+        "Keep skills": {},
+        "Maintain the installation": _at("doctor:doctor", "completion:completion"),
     },
     params=[
         click.Option(

@@ -3,7 +3,7 @@
 Rules kept here:
 - every command and group takes the common options, and its help lists them separately;
 - a group without a command prints its help; for an unknown command the error names the nearest one;
-- a command of a feature is imported when it is run or listed.
+- a command that is given as `module:name`, as those of features are, is imported when it is run or listed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import click
 from cortex_skills.doors.cli.options import CommonOption, common_options
 from cortex_skills.feature import features, named
 
+COMPLETE = "_CORTEX_SKILLS_COMPLETE"  # with this variable a shell asks for the words that may follow
 _WHOLE = 500  # a limit for the short help that cuts nothing
 
 
@@ -44,17 +45,23 @@ class Group(click.Group):
     """A group of commands, listed in its help under the titles of `sections`; features add to it.
 
     Args:
-        sections: commands by title.
+        sections: commands by title, or their names, each with the `module:name` of the command.
     """
 
     command_class = Command
     is_program = False
 
-    def __init__(self, name: str, *, sections: Mapping[str, Sequence[click.Command]], **settings: Any) -> None:
+    def __init__(
+        self, name: str, *, sections: Mapping[str, Sequence[click.Command] | Mapping[str, str]], **settings: Any
+    ) -> None:
         super().__init__(name, invoke_without_command=True, callback=_print_help, **settings)
         self.params.extend(common_options())
         self._sections = sections
+        self._named: dict[str, str] = {}
         for commands in sections.values():
+            if isinstance(commands, Mapping):
+                self._named |= commands
+                continue
             for command in commands:
                 self.add_command(command)
 
@@ -78,18 +85,20 @@ class Group(click.Group):
         found: dict[str, list[click.Command]] = {title: [] for title in self._sections}
         for title, commands in self._added():
             found.setdefault(title, []).extend(map(named, commands.values()))
-        return {title: [*found[title], *self._sections.get(title, ())] for title in found}
+        for title, own in self._sections.items():
+            found[title].extend(map(named, own.values()) if isinstance(own, Mapping) else own)
+        return found
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands."""
-        return sorted({*super().list_commands(ctx), *self._of_features})
+        return sorted({*super().list_commands(ctx), *self._named, *self._of_features})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of that name."""
-        own = super().get_command(ctx, cmd_name)
-        if own is not None or cmd_name not in self._of_features:
+        if (own := super().get_command(ctx, cmd_name)) is not None:
             return own
-        command: click.Command = named(self._of_features[cmd_name])
+        where = self._named.get(cmd_name) or self._of_features.get(cmd_name)
+        command: click.Command | None = None if where is None else named(where)
         return command
 
     def resolve_command(

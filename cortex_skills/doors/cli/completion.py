@@ -12,11 +12,10 @@ from pathlib import PurePath
 
 import click
 
-from cortex_skills.doors.cli.commands import Command
+from cortex_skills.doors.cli.commands import COMPLETE, Command
 from cortex_skills.doors.cli.options import Choice, Common
 
 SHELLS = ("bash", "zsh", "fish")
-VARIABLE = "_CORTEX_SKILLS_COMPLETE"
 
 
 @click.command(cls=Command)
@@ -39,6 +38,6 @@ def completion(context: click.Context, shell: str | None) -> None:
     kind = get_completion_class(shell) if shell in SHELLS else None
     if kind is None:
         raise click.UsageError(f"which shell? name one of {', '.join(SHELLS)}")
-    script = kind(root.command, {}, root.info_name or "", VARIABLE).source()
+    script = kind(root.command, {}, root.info_name or "", COMPLETE).source()
     common: Common = context.obj
     common.out.answer({"shell": shell, "script": script}, lambda: click.echo(script))

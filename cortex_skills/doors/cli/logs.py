@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from cortex_skills.doors.cli.output import Output
-from cortex_skills.secrets import HIDDEN
 
 
 class _LogLines(logging.Handler):
@@ -31,6 +30,8 @@ class _LogLines(logging.Handler):
         verbose = self._is_verbose()
         if record.levelno < (logging.INFO if verbose else logging.WARNING):  # a logger may have a level set
             return
+        from cortex_skills.secrets import HIDDEN
+
         message = record.getMessage()
         if record.exc_info and verbose:
             message = "\n".join([message, *"".join(traceback.format_exception(*record.exc_info)).splitlines()])

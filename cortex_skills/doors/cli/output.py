@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -235,6 +234,8 @@ def write_whole(path: Path, text: str) -> None:
     Raises:
         CortexError: `invalid_arguments`: it cannot be written.
     """
+    import tempfile
+
     try:
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=".", delete=False) as file:
             file.write(text)
