@@ -217,10 +217,12 @@ class Gate:
             if call.cancel is not None:
                 call.cancel.check()
             self.host.graph.settle()
+            wrote = 0 if call.budgets is None else call.budgets.writes_used(name)
             outcome = tool.run(call)
             if outcome.spent < units:
                 slot.refund(units - outcome.spent)
-        if low := slot.low():
+        low_writes = None if call.budgets is None else call.budgets.low_writes(name, wrote)
+        for low in filter(None, (low_writes, slot.low())):
             outcome = outcome.with_budget(low)
         if outcome.proposed:
             propose = self.propose or _refuse_proposed

@@ -5,7 +5,8 @@ Rules kept here:
 - a slot is checked and taken in one step, under a lock;
 - a failed attempt returns its slot, and so does one that changed nothing (`created: False`); a call that takes several
   units takes all of them or none;
-- a refusal names the setting that raises the limit, and a slot states what is left when that is less than a fifth;
+- a refusal names the setting that raises the limit, and a slot states what is left when that is less than a fifth; of
+  the writes of a skill's code, the answer that it ran for states it;
 - a skill's queries are limited by its own limit, and those of all active skills together by
   `max_graph_queries × active skills`; assertions and writes from inside a sandbox are limited for each skill;
 - of the limit of all, `max_graph_queries` are reserved for each active skill (fewer if its own limit is lower), so no
@@ -204,6 +205,12 @@ class Budgets:
         """
         with self._lock:
             return self._take(self._costs, skill, limit, "units of cost", units)
+
+    def low_writes(self, skill: str, before: int) -> dict[str, Any] | None:
+        """What is left of the writes (`Slot.low`), if the code of `skill` has used more than before; else None."""
+        if self.writes_used(skill) <= before:
+            return None
+        return Slot(self._writes, skill, self._lock, 0, self.max_writes, "writes").low()
 
     def queries_used(self, skill: str) -> int:
         """The queries that `skill` has used in this session."""

@@ -71,6 +71,29 @@ def test_an_answer_says_what_is_left_below_a_fifth_of_a_budget(opened: Opened, s
     assert "(0 of 5 queries are left in this session)" in queries[4].text
 
 
+def test_an_answer_says_what_is_left_of_the_writes_of_the_code_that_ran_for_it(opened: Opened, skill: Written) -> None:
+    plugin = opened(sandbox={"maxWrites": 3})
+    code = """
+    let number = 0;
+    export default {
+      name: "probe",
+      async onQuery({ predicate }: QueryContext) {
+        const asked = predicate.split(":").pop();
+        if (asked === "graph") await graphClient.createTriple({ subject: "a", predicate: "note", object: number++ });
+        if (asked === "memory") await memory.remember(`note ${number++}`);
+        return {};
+      },
+    } satisfies Skill;
+    """
+    permissions = {"graph": ["read", "write"], "memory": ["remember"], "proofs": ["request", "verify"]}
+    plugin.load(skill("probe", code, permissions=permissions))
+    asked = ("graph", "memory", "graph", "other")
+    results = [plugin.call("skill_graph_query", {"predicate": each, "scope": "namespace"}) for each in asked]
+    left = {"of": "writes", "left": 0, "limit": 3}
+    assert [result.details.get("budget") for result in results] == [None, None, left, None]
+    assert "(0 of 3 writes are left in this session)" in results[2].text
+
+
 @pytest.mark.parametrize(
     ("limit", "tool", "variable"),
     [
