@@ -39,6 +39,7 @@ P = TypeVar("P")
 Effect = Literal["changes", "reads"]
 ObjectState = tuple[str, str]
 _MAX_PROBLEMS = 20
+_OF_THE_CORE = ("cortex_skills.operations.trust_operations", "cortex_skills.operations.secret_operations")
 
 
 @dataclass(slots=True)
@@ -200,7 +201,9 @@ OPERATIONS: dict[str, Operation[Any, Any]] = {}
 
 
 def all_operations() -> Mapping[str, Operation[Any, Any]]:
-    """The operations of all features by name."""
+    """The operations of the core and of all features by name."""
+    for module in _OF_THE_CORE:
+        import_module(module)
     for feature in features():
         for module in feature.operations:
             import_module(module)

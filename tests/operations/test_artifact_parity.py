@@ -128,7 +128,7 @@ def expected(operation: str, caller: str) -> str:
 
 
 def installed(setting: Setting, name: str = "") -> str:
-    """Install an artifact with an id of its own."""
+    """Install an artifact; returns its id."""
     name = name or f"tool_{next(NUMBERS)}"
     setting.plugin.operate(
         OPERATIONS["artifacts.install"], by="ada", data=artifact(name=name), options=InstallOptions(),

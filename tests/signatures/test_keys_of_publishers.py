@@ -237,10 +237,14 @@ def test_keys_are_revoked_replaced_imported_and_exported(tmp_path: Path) -> None
     assert [(key["key"], key["reason"]) for key in listed_["revoked"]] == [(second.did, "laptop stolen")]
     assert "was revoked" in run("trust", "add", "third.org", second.did)[2]
     events = [entry for entry in _journal(tmp_path) if str(entry.get("event", "")).startswith("trust.")]
-    assert [(each["event"], each["details"]["data"]["from"], each["details"]["data"]["to"]) for each in events] == [
-        ("trust.added", [], [id_of(first.did)]),
-        ("trust.rotated", [id_of(first.did)], [id_of(second.did)]),
-        ("trust.revoked", "not revoked", "revoked"),
+    assert [
+        (each["event"], data["object"], data["before"], data["after"], data["door"])
+        for each in events
+        if (data := each["details"]["data"])
+    ] == [
+        ("trust.add", "example.org", None, f"listed, {id_of(first.did)}", "command"),
+        ("trust.rotate", "example.org", f"listed, {id_of(first.did)}", f"listed, {id_of(second.did)}", "command"),
+        ("trust.revoke", id_of(second.did), "not revoked", "revoked", "command"),
     ]
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import getpass
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,8 +28,8 @@ from cortex_skills.safe_io.outside_file import OutsideFileError, read_outside
 log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
-    from cortex_skills.audit.bounded import Facts
     from cortex_skills.config.settings import Config
+    from cortex_skills.operations.operation import G, Operation, R
     from cortex_skills.plugin import Plugin
 
     _Choice = click.Choice[str]
@@ -243,27 +243,35 @@ class Common:
         except SandboxError as error:
             log.warning("%s", error.message)
 
-    def record(self, event: str, facts: Facts, data: Mapping[str, str]) -> None:
-        """Record an event of this installation in the audit, if a journal is kept; nothing else is opened.
+    def operate(self, operation: Operation[G, R], **given: Any) -> R:
+        """Run an operation that concerns this installation, as its owner; no store is opened.
 
         Args:
-            event: what happened.
-            facts: as for `AuditLog.event`.
-            data: the same.
+            operation: which.
+            given: its arguments.
 
         Raises:
-            CortexError: `config_invalid`.
+            CortexError: `config_invalid`, or that of the operation.
         """
+        from cortex_graph import NamespacedGraph, open_store
         from cortex_skills.audit.opening import open_audit
         from cortex_skills.audit.recent_calls import RecentCalls
+        from cortex_skills.host import Host, Session
+        from cortex_skills.operations.caller import owner
+        from cortex_skills.operations.run import run
         from cortex_skills.plugin import DEFAULT_AGENT
+        from cortex_skills.policy.session_limits import AllLimits
 
         settings = self.settings()
-        audit = open_audit(settings, settings.agent_namespace, self.agent or DEFAULT_AGENT, RecentCalls())
+        namespace, agent = settings.agent_namespace, self.agent or DEFAULT_AGENT
+        graph = NamespacedGraph(open_store("memory:"), namespace)
+        audit = open_audit(settings, namespace, agent, RecentCalls())
         try:
-            audit.event(event, actor="owner", facts=facts, data=data)
+            host = Host(settings, graph, AllLimits(settings.skill_sandbox), Session(namespace, agent, ""), audit)
+            return run(operation, owner(user_name(), "command", namespace), given, host)
         finally:
             audit.close()
+            graph.store.close()
 
     def load_all(self, plugin: Plugin, *, strict: bool = True) -> None:
         """Load the skills that are named: all of them, or, unless `strict`, those that are in order.

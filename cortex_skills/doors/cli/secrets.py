@@ -8,23 +8,12 @@ Rules kept here:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from cortex_skills.doors.cli.commands import Command, Group
 from cortex_skills.doors.cli.options import Common
 from cortex_skills.doors.cli.standard_input import is_interactive, standard_input
 from cortex_skills.errors import CortexError
-
-if TYPE_CHECKING:
-    from cortex_skills.secrets import SecretStore
-
-
-def _store(common: Common) -> SecretStore:
-    from cortex_skills.secrets import SecretStore
-
-    return SecretStore.of(common.settings().secrets)
 
 
 @click.command("set", cls=Command)
@@ -35,12 +24,13 @@ def set_(common: Common, name: str) -> None:
 
     SCOPE is global, or principal:, channel: or skill: and a name, as in skill:acme.weather/api_key.
     """
+    from cortex_skills.operations.secret_operations import set_secret
     from cortex_skills.secrets import SecretName
     from cortex_skills.secrets.hidden_values import SHORTEST
 
     wanted = SecretName.of(name)
     value = _value(str(wanted))
-    replaced = _store(common).set(wanted, value)
+    replaced = common.operate(set_secret, name=str(wanted), value=value)
     verb = "replaced" if replaced else "set"
     common.out.answer({"name": str(wanted), "replaced": replaced}, lambda: common.out.line(f"{wanted} is {verb}"))
     if len(value) < SHORTEST:
@@ -51,7 +41,9 @@ def set_(common: Common, name: str) -> None:
 @click.pass_obj
 def list_(common: Common) -> None:
     """List the names of the secrets."""
-    names = [str(name) for name in _store(common).names()]
+    from cortex_skills.operations.secret_operations import list_secrets
+
+    names = common.operate(list_secrets)
     common.out.answer(names, lambda: common.out.text("\n".join(names)) if names else None)
 
 
@@ -60,12 +52,11 @@ def list_(common: Common) -> None:
 @click.pass_obj
 def remove(common: Common, name: str) -> None:
     """Remove the secret SCOPE/KEY."""
+    from cortex_skills.operations.secret_operations import remove_secret
     from cortex_skills.secrets import SecretName
 
     wanted = SecretName.of(name)
-    if not _store(common).remove(wanted):
-        hint = "`cortex-skills secrets list` lists the names"
-        raise CortexError("secret_not_found", f"there is no secret {wanted}", hint=hint)
+    common.operate(remove_secret, name=str(wanted))
     common.out.answer({"removed": str(wanted)}, lambda: common.out.line(f"{wanted} is removed"))
 
 

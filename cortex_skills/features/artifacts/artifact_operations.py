@@ -357,7 +357,7 @@ def _wire(found: InstalledArtifact) -> InstalledVersion:
 
 
 def _check_is_no_agent(call: OperationCall) -> None:
-    """Refuse an agent, whatever its permissions are.
+    """Refuse an agent, also one with the permission.
 
     Raises:
         CortexError: `permission_denied`.

@@ -5,7 +5,10 @@ from cortex_skills.feature import Feature
 FEATURE = Feature(
     name="artifacts",
     rank=60,
-    operations=("cortex_skills.features.artifacts.artifact_operations",),
+    operations=(
+        "cortex_skills.features.artifacts.artifact_operations",
+        "cortex_skills.features.artifacts.installation_operations",
+    ),
     rest=("cortex_skills.features.artifacts.rest.installed_operations",),
     pages=(
         "cortex_skills.features.artifacts.pages.artifact_list",

@@ -119,9 +119,9 @@ def search(common: Common, source: str, words: tuple[str, ...], index_key: str |
 @click.pass_obj
 def list_(common: Common) -> None:
     """List the indexes that were accepted here: address, publisher, snapshot, key."""
-    from cortex_skills.features.artifacts.index.seen_indexes import SeenIndexes
+    from cortex_skills.features.artifacts.installation_operations import list_indexes
 
-    seen = [each for _, each in sorted(SeenIndexes.of(common.settings()).all().items())]
+    seen = common.operate(list_indexes)
     document = [
         {"url": each.url, "publisher": each.publisher, "snapshot": each.snapshot, "key": each.key} for each in seen
     ]
@@ -134,14 +134,9 @@ def list_(common: Common) -> None:
 @click.pass_obj
 def forget(common: Common, url: str) -> None:
     """Forget the key and the snapshot of an index. It may be rolled back once then."""
-    from cortex_skills.features.artifacts.index.fetching import index_address
-    from cortex_skills.features.artifacts.index.seen_indexes import SeenIndexes
+    from cortex_skills.features.artifacts.installation_operations import forget_index
 
-    seen, address = SeenIndexes.of(common.settings()), index_address(url, allow_loopback=True)
-    if address not in seen.all():
-        hint = "`cortex-skills index list` lists the addresses"
-        raise CortexError("invalid_arguments", f"no index was accepted from {address}", hint=hint)
-    seen.change(address, lambda _: None)
+    address = common.operate(forget_index, url=url)
     common.out.answer({"forgotten": address}, lambda: common.out.line(f"{address} is forgotten"))
 
 

@@ -10,7 +10,6 @@ import click
 from cortex_skills.doors.cli.commands import Command
 from cortex_skills.doors.cli.options import Common, read_given
 from cortex_skills.doors.cli.path_types import GivenPath
-from cortex_skills.doors.cli.trust import change_trust, keys_of, now, trust_file
 
 
 @click.command("import", cls=Command)
@@ -18,17 +17,10 @@ from cortex_skills.doors.cli.trust import change_trust, keys_of, now, trust_file
 @click.pass_obj
 def import_(common: Common, file: Path) -> None:
     """Trust the publishers in FILE, a trust store of Palyra as JSON; all of them, or none if one is refused."""
-    from cortex_skills.features.artifacts.origin_store import MAX_STORE, read_origin_store, with_imported
+    from cortex_skills.features.artifacts.installation_operations import import_publishers
+    from cortex_skills.features.artifacts.origin_store import MAX_STORE
 
-    publishers = read_origin_store(read_given(file, MAX_STORE), now())
-    names = [publisher.name for publisher in publishers]
-    change_trust(
-        common,
-        "trust.imported",
-        lambda trust: with_imported(trust, publishers),
-        lambda trust: {name: keys_of(name)(trust) for name in names},
-        {},
-    )
+    names = common.operate(import_publishers, data=read_given(file, MAX_STORE))
     common.out.answer({"imported": names}, lambda: common.out.line(f"{len(names)} publishers are trusted"))
 
 
@@ -37,6 +29,7 @@ def import_(common: Common, file: Path) -> None:
 def export(common: Common) -> None:
     """Write the trusted publishers as a trust store of Palyra, as JSON; without revoked keys."""
     from cortex_skills.features.artifacts.origin_store import origin_store
+    from cortex_skills.signatures.trust_file import trust_of
 
-    document = origin_store(trust_file(common).trust()).decode()
+    document = origin_store(trust_of(common.settings()).trust()).decode()
     common.out.answer(json.loads(document), lambda: common.out.text(document))
