@@ -27,7 +27,7 @@ from cortex_graph import GraphError, Names
 from cortex_sandbox import Box, SandboxError, TranspileError, bundle
 from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.host import Host
-from cortex_skills.manifest import Manifest, Semantic, load_order
+from cortex_skills.manifest import Joining, Manifest, Semantic, load_order
 from cortex_skills.manifest.model import ANY
 from cortex_skills.runtime.host_functions import HostFunctions
 from cortex_skills.runtime.program import SkillProgram
@@ -115,6 +115,7 @@ class Loader:
         Raises:
             CortexError: `manifest_invalid`: there is no skill.
         """
+        joining = Joining(skill.manifest for skill in active.values())
         loaded: dict[str, Skill] = {}
         refused: list[tuple[SkillSnapshot, CortexError]] = []
         pending = [read_skill(folder) for folder in _folders_in(path)]
@@ -122,17 +123,17 @@ class Loader:
             while True:  # a skill may be before its dependencies in the folder
                 later: list[tuple[SkillSnapshot, CortexError]] = []
                 for snapshot in pending:
-                    known = [skill.manifest for skill in (*active.values(), *loaded.values())]
                     try:
                         manifest = self.checked(snapshot)
                         if (other := active.get(manifest.name) or loaded.get(manifest.name)) is not None:
                             raise _loaded_already(other)
-                        load_order([manifest], known)
+                        joining.check(manifest)
                     except CortexError as error:
                         later.append((snapshot, error))
                         continue
                     try:
                         loaded[manifest.name] = self.start(snapshot)
+                        joining.add(manifest)
                     except Exception as error:
                         refused.append((snapshot, as_ours(f"loading {snapshot.name}", error)))
                 if len(later) == len(pending):

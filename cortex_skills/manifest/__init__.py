@@ -1,6 +1,6 @@
 """SKILL.md manifests: parsing, validation and load order."""
 
-from cortex_skills.manifest.dependencies import load_order
+from cortex_skills.manifest.dependencies import Joining, load_order
 from cortex_skills.manifest.frontmatter import parse_manifest
 from cortex_skills.manifest.load import load_manifest, read_manifest
 from cortex_skills.manifest.model import (
@@ -21,6 +21,7 @@ __all__ = [
     "DEFAULT_TOOLS",
     "Dependency",
     "EnrichmentField",
+    "Joining",
     "Manifest",
     "ManifestAssertion",
     "ManifestError",

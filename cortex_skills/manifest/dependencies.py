@@ -45,6 +45,34 @@ def load_order(manifests: Iterable[Manifest], loaded: Iterable[Manifest] = ()) -
     return sorted(given, key=lambda manifest: order[manifest.name])
 
 
+class Joining:
+    """Skills that are loaded one after another: whether the next one can be.
+
+    Most skills have no dependency and a name that looks like no other, so that nothing else need be compared.
+
+    Args:
+        loaded: the skills that are loaded already.
+    """
+
+    def __init__(self, loaded: Iterable[Manifest]) -> None:
+        self._loaded = list(loaded)
+        self._appearances = {appearance(manifest.name) for manifest in self._loaded}
+
+    def check(self, manifest: Manifest) -> None:
+        """Check that a skill with a new name can be loaded.
+
+        Raises:
+            ManifestError: as for `load_order`.
+        """
+        if appearance(manifest.name) in self._appearances or any(_dependencies(manifest)):
+            load_order([manifest], self._loaded)
+
+    def add(self, manifest: Manifest) -> None:
+        """Note a skill that was loaded."""
+        self._loaded.append(manifest)
+        self._appearances.add(appearance(manifest.name))
+
+
 def _duplicates(given: list[Manifest]) -> Iterator[Problem]:
     names = set()
     for manifest in given:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex_skills.manifest import Dependency, Manifest, ManifestError, Semantic, load_order
+from cortex_skills.manifest import Dependency, Joining, Manifest, ManifestError, Semantic, load_order
 from cortex_skills.manifest.versions import in_range, is_range
 
 
@@ -99,6 +99,44 @@ def test_the_order_keeps_every_dependency(order, edges):
     assert sorted(loaded) == [f"s{number}" for number in range(8)]
     for number, wanted in needs.items():
         assert all(loaded.index(need.split()[0]) < loaded.index(f"s{number}") for need in wanted)
+
+
+@pytest.mark.parametrize(
+    "joining",
+    [
+        skill("a"),
+        skill("a", "x ^1"),
+        skill("a", "x ^2"),
+        skill("a", "missing *"),
+        skill("a", "a *"),
+        skill("p\u0430y"),
+        skill("a", "x ^1", "y ^1"),
+    ],
+)
+def test_a_skill_joins_loaded_ones_as_it_would_be_ordered_with_them(joining):
+    def outcome(check):
+        try:
+            check()
+        except ManifestError as error:
+            return str(error)
+        return "ok"
+
+    loaded = [skill("x"), skill("y", "x *"), skill("pay")]
+    first = Joining(loaded[:1])
+    for each in loaded[1:]:
+        first.check(each)
+        first.add(each)
+    assert outcome(lambda: first.check(joining)) == outcome(lambda: load_order([joining], loaded))
+
+
+def test_loading_many_skills_one_after_another_orders_none_of_them_again(monkeypatch):
+    asked = []
+    monkeypatch.setattr("cortex_skills.manifest.dependencies.load_order", lambda *given: asked.append(given))
+    joining = Joining([])
+    for number in range(1_000):
+        joining.check(skill(f"s{number}"))
+        joining.add(skill(f"s{number}"))
+    assert asked == []
 
 
 @pytest.mark.parametrize(
