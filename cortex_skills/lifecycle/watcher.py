@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
+from cortex_skills.safe_io.outside_file import PACKAGES
+
 log = logging.getLogger(__name__)
 
 DEBOUNCE_MS = 100
@@ -29,7 +31,7 @@ _MAX_FOLDERS = 4096
 _MAX_ENTRIES = 5000  # as many as the scanner reads
 _MAX_DEPTH = 32
 _MANIFEST = "SKILL.md"
-_SKIPPED = frozenset({"node_modules", "4913"})  # Vim creates a file named 4913 to test whether it may write
+_SKIPPED = PACKAGES | {"4913"}  # Vim creates a file named 4913 to test whether it may write
 _TEMPORARY = ("~", ".swp", ".swx", ".tmp", ".bak")
 
 

@@ -15,8 +15,14 @@ from pathlib import Path
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
-# The folders of version control and of installed packages, from which nothing is signed, packed or served.
-NOT_SHIPPED = frozenset({".git", ".hg", ".svn", "node_modules"})
+PACKAGES = frozenset({"node_modules"})
+"""The folders of installed packages, from which a skill loads nothing."""
+
+GENERATED = PACKAGES | {"__pycache__"}
+"""The folders that programs write beside sources: nothing in them is a file of a skill."""
+
+NOT_SHIPPED = PACKAGES | {".git", ".hg", ".svn"}
+"""The folders of version control and of installed packages, from which nothing is signed, packed or served."""
 
 
 class OutsideFileError(Exception):

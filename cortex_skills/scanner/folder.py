@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
+from cortex_skills.safe_io.outside_file import PACKAGES
 from cortex_skills.scanner.documents import DOCUMENT_SUFFIXES, scan_document
 from cortex_skills.scanner.findings import Finding, file_finding, folder_findings
 from cortex_skills.scanner.source import SOURCE_LIMIT, scan_source
@@ -36,8 +37,6 @@ FILES_LIMIT = 200
 ENTRIES_LIMIT = 5_000
 FOLDER_SIZE_LIMIT = 4 * 1024 * 1024
 DEPTH_LIMIT = 32
-
-_SKIPPED = frozenset({"node_modules"})
 
 
 def scan_folder(folder: Path) -> list[Finding]:
@@ -57,7 +56,7 @@ def read_sources(folder: Path) -> tuple[dict[str, str], list[Finding]]:
 
 def is_source(name: str) -> bool:
     """Whether a regular file with this relative path is a source of its folder."""
-    hidden = any(part.startswith(".") or part in _SKIPPED for part in name.split("/"))
+    hidden = any(part.startswith(".") or part in PACKAGES for part in name.split("/"))
     return not hidden and Path(name).suffix.lower() in SOURCE_SUFFIXES
 
 
@@ -121,7 +120,7 @@ def _walk(folder: Path, suffixes: Collection[str]) -> Iterator[tuple[str, Path] 
             yield file_finding(TOO_MANY_FILES, prefix or ".", message)
             return
         for entry in names:
-            if entry.startswith(".") or entry in _SKIPPED:
+            if entry.startswith(".") or entry in PACKAGES:
                 continue
             name, path = f"{prefix}{entry}", place / entry
             mode = _mode(path)

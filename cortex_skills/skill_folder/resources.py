@@ -19,6 +19,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from cortex_skills.errors import CortexError
+from cortex_skills.safe_io.outside_file import GENERATED
 from cortex_skills.safe_io.schemas import shown
 
 MAX_RESOURCES = 1_000
@@ -30,7 +31,6 @@ _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FILE = os.O_RDONLY | _NO_FOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _FOLDER = os.O_RDONLY | _NO_FOLLOW | getattr(os, "O_DIRECTORY", 0)
 _TYPES = {".md": "text/markdown", ".ts": "text/typescript", ".yaml": "application/yaml", ".yml": "application/yaml"}
-_SKIPPED = frozenset({"node_modules", "__pycache__"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _walk(folder: Path) -> Iterator[Resource]:
             for entry in here:
                 about = entry.stat(follow_symlinks=False)
                 name = f"{prefix}{entry.name}"
-                if entry.name.startswith(".") or entry.name in _SKIPPED or not _is_plain(name):
+                if entry.name.startswith(".") or entry.name in GENERATED or not _is_plain(name):
                     continue
                 if stat.S_ISDIR(about.st_mode) and depth < MAX_DEPTH:
                     pending.append((f"{name}/", place / entry.name, depth + 1))
@@ -113,7 +113,7 @@ def _is_plain(path: object) -> bool:
         path.encode()
     except UnicodeEncodeError:
         return False
-    return all(part and not part.startswith(".") and part not in _SKIPPED for part in path.split("/"))
+    return all(part and not part.startswith(".") and part not in GENERATED for part in path.split("/"))
 
 
 def _read(folder: Path, parts: tuple[str, ...]) -> bytes:

@@ -18,11 +18,11 @@ from typing import Any
 
 from cortex_skills.manifest.frontmatter import FILE_NAME
 from cortex_skills.safe_io.display import one_line
+from cortex_skills.safe_io.outside_file import GENERATED
 
 _MAX_ENTRIES = 5_000
 _MAX_DEPTH = 8
 _MAX_NAMED = 20
-_GENERATED = frozenset({"node_modules", "__pycache__"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,4 +89,4 @@ def _skipped(path: Path, read: Collection[Path]) -> Iterator[SkippedSkill]:
 
 
 def _is_searched(entry: os.DirEntry[str]) -> bool:
-    return entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".") and entry.name not in _GENERATED
+    return entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".") and entry.name not in GENERATED

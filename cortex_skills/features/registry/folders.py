@@ -47,6 +47,7 @@ from cortex_skills.features.registry.sidecar import (
 from cortex_skills.features.registry.skill_md import read_skill_md, write_skill_md
 from cortex_skills.features.registry.skill_record import SkillVersion
 from cortex_skills.manifest import ManifestError, read_manifest
+from cortex_skills.safe_io.outside_file import GENERATED
 from cortex_skills.safe_io.schemas import Problem, shown
 from cortex_skills.safe_io.strict_json import read_json
 from cortex_skills.signatures.skill_files import files_of
@@ -56,7 +57,6 @@ from cortex_skills.skill_folder.snapshot import MAX_SIGNATURE, SIGNATURE, read_b
 
 _MAX_ENTRIES = 20_000
 _MAX_DEPTH = 32
-_SKIPPED = frozenset({"node_modules", "__pycache__"})
 _OWN = frozenset({MANIFEST, SIDECAR, SIGNATURE})
 
 
@@ -274,7 +274,7 @@ def _files(folder: Path, own: Collection[str], warnings: list[str]) -> Iterator[
             if name in own:
                 continue
             about = entry.stat(follow_symlinks=False)
-            if stat.S_ISDIR(about.st_mode) and not entry.name.startswith(".") and entry.name not in _SKIPPED:
+            if stat.S_ISDIR(about.st_mode) and not entry.name.startswith(".") and entry.name not in GENERATED:
                 if depth == _MAX_DEPTH:
                     raise _refused(folder, f"has more than {_MAX_DEPTH} levels of folders")
                 pending.append((f"{name}/", Path(entry.path), depth + 1))
