@@ -3,9 +3,9 @@
 Rules kept here:
 - the acting skill, the arguments, the tool allow-list, the permission, the host's hooks, the rate window, the budget,
   the tool, the cleaning of the enrichment, the audit: in this order, and none is skipped;
-- a tool that acts as a skill of its own, as that of an installed artifact, does so whatever skill is named;
+- a tool that acts as one skill, such as that of an installed artifact, does so also when a call names another one;
 - a call that names no skill, where several are active, acts for the one that a route of a feature chooses;
-- a tool with steps of its own (`Tool.steps`), such as an action, takes them in place of those from the arguments to the
+- a tool that has steps (`Tool.steps`), such as an action, takes them in place of those from the arguments to the
   outcome;
 - a call that only repeats what was done needs no slot: it is answered when the budget is used up too;
 - each step has its own error code; a refusal is a result with that code, and nothing is raised;
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
 
 # Chooses the acting skill of a call that names none: the tool, its arguments, the active skills, and the agent.
 Route = Callable[[str, Mapping[str, Any], Sequence[str], str], str | None]
-# Keeps the actions that the code of a skill proposes in a call, and returns what became of each.
+# Keeps the actions that the code of a skill proposes in a call, and returns the result for each.
 Propose = Callable[[Sequence[Any], Call, SessionLimits | None], list[dict[str, Any]]]
 Begin = Callable[[Tool], ToolRun | None]
 
 
 def _begin(tool: Tool) -> ToolRun | None:
-    """Begin a call of a tool with steps of its own; None for any other."""
+    """Begin a call of a tool that has steps; None for any other."""
     return None if tool.steps is None else tool.steps.begin()
 
 
@@ -105,7 +105,7 @@ class Gate:
             session: the key of the client's session; empty for the plugin's own.
             acting_as: the acting skill, in place of an active one.
             alone: whether a tool that acts as its own skill needs the permission of no active one: no model calls it.
-            begin: begins the call of a tool with steps of its own; raises for a tool that cannot be called so.
+            begin: begins the call of a tool that has steps; raises for a tool that cannot be called so.
         """
         started = time.monotonic()
         of_plugin = self.host.session

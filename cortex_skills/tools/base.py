@@ -173,7 +173,7 @@ class ToolSteps(Protocol):
 
     @property
     def acting(self) -> Skill | None:
-        """The skill as which it acts, whatever skill a caller names; None for that of the call."""
+        """The skill as which it acts, also when a caller names another; None for that of the call."""
 
     def begin(self) -> ToolRun:
         """Begin a call."""

@@ -1,4 +1,4 @@
-"""The head of a journal is a note: whatever it states, the records are the chain, and what it states is reported."""
+"""The head of a journal is a note: the records are the chain, and what differs in it is reported."""
 
 from __future__ import annotations
 

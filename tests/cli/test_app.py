@@ -19,6 +19,7 @@ from cortex_skills.doors.cli.output import Output
 from cortex_skills.errors import CortexError
 
 COMMANDS = [
+    ["actions"],
     ["approve"],
     ["approvals"],
     ["audit"],

@@ -1,4 +1,4 @@
-"""Pages of many assertions have each of them once, the newest first, whichever way the store finds them."""
+"""Pages of many assertions have each of them once, the newest first, in each way in which a store finds them."""
 
 from __future__ import annotations
 

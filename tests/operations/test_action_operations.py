@@ -50,7 +50,7 @@ def running(tmp_path_factory: pytest.TempPathFactory, operator: Path) -> Iterato
         yield found
 
 
-# --- who asks: each returns the id of a request
+# --- the ways to ask: each returns the id of a request
 
 
 def in_python(running: Running) -> str:
@@ -194,7 +194,7 @@ def test_the_owner_decides_in_python_also_what_was_asked_for_in_the_same_name(ru
     assert (record.event, record.data["kind"], record.data["door"]) == (name, "owner", "python")
 
 
-def test_a_host_in_python_states_who_decides_and_that_is_nobody_who_asked(running: Running) -> None:
+def test_a_host_in_python_states_who_decides_and_no_one_who_asked(running: Running) -> None:
     approval_id = over_mcp(running, CONFIGURED, agent="a7")
     for by in ("a7", "configured"):
         with pytest.raises(CortexError) as caught:
@@ -238,7 +238,7 @@ def test_reads_are_the_same_over_rest_and_in_python(running: Running) -> None:
     assert waited == plugin.operate(OPERATIONS["approvals.show"], approval=approval_id)
 
 
-def test_a_caller_uses_up_its_own_rate_of_an_action_and_nobody_elses(running: Running) -> None:
+def test_a_caller_uses_up_its_own_rate_of_an_action_and_no_other(running: Running) -> None:
     from tests.actions.manifests import manifest
 
     count = manifest(id="count_calls", limits={"perMinute": 2}, minTrustLevel="observe", risk="low")
@@ -254,7 +254,7 @@ def test_a_caller_uses_up_its_own_rate_of_an_action_and_nobody_elses(running: Ru
     reader, other = (running.token(name, permissions=("read",)) for name in ("reader", "other"))
     assert asyncio.run(calls(reader, ())) == ["ok", "ok", "rate_limited"]
     assert asyncio.run(calls(other, ())) == ["ok", "ok", "rate_limited"]
-    # A token that may name agents is one caller, whatever agents it names.
+    # A token that may name agents is one caller, for all agents that it names.
     assert asyncio.run(calls(CONFIGURED, ("b1", "b2", "b3"))) == ["ok", "ok", "rate_limited"]
     assert running.plugin.call("count_calls", {"text": "a"}, agent="a1").code is None
     running.plugin.trust.set("observe", actor="owner")

@@ -129,6 +129,7 @@ class EveryRight:
             "recallEntries": {"body": {"text": "rain"}},
             "forgetEntry": {"path_parameters": {"id": memory}},
             "setTrustLevel": {"body": {"level": "supervised_auto"}},
+            "actionsDescribe": {"path_parameters": {"action": "append_line"}},
             "getApproval": {"path_parameters": {"id": approval}},
             "approveRequest": {"path_parameters": {"id": approval}},
             "rejectRequest": {"path_parameters": {"id": approval}},

@@ -81,7 +81,7 @@ class AgentAction:
         read_only: whether it changes nothing, anywhere.
         permissions: what the acting skill must have been granted.
         close: ends what it left running; called when the plugin is closed.
-        acting: the skill as which it acts, whatever skill a caller names; None for that of the call.
+        acting: the skill as which it acts, also when a caller names another; None for that of the call.
         about: what the audit states about each call of it.
         profile: with which profile of the configuration a model is offered it.
     """

@@ -5,7 +5,7 @@ Rules kept here:
   action, its outputs, the cleaning of what a model reads: in this order, and none is skipped;
 - an approved request passes every step again with the rules of today; only a person's decision is not asked twice. It
   runs as it was shown: another version of the action, or another preview, is refused;
-- the rate of an action is that of the caller, as the interface knows them, whatever agent they name; all callers
+- the rate of an action is that of the caller, as the interface knows them, for all agents that they name; all callers
   together have a larger one, in fair shares (`policy/caller_rates.py`).
 """
 
@@ -70,7 +70,7 @@ def facts_of(record: ApprovalRecord) -> dict[str, Fact]:
 
 @dataclass(slots=True)
 class ActionFacts:
-    """What the audit record of a call says about its action; filled while the call passes the steps.
+    """What the audit record of a call states about its action; filled while the call passes the steps.
 
     Attributes:
         category, trust_level, approval_required, approved_by: as in the record.
@@ -209,7 +209,7 @@ class ActionSteps:
         *,
         waits: bool,
     ) -> Outcome:
-        """Keep a request, and say that it waits."""
+        """Keep a request, and answer that it waits."""
         if self.desk is None:
             raise CortexError(
                 "approval_required",

@@ -1,8 +1,8 @@
-"""What became of a request, as the agent that made it reads it: in words, as the answer of its call, and as its status.
+"""The state of a request as the agent that made it reads it: in words, as the answer of its call, and as JSON.
 
 Rules kept here:
 - a result was cleaned for a model when the action ran;
-- `interrupted` says that it is not known what was done: it is never answered like a failure, which may be tried again.
+- `interrupted` states that it is not known what was done: it is never answered like a failure, which may be repeated.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def answer_of(record: ApprovalRecord, state: ApprovalState) -> Outcome:
 
 
 def words_of(record: ApprovalRecord, state: ApprovalState) -> str:
-    """What became of a request, in one sentence."""
+    """The state of a request, in one sentence."""
     action, resolution = record.request.action, record.resolution
     by = "" if resolution is None else f" by {resolution.by}"
     why = f": {resolution.reason}" if resolution is not None and resolution.reason else ""

@@ -131,7 +131,7 @@ class ApprovalUpdates:
 
         def decide(_: CancelToken) -> Result:
             operation = approve_request if word == "approve" else reject_request
-            with suppress(CortexError):  # somebody else was faster
+            with suppress(CortexError):  # another person was faster
                 self._plugin.operate(operation, door="mcp", by=user_name(), approval=record.id, reason=reason)
             now = approvals.show(record.id)
             outcome = answer_of(now, approvals.state_of(now))
