@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from cortex_skills.errors import CortexError
 from cortex_skills.keys import did_of, is_public, key_id, public_of
@@ -47,6 +48,7 @@ def read_key(text: str, known: Iterable[str] = ()) -> str:
     return text
 
 
+@lru_cache(maxsize=1_000)
 def id_of(did: str) -> str:
     """The id of the key of a `did:key`, for display; empty if it is none."""
     try:

@@ -4,6 +4,7 @@ Rules kept here:
 - the file has an HMAC-SHA-256 of its content. The key is in the user's configuration folder, and is created with the
   store;
 - a write counter is stored with the key: a missing store, or an older copy of it, is an error, not an empty store;
+- it is read and checked again when the file system records a change of one of the two files, and not before;
 - the store is changed under a lock, and each change is atomic (`private_files`). On a read-only file system, such as a
   container image, it is read without a lock;
 - version 2 of the format is written; version 1, which has no revoked keys, is read.
@@ -34,6 +35,8 @@ _MAX_BYTES = 4 << 20
 _KEY_BYTES = 32
 _NOT_WRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _DOMAIN = b"cortex-trust-store/1\0"
+
+_State = tuple[Trust, int, bytes, dict[str, int]]
 
 
 def default_file() -> Path:
@@ -67,13 +70,17 @@ class TrustFile:
     def __init__(self, path: Path, key_path: Path) -> None:
         self.path = path.absolute()
         self.key_path = key_path.absolute()
+        self._kept: tuple[object, _State] | None = None  # as it was read, with the stamp of the files then
 
     def trust(self) -> Trust:
-        """Read the store.
+        """Read the store; its files are not read again while the file system records no change of them.
 
         Raises:
             CortexError: `config_invalid`: the store is missing, was changed by another program, or cannot be read.
         """
+        kept = self._kept
+        if kept is not None and kept[0] == self.stamp():
+            return kept[1][0]
         with self._reported():
             if not self.path.exists() and not self.key_path.exists():
                 return Trust()
@@ -122,10 +129,16 @@ class TrustFile:
             self._write_key(key, {**counts, str(self.path): count + 1})
         return new
 
-    def _state(self) -> tuple[Trust, int, bytes, dict[str, int]]:
+    def _state(self) -> _State:
         """The state, its write counter, the key, and the counters of all stores of the key."""
+        stamp, kept = self.stamp(), self._kept
+        if kept is not None and kept[0] == stamp:
+            return kept[1]
         key, counts = self._read_key()
-        return *self._read(key, counts.get(str(self.path), 0)), key, counts
+        state = *self._read(key, counts.get(str(self.path), 0)), key, counts
+        if None not in stamp and self.stamp() == stamp:
+            self._kept = (stamp, state)
+        return state
 
     def _read(self, key: bytes, written: int) -> tuple[Trust, int]:
         """The state and its write counter."""

@@ -10,8 +10,11 @@ import time
 import pytest
 
 from cortex_skills.cancellation import CancelToken
+from cortex_skills.features.artifacts.installed import installed_artifacts
+from cortex_skills.signatures import Publisher, RevokedKey
 from cortex_skills.tools.model_names import model_name, tool_id
 from tests.artifact_tools.conftest import add
+from tests.artifacts.samples import KEY, OTHER_KEY
 from tests.wasm.modules import ECHO, component, core
 
 ID = "acme.echo_http"
@@ -163,6 +166,33 @@ def test_a_tool_that_cannot_be_verified_is_not_said_not_to_exist(plugin, monkeyp
     monkeypatch.setattr("cortex_skills.features.artifacts.tools.installed_tools._RETRY_S", 0.0)
     path.write_bytes(data)
     assert plugin.call("acme.echo", HI).details["outputs"] == HI
+
+
+def test_a_list_verifies_nothing_and_each_call_does(plugin, trust, monkeypatch):
+    add(plugin)
+    verified = []
+    verify = installed_artifacts.verify_artifact
+    monkeypatch.setattr(installed_artifacts, "verify_artifact", lambda *given: verified.append(1) or verify(*given))
+    assert "acme_DOT_echo" in json.dumps(plugin.tools(format="mcp"))
+    assert verified == []
+    assert not plugin.call("acme.echo", HI).is_error
+    assert verified == [1]
+
+
+@pytest.mark.parametrize("change", ["removed", "revoked", "another key"])
+def test_tools_of_a_publisher_that_is_trusted_no_more_are_not_listed(plugin, trust, change):
+    key, other = KEY.did, OTHER_KEY.did
+    add(plugin)
+    match change:
+        case "removed":
+            trust.change(lambda known: known.without_publisher("acme"))
+        case "revoked":
+            trust.change(lambda known: known.with_revoked(RevokedKey(key, "stolen", "2026-01-01T00:00:00Z")))
+        case _:
+            listed = Publisher("acme", other, "listed", "2026-01-01T00:00:00Z")
+            trust.change(lambda known: known.without_publisher("acme").with_publisher(listed))
+    assert "acme_DOT_echo" not in json.dumps(plugin.tools(format="mcp"))
+    assert plugin.call("acme.echo", HI).code == "signature_invalid"
 
 
 def test_a_revoked_publisher_stops_too(plugin, trust):

@@ -15,7 +15,7 @@ import pytest
 
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io import private_files
-from cortex_skills.signatures import Publisher, Trust, TrustFile
+from cortex_skills.signatures import Publisher, Trust, TrustFile, trust_file
 from tests.signatures.conftest import ACME, OTHER
 
 
@@ -40,6 +40,28 @@ def test_an_added_publisher_is_known_to_the_next_process(trusted: TrustFile) -> 
     again = TrustFile(trusted.path, trusted.key_path)
     assert again.trust().publishers == {"acme": publisher("acme")}
     assert [path.stat().st_mode & 0o777 for path in (trusted.path, trusted.key_path)] == [0o600, 0o600]
+
+
+def test_a_store_is_read_again_when_its_files_change_and_not_before(
+    trusted: TrustFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again, reads = TrustFile(trusted.path, trusted.key_path), []
+    read = trust_file.read_private
+    monkeypatch.setattr(trust_file, "read_private", lambda path, most: reads.append(path) or read(path, most))
+    for _ in range(3):
+        assert again.trust().publishers.keys() == {"acme"}
+    assert len(reads) == 2  # the key and the store
+    trusted.change(lambda trust: trust.with_publisher(publisher("other")))
+    assert again.trust().publishers.keys() == {"acme", "other"}
+    again.change(lambda trust: trust.without_publisher("other"))
+    assert trusted.trust().publishers.keys() == again.trust().publishers.keys() == {"acme"}
+
+
+@pytest.mark.parametrize("name", ["another key for a publisher", "gone", "key gone", "key damaged", "empty"])
+def test_a_change_by_others_is_found_by_who_has_read_the_store_before(trusted: TrustFile, name: str) -> None:
+    trusted.trust()
+    CHANGES[name](trusted)
+    refusal(trusted)
 
 
 CHANGES: dict[str, Callable[[TrustFile], object]] = {

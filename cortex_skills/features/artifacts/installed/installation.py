@@ -46,6 +46,7 @@ from cortex_skills.features.artifacts.package.artifact_verification import Trust
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.signatures.model_signing import REFUSED_HINT
 from cortex_skills.signatures.trust import Publisher
+from cortex_skills.signatures.trust_file import TrustFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +71,10 @@ class InstallOptions:
     allow_downgrade: bool = False
     source: str = ""
 
-    def trust_check(self, config: Config, now: datetime) -> TrustCheck:
-        """The check of the publisher, at a time."""
+    def trust_check(self, source: Config | TrustFile, now: datetime) -> TrustCheck:
+        """The check of the publisher by a trust store, at a time."""
         return artifact_trust(
-            config,
+            source,
             trusted=self.trusted,
             first_use=self.first_use,
             allow_untrusted=self.allow_untrusted,
@@ -137,7 +138,7 @@ def prepare(installed: InstalledArtifacts, data: bytes, options: InstallOptions)
             hint="get the file again; if the hash differs still, ask its publisher",
         )
     report = verify_artifact(
-        data, HOST_VERSIONS, options.trust_check(installed.config, installed.index.now()), options.expected
+        data, HOST_VERSIONS, options.trust_check(installed.trust_file, installed.index.now()), options.expected
     )
     if report.error is not None:
         raise report.error
@@ -187,7 +188,7 @@ def finish(
     assert found is not None  # noqa: S101 - it was just added
     options = prepared.options
     remember(
-        installed.config,
+        installed.trust_file,
         prepared.report,
         trusted=options.trusted,
         first_use=options.first_use,

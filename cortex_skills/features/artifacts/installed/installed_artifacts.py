@@ -39,10 +39,14 @@ from cortex_skills.features.artifacts.installed.installed_artifact import (
 )
 from cortex_skills.features.artifacts.installed.installed_index import InstalledIndex
 from cortex_skills.features.artifacts.package import HOST_VERSIONS, ArtifactManifest, ExpectedArtifact, verify_artifact
+from cortex_skills.features.artifacts.package.archive import read_archive
 from cortex_skills.features.artifacts.package.artifact_manifest import ArtifactCapabilities
 from cortex_skills.features.artifacts.package.artifact_verification import TrustCheck
+from cortex_skills.features.artifacts.package.entry_paths import MANIFEST
+from cortex_skills.features.artifacts.package.skill_toml import read_skill_toml
 from cortex_skills.host import Host
 from cortex_skills.safe_io.schemas import shown
+from cortex_skills.signatures.named_keys import id_of
 from cortex_skills.signatures.trust_file import TrustFile, trust_of
 
 _KEPT = 64  # verified artifacts
@@ -88,7 +92,8 @@ class InstalledArtifacts:
         self._verified: dict[str, tuple[object, OpenArtifact]] = {}
 
     @cached_property
-    def _trust_file(self) -> TrustFile:
+    def trust_file(self) -> TrustFile:
+        """The trust store of this installation."""
         return trust_of(self.config)
 
     def revision(self) -> str:
@@ -175,14 +180,8 @@ class InstalledArtifacts:
         Raises:
             CortexError: `artifact_unavailable`, `artifact_invalid` and the other errors of a verification.
         """
-        data = self.files.read(found.key)
-        if sha256(data).hexdigest() != found.file_sha256:
-            raise CortexError(
-                "artifact_invalid",
-                f"the installed file of {found.key} was changed",
-                hint="find out who changed it, remove the artifact, and install it again",
-            )
-        stamp = self._trust_file.stamp()
+        data = self._read(found)
+        stamp = self.trust_file.stamp()
         before = self._verified.get(found.file_sha256)
         if before is not None and before[0] == stamp and before[1].installed == found:
             return before[1]
@@ -192,6 +191,35 @@ class InstalledArtifacts:
                 self._verified = {}
             self._verified[found.file_sha256] = (stamp, opened)
         return opened
+
+    def as_installed(self, found: InstalledArtifact) -> OpenArtifact:
+        """A version as it was verified when it was installed, to be listed: only what `verified` returns may run.
+
+        The bytes have the hash of the index, and the key of the publisher is trusted; else it is verified again.
+
+        Raises:
+            CortexError: as for `verified`.
+        """
+        trust = self.trust_file.trust()
+        publisher = trust.publishers.get(found.publisher)
+        keys = () if publisher is None else publisher.keys
+        if not any(id_of(key) == found.key_id and key not in trust.revoked for key in keys):
+            return self.verified(found)
+        entries = read_archive(self._read(found))
+        manifest = read_skill_toml(entries[MANIFEST])
+        folder = self.files.place(found.key) / SKILL
+        return OpenArtifact(found, manifest, entries, effective(manifest, found.grants), folder)
+
+    def _read(self, found: InstalledArtifact) -> bytes:
+        """The bytes of a version, with the hash of the index."""
+        data = self.files.read(found.key)
+        if sha256(data).hexdigest() != found.file_sha256:
+            raise CortexError(
+                "artifact_invalid",
+                f"the installed file of {found.key} was changed",
+                hint="find out who changed it, remove the artifact, and install it again",
+            )
+        return data
 
     def _verify(self, found: InstalledArtifact, data: bytes) -> OpenArtifact:
         key = found.key
@@ -216,7 +244,7 @@ class InstalledArtifacts:
     def trust_check(self, found: InstalledArtifact) -> TrustCheck:
         """The check of the publisher of a version that was accepted before: its key must be trusted still."""
         is_untrusted = found.trust == "untrusted"
-        return artifact_trust(self.config, allow_untrusted=is_untrusted, allow_downgrade=True, now=self.index.now())
+        return artifact_trust(self.trust_file, allow_untrusted=is_untrusted, allow_downgrade=True, now=self.index.now())
 
     def quarantine(self, skill_id: str, version: str, *, actor: str, reason: str) -> InstalledArtifact:
         """Stop a version, until a person enables it with an override.

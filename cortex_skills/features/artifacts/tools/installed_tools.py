@@ -3,8 +3,10 @@
 Rules kept here:
 - the index is read at each call: what another process installed, quarantined or removed holds from the next call on;
 - what runs is verified from the bytes that were just read, and is the version that the gate decided about;
-- an artifact that cannot be verified offers no tool, and is tried again after `_RETRY_S`; a name that could be one of
-  its tools is refused with the reason, and never said not to exist;
+- the tools are listed from the bytes with the hash of the index, while their publisher is trusted: a thousand are not
+  verified for a list;
+- an artifact that cannot be listed offers no tool, and is tried again after `_RETRY_S`; a name that could be one of its
+  tools is refused with the reason, and never said not to exist;
 - the code of a module is compiled once for its bytes; each call has its own store, with the quotas of the manifest;
 - the engine is imported when an artifact is first called;
 - inputs were checked by the gate; an answer that is not JSON, or not as the manifest declares, fails the call.
@@ -175,9 +177,9 @@ class InstalledTools:
         """The tools of an artifact.
 
         Raises:
-            CortexError: it cannot be verified.
+            CortexError: its file was changed, or its publisher is not trusted any more.
         """
-        opened = self._installed.verified(installed)
+        opened = self._installed.as_installed(installed)
         if opened.manifest.is_semantic:
             return ()
         module = module_of(opened.manifest, opened.entries)
