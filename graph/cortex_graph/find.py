@@ -1,16 +1,16 @@
-"""Finds what a text may mean in a namespace: a name, the id of a triple, or a part of a literal.
+"""Finds what a text may name in a namespace: a resource, a triple by its id, a predicate, an agent or a skill.
 
 Rules kept here:
-- each hit says where it was found: it is a name that exists, a name that begins so, an id, or a text that contains it;
-- the exact name, ids and the frequent predicates and asserters cost a few reads. Names and texts are searched in the
-  first `MAX_SCANNED` triples, for a few seconds at most; `is_complete` is false when there were more;
-- names are compared exactly, texts without regard to the case of letters.
+- each hit says where it was found: it is a name that exists, an id, or a name of a predicate or an asserter that begins
+  so;
+- all of it costs a few reads. Words of names and texts are found by an index (the feature `finder` of the plugin);
+- names are compared exactly.
 
     >>> from cortex_graph import NamespacedGraph, open_store
     >>> graph = NamespacedGraph(open_store("memory:"), "mayros")
     >>> _ = graph.create_triple({"subject": "nails", "predicate": "note", "object": "Running low"})
-    >>> [(hit.where, graph.names.name(hit.node.value)) for hit in find(graph, "low").hits]
-    [('text', 'mayros:nails')]
+    >>> [(hit.where, graph.names.name(hit.node.value)) for hit in find(graph, "nails").hits]
+    [('name', 'mayros:nails')]
 """
 
 from __future__ import annotations
@@ -20,21 +20,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal as Choice
 
-from pyoxigraph import Literal, NamedNode, Quad, QuerySolution
+from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph.argument_checks import check_limit
-from cortex_graph.assertions import PastView
 from cortex_graph.exceptions import GraphBusy, InvalidArguments, QueryTimeout, invalid
 from cortex_graph.namespaced import NamespacedGraph
-from cortex_graph.records import select
 from cortex_graph.short_ids import full_triple_id
 from cortex_graph.store import Pattern, Triple
 from cortex_graph.triple_index import hash_line
 
-MAX_SCANNED = 100_000
 MAX_TEXT = 200  # characters
 _LIMIT = 20
-_QUERY_S = 3.0
 _ID = re.compile(r"[0-9a-f]{6,64}")  # or its beginning
 
 Where = Choice["name", "id", "predicate", "asserter", "begins", "text"]
@@ -45,8 +41,9 @@ class FindHit:
     """What was found.
 
     Attributes:
-        where: `name`: a resource has exactly this name; `id`: a triple has this id; `predicate`, `asserter` and
-            `begins`: a predicate, an agent or skill, or a subject whose name begins so; `text`: a literal contains it.
+        where: `name`: a resource has exactly this name; `id`: a triple has this id; `predicate` and `asserter`: a
+            predicate, or an agent or skill whose name begins so; `begins`: the name of a subject has its words, or
+            begins so; `text`: a literal has them.
         node: the resource; the subject of a triple.
         triple: the triple of an id or a text; None for a name.
         triple_id: its id.
@@ -60,10 +57,11 @@ class FindHit:
 
 @dataclass(frozen=True, slots=True)
 class FindResult:
-    """What was found, the nearest first; `is_complete` is false when not everything could be searched."""
+    """What was found, the nearest first; `reason` says why it may not be all, where `is_complete` is false."""
 
     hits: tuple[FindHit, ...]
     is_complete: bool
+    reason: str = ""
 
 
 def find(graph: NamespacedGraph, text: str, *, limit: int = _LIMIT) -> FindResult:
@@ -82,7 +80,8 @@ def find(graph: NamespacedGraph, text: str, *, limit: int = _LIMIT) -> FindResul
     limit = check_limit(limit, _LIMIT)
     search = _Find(graph, text.strip(), limit)
     hits = {(hit.node, hit.triple_id): hit for hit in reversed([*search.hits()])}  # the nearest of equal hits stays
-    return FindResult(tuple(reversed(hits.values())), search.is_complete)
+    reason = "" if search.is_complete else "the index of the ids of triples is being completed"
+    return FindResult(tuple(reversed(hits.values())), search.is_complete, reason)
 
 
 class _Find:
@@ -104,8 +103,6 @@ class _Find:
         yield from self._ids()
         if node is not None:
             yield from self._kept(node)
-            yield from self._names(node)
-        yield from self._texts()
 
     def _ids(self) -> Iterator[FindHit]:
         if not _ID.fullmatch(self._text):
@@ -124,7 +121,7 @@ class _Find:
                 self.is_complete = False
                 continue
             if quad is not None and isinstance(quad.subject, NamedNode):
-                yield _of_triple("id", quad)
+                yield hit_of_triple("id", quad)
 
     def _kept(self, node: NamedNode) -> Iterator[FindHit]:
         """Yield the frequent predicates and asserters of the last count that begin so."""
@@ -136,38 +133,9 @@ class _Find:
         yield from (FindHit("predicate", each) for each in predicates[: self._limit])
         yield from (FindHit("asserter", each) for each in asserters[: self._limit])
 
-    def _names(self, node: NamedNode) -> Iterator[FindHit]:
-        begins = f"FILTER(STRSTARTS(STR(?s), {Literal(node.value)}))"
-        for row in self._rows(f"SELECT DISTINCT ?s {{ {{ {self._scanned('?s')} }} {begins} }}"):
-            if isinstance(found := row["s"], NamedNode):
-                yield FindHit("begins", found)
 
-    def _texts(self) -> Iterator[FindHit]:
-        has = f"FILTER(ISLITERAL(?o) && CONTAINS(LCASE(STR(?o)), {Literal(self._text.lower())}))"
-        for row in self._rows(f"SELECT ?s ?p ?o {{ {{ {self._scanned('?s ?p ?o')} }} {has} }}"):
-            subject, predicate, object_ = row["s"], row["p"], row["o"]
-            if isinstance(subject, NamedNode) and isinstance(predicate, NamedNode) and isinstance(object_, Literal):
-                yield _of_triple("text", Quad(subject, predicate, object_, self._graph.names.graph))
-
-    def _scanned(self, variables: str) -> str:
-        return f"SELECT {variables} {{ ?s ?p ?o }} LIMIT {MAX_SCANNED}"
-
-    def _rows(self, text: str) -> list[QuerySolution]:
-        graph, store = self._graph.names.graph, self._graph.store
-        today = store.base if isinstance(store, PastView) else store
-        if today.count(Pattern(graph), MAX_SCANNED + 1) > MAX_SCANNED:
-            self.is_complete = False
-        try:
-            rows = select(store, graph, f"{text} LIMIT {self._limit + 1}", timeout_s=_QUERY_S)
-        except QueryTimeout:
-            self.is_complete = False
-            return []
-        if len(rows) > self._limit:
-            self.is_complete = False
-        return rows[: self._limit]
-
-
-def _of_triple(where: Where, quad: Quad) -> FindHit:
+def hit_of_triple(where: Where, quad: Quad) -> FindHit:
+    """Return the hit of a triple."""
     subject, predicate, object_ = quad.subject, quad.predicate, quad.object
     assert isinstance(subject, NamedNode)  # noqa: S101 - checked by the callers
     assert isinstance(object_, NamedNode | Literal)  # noqa: S101 - no other terms are stored

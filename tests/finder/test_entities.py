@@ -65,7 +65,7 @@ def test_some_of_the_words_are_enough_only_when_nothing_has_all(graph):
 def test_only_instances_of_a_class_are_found(graph):
     index = EntityIndex(graph)
     assert [hit.label for hit in index.find("zoe", class_="Person").hits] == ["Zoë Müller"]
-    assert index.find("hopper", class_="Person") == Found((), 0, every_word=False)
+    assert index.find("hopper", class_="Person") == Found((), 0)
 
 
 @pytest.mark.parametrize("text", ["", " ", '"', "{}", "\u202e", "*", "\x00", "🦉", "qqqq", "a" * 5000, "\ud800"])

@@ -248,7 +248,7 @@ def test_nothing_of_another_namespace_and_no_memory_is_found(graph):
     own.create_triples(triples_of(own, "0" * 32, NewMemory("hello memory", 0.5, ()), None, datetime.now(UTC)))
     index = EntityIndex(graph)
     for text in ("hello", "elsewhere", "memory", "a1", "urn:cortex:mm:a", "0" * 32):
-        assert index.find(text) == Found((), 0, every_word=False)
+        assert index.find(text) == Found((), 0)
     assert subjects(EntityIndex(other).find("hello")) == ["a"]
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
 
 from cortex_graph import InvalidArguments, NamespacedGraph
 from cortex_graph.as_of import today_of
@@ -26,7 +26,7 @@ from cortex_skills.features.finder.entity_texts import MAX_STATEMENTS, MAX_TEXT,
 
 MAX_QUERY = 1_000  # characters
 INDEX_TIMEOUT_S = 10.0
-_MORE = 10  # documents beyond twice the limit, among which the best are chosen
+_MORE = 5  # documents beyond the limit, among which the best are chosen
 _PASSES = ((False, False), (True, False), (False, True), (True, True))  # whether typos, and some words, are enough
 
 
@@ -41,6 +41,7 @@ class EntityHit:
         predicate: that has the best matching text; None if that is the name of the resource itself.
         text: the best matching text: a name, or at most 1,000 characters of a literal.
         score: from 0 to 1; 1 for a resource of exactly this name.
+        literal: that has the text; None if it is the name.
 
     """
 
@@ -50,6 +51,7 @@ class EntityHit:
     predicate: NamedNode | None
     text: str
     score: float
+    literal: Literal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,12 @@ class Found:
     complete: bool = True
     reason: str = ""
     every_word: bool = True
+    typos: bool = False
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the hits have every word as it is, its stem, or the beginning of the last one."""
+        return self.every_word and not self.typos
 
 
 class EntityIndex:
@@ -102,11 +110,13 @@ class EntityIndex:
         words = query_words(text[:MAX_QUERY], prefix=prefix)
         view = follower_of(self._today).current(self._today, self._timeout_s)
         found: list[_Matching] = []
-        total, fewer = 0, False
+        total, typos, fewer = 0, False, False
         for typos, fewer in _PASSES if words else ():
             found, total = self._matching(view, _Asked(words, of_class, typos, fewer), limit)
             if found:
                 break
+        else:
+            typos, fewer = False, False
         exact = self._exact(text, of_class)
         if exact is not None:
             total += match(exact, words) is None if words else 1
@@ -114,8 +124,7 @@ class EntityIndex:
         found.sort(key=lambda each: (-each[1].score, each[0].label() or "", each[0].subject.value))
         hits = tuple(_hit(*each) for each in found[:limit])
         reason = view.reason or self._unsearched(view, whole=bool(hits) and not fewer)
-        every_word = exact is not None or not fewer
-        return Found(hits, max(total, len(found)), not reason, reason, every_word)
+        return Found(hits, max(total, len(found)), not reason, reason, not fewer, typos)
 
     def _matching(self, view: EntityView, asked: _Asked, limit: int) -> tuple[list[_Matching], int]:
         """The best matching resources, more than the limit, and how many match."""
@@ -124,7 +133,7 @@ class EntityIndex:
         if view.documents is not None:
             keys, total = view.documents.search(
                 asked.words,
-                2 * limit + _MORE,
+                limit + _MORE,
                 typos=asked.typos,
                 fewer=asked.fewer,
                 of_class=None if asked.of_class is None else asked.of_class.value,
@@ -187,4 +196,5 @@ class _Asked:
 
 def _hit(entity: EntityTexts, found: Match) -> EntityHit:
     text = found.text
-    return EntityHit(entity.subject, entity.label(), entity.classes, text.predicate, text.value, found.score)
+    label = entity.label()
+    return EntityHit(entity.subject, label, entity.classes, text.predicate, text.value, found.score, text.literal)

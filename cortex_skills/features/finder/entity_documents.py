@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tantivy import IndexWriter, Query
 
 VERSION = 1
-_HEAP_BYTES = 20_000_000
+_HEAP_BYTES = 15_000_000  # the minimum of tantivy
 _ANALYZER = "folded"
 _STATE = "state"  # the key of the document with the position; an IRI has a colon
 _FIELDS = {"names": OF_NAME, "iri": OF_IRI, "texts": OF_TEXT}

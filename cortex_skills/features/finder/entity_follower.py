@@ -19,17 +19,19 @@ import hashlib
 import logging
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 from pathlib import Path
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 from pyoxigraph import NamedNode
 
 from cortex_graph import GraphBusy, GraphError, GraphUnavailable, NamespacedGraph
-from cortex_graph.store import Following, GraphStore, InFolder, Pattern, Triple, triple_of
+from cortex_graph.names import Names
+from cortex_graph.store import Following, GraphStore, InFolder, Pattern
 from cortex_skills.features.finder.entity_documents import (
     VERSION,
     DocumentsBusy,
@@ -38,7 +40,7 @@ from cortex_skills.features.finder.entity_documents import (
     EntityDocuments,
     remove_files,
 )
-from cortex_skills.features.finder.entity_texts import EntityTexts, entity_texts
+from cortex_skills.features.finder.entity_texts import MAX_STATEMENTS, EntityTexts, entity_texts
 
 log = logging.getLogger(__name__)
 
@@ -83,6 +85,7 @@ class EntityFollower:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._states_changes: bool | None = None  # whether the store does
         self._documents: EntityDocuments | None = None
         self._places: list[Path | None] = []
         self._changed: dict[str, EntityTexts | None] = {}
@@ -111,7 +114,7 @@ class EntityFollower:
                 if is_known:
                     if len(self._changed) > MOVED_AT and not (self._error and self._has_just_ended()):
                         self._start(graph, self._move)
-                    return EntityView(self._documents, self._changed, self._age(graph))
+                    return EntityView(self._documents, self._changed, self._age())
                 if self._error and self._thread is None and self._has_just_ended():
                     return EntityView(self._documents, {}, self._error)
                 making = self._start(graph, self._make)
@@ -128,9 +131,12 @@ class EntityFollower:
         documents, store = self._documents, graph.store
         if documents is None:
             return False
-        if not isinstance(store, Following):
+        if self._states_changes is None:
+            self._states_changes = isinstance(store, Following)
+        if not self._states_changes:
             age, took = time.monotonic() - self._ended, self._ended - self._began
             return bool(self._position) and age < max(AGED_S, _SHARE * took)
+        store = cast(Following, store)
         changes = store.changes_since(self._position)
         subjects = changes.of(graph.names.graph)
         if subjects is None:
@@ -151,8 +157,8 @@ class EntityFollower:
         self._committed = self._position = documents.state.position
         self._changed = {}
 
-    def _age(self, graph: NamespacedGraph) -> str:
-        if isinstance(graph.store, Following):
+    def _age(self) -> str:
+        if self._states_changes:
             return ""
         return (
             f"the server was read {time.monotonic() - self._ended:.0f} s ago, and does not state what was written since"
@@ -214,10 +220,11 @@ class EntityFollower:
         position = graph.store.changes_since("").position if isinstance(graph.store, Following) else "read"
         with documents.writing() as writer:
             writer.clear()
-            for number, entity in enumerate(every_entity(graph)):
-                if not number % _CHECK_EXIT:
-                    _check_exit()
-                writer.put(entity, is_new=True)
+            with closing(every_entity(graph)) as entities:
+                for number, entity in enumerate(entities):
+                    if not number % _CHECK_EXIT:
+                        _check_exit()
+                    writer.put(entity, is_new=True)
             writer.commit(DocumentsState(position))
         with self._lock:
             self._reload(documents)
@@ -267,37 +274,40 @@ class EntityFollower:
 
 def read_entity(graph: NamespacedGraph, subject: NamedNode) -> EntityTexts | None:
     """What of a resource is searched, as the graph is; None if it has no statements."""
-    triples = map(triple_of, graph.store.quads(Pattern(graph.names.graph, subject)))
-    first = next(triples, None)
-    if first is None:
-        return None
-    return entity_texts(subject, ((each[1], each[2]) for each in _chained(first, triples)), graph.names)
+    with closing(quads_of(graph.store, Pattern(graph.names.graph, subject))) as quads:
+        statements = [(quad.predicate, quad.object) for quad in islice(quads, MAX_STATEMENTS + 1)]
+    return entity_texts(subject, statements, graph.names) if statements else None
 
 
-def every_entity(graph: NamespacedGraph) -> Iterator[EntityTexts]:
+def every_entity(graph: NamespacedGraph) -> Generator[EntityTexts, None, None]:
     """What of each resource of a graph is searched, each once."""
     store, names = graph.store, graph.names
-    triples: Iterator[Triple] = map(triple_of, store.quads(Pattern(names.graph)))
-    if isinstance(store, InFolder):
-        pass  # in the order of the subjects
-    elif store.keeps_order:  # in memory
-        for subject in dict.fromkeys(triple[0] for triple in triples):
-            if (entity := read_entity(graph, subject)) is not None:
-                yield entity
-        return
-    else:
-        some = list(islice(triples, _MOST_ON_SERVER + 1))
-        if len(some) > _MOST_ON_SERVER:
-            raise GraphUnavailable(f"the server has more than {_MOST_ON_SERVER:,} triples in this graph")
-        triples = iter(sorted(some, key=lambda triple: triple[0].value))
-    for subject, group in groupby(triples, lambda triple: triple[0]):
-        if isinstance(subject, NamedNode):
-            yield entity_texts(subject, ((each[1], each[2]) for each in group), names)
+    with closing(quads_of(store, Pattern(names.graph))) as quads:
+        if isinstance(store, InFolder):  # in the order of the subjects
+            for subject, group in groupby(quads, lambda quad: quad.subject):
+                yield entity_texts(subject, ((quad.predicate, quad.object) for quad in group), names)
+            return
+        if store.keeps_order:  # in memory
+            subjects = dict.fromkeys(quad.subject for quad in quads)
+        else:
+            yield from _sorted_entities(quads, names)
+            return
+    for subject in subjects:
+        if (entity := read_entity(graph, subject)) is not None:
+            yield entity
 
 
-def _chained(first: Triple, rest: Iterator[Triple]) -> Iterator[Triple]:
-    yield first
-    yield from rest
+def quads_of(store: GraphStore, pattern: Pattern) -> Generator[Any, None, None]:
+    """The quads of a pattern, to be closed by the thread that reads them: the engine's iterators belong to it."""
+    yield from store.quads(pattern)
+
+
+def _sorted_entities(quads: Iterator[Any], names: Names) -> Iterator[EntityTexts]:
+    some = sorted(islice(quads, _MOST_ON_SERVER + 1), key=lambda quad: quad.subject.value)
+    if len(some) > _MOST_ON_SERVER:
+        raise GraphUnavailable(f"the server has more than {_MOST_ON_SERVER:,} triples in this graph")
+    for subject, group in groupby(some, lambda quad: quad.subject):
+        yield entity_texts(subject, ((quad.predicate, quad.object) for quad in group), names)
 
 
 def _places(graph: NamespacedGraph) -> list[Path | None]:

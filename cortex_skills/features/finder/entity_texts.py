@@ -39,9 +39,10 @@ class EntityText:
 
     Attributes:
         predicate: that has the text; None for the name of the resource itself.
-        value: the text.
+        value: the text, or its beginning.
         language: of its words.
         is_name: whether it names the resource.
+        literal: that has it; None for the name of the resource itself.
 
     """
 
@@ -49,6 +50,7 @@ class EntityText:
     value: str
     language: str
     is_name: bool
+    literal: Literal | None = None
 
     @cached_property
     def words(self) -> list[str]:
@@ -109,7 +111,8 @@ def entity_texts(
         if isinstance(object_, Literal):
             is_cut = is_cut or len(object_.value) > MAX_TEXT
             language = language_of(object_.language)
-            texts.append(EntityText(predicate, object_.value[:MAX_TEXT], language, is_naming(predicate.value)))
+            value, is_name = object_.value[:MAX_TEXT], is_naming(predicate.value)
+            texts.append(EntityText(predicate, value, language, is_name, object_))
         elif predicate == TYPE:
             classes.add(object_)
     return EntityTexts(subject, tuple(sorted(classes, key=str)), tuple(texts), is_cut)

@@ -50,7 +50,7 @@ _STEMMERS = {
     "tr": "turkish",
 }
 _CAPITALS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_KEPT_FORMS = 1 << 15
+_KEPT_FORMS = 1 << 13
 
 
 def folded_words(text: str) -> list[str]:

@@ -1,8 +1,7 @@
 """`/explore/{namespace}/find?q=`: what a text may mean: names, ids, and literals, each with where it was found.
 
 Rules kept here:
-- the search is that of `cortex_graph.find`, whose reads and time are bounded; the page says when not everything could
-  be searched;
+- the search is that of the API; the page says when the hits may not be all, and why;
 - a text that is exactly one name, and nothing else, leads to the page of that resource.
 """
 
@@ -10,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cortex_graph.find import MAX_TEXT, FindHit, find
+from cortex_graph.find import MAX_TEXT, FindHit
 from cortex_skills.doors.explorer.addresses import ROOT
 from cortex_skills.doors.explorer.display import ShownTerm
 from cortex_skills.doors.explorer.field_text import to_field
@@ -20,6 +19,7 @@ from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway
 from cortex_skills.features.explorer.triple_rows import TripleRow, triple_rows
 from cortex_skills.features.graph.rest.overview import get_found
+from cortex_skills.features.graph.text_search import search
 
 _LIMIT = 30
 _WORDS = {
@@ -27,8 +27,8 @@ _WORDS = {
     "id": "id of a triple",
     "predicate": "predicate that begins so",
     "asserter": "agent or skill that begins so",
-    "begins": "name that begins so",
-    "text": "text that contains it",
+    "begins": "words of its name",
+    "text": "words of a text",
 }
 
 
@@ -43,11 +43,11 @@ class FoundRow:
 
 @dataclass(frozen=True, slots=True)
 class FindView:
-    """What was found; `is_complete` is whether everything was searched."""
+    """What was found; `reason` is why that may not be all."""
 
     text: str
     rows: tuple[FoundRow, ...]
-    is_complete: bool
+    reason: str
     asked: bool
     as_of: AsOfField
     away: TakeAway
@@ -61,7 +61,7 @@ def view(call: PageCall) -> FindView:
     """
     reading = Reading.of(call, "find")
     text = call.query.get("q", "").strip()
-    found = find(reading.graph, text[:MAX_TEXT], limit=_LIMIT) if text else None
+    found = search(reading.graph, text[:MAX_TEXT], limit=_LIMIT) if text else None
     hits = () if found is None else found.hits
     if len(hits) == 1 and hits[0].where == "name":
         raise Redirected(reading.addresses.resource(reading.graph.names.name(hits[0].node.value)))
@@ -70,7 +70,7 @@ def view(call: PageCall) -> FindView:
     return FindView(
         to_field(text[:MAX_TEXT]),
         tuple(_found(reading, hit, rows) for hit in hits),
-        found is None or found.is_complete,
+        "" if found is None else found.reason,
         found is not None,
         reading.as_of_field(),
         reading.take_away(FORMS),

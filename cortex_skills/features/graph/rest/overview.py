@@ -12,13 +12,13 @@ from typing import Any
 from cortex_graph.assertions import Assertion, AssertionFilter, list_assertions
 from cortex_graph.counting import NamespaceCounts
 from cortex_graph.datetimes import date_time
-from cortex_graph.find import find
 from cortex_graph.names import Names
 from cortex_graph.neighbourhood import Direction, Neighbourhood, neighbourhood
 from cortex_graph.terms import from_term
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.features.graph.rest import overview_models as models
 from cortex_skills.features.graph.rest.triples import moment_of, object_of
+from cortex_skills.features.graph.text_search import search
 
 _NAMES = 100
 
@@ -106,12 +106,14 @@ def get_assertions(call: ApiCall) -> ApiAnswer:
 
 @OPERATIONS.add("GET", "/api/v1/find", {200: models.FoundHits}, query=models.FindQuery, pool="slow")
 def get_found(call: ApiCall) -> ApiAnswer:
-    """Find what a text may mean: a name, an id, the beginning of a name, or a part of a text.
+    """Find what a text may mean: a name, an id, or words of names and texts.
 
-    An extension. Names and texts are searched in the first 100,000 triples; `complete` is false if there are more.
+    An extension. Words are compared in any order, without case and diacritics, by their stems; the last one may be the
+    beginning of a word. Where nothing matches, one typo a word is allowed, and then some of the words are enough.
+    `complete` is false if something may be missing, and `reason` states why.
     """
     graph = call.graph
-    found = find(graph, call.query["q"], limit=call.query.get("limit", 20))
+    found = search(graph, call.query["q"], limit=call.query.get("limit", 20))
     hits: list[dict[str, Any]] = []
     for hit in found.hits:
         document: dict[str, Any] = {"where": hit.where, "name": graph.names.name(hit.node.value)}
@@ -125,7 +127,8 @@ def get_found(call: ApiCall) -> ApiAnswer:
             }
         hits.append(document)
     ids = [hit.triple_id for hit in found.hits if hit.triple_id is not None]
-    return ApiAnswer(200, {"hits": hits, **moment_of(graph, ids), "complete": found.is_complete})
+    answer = {"hits": hits, **moment_of(graph, ids), "complete": found.is_complete}
+    return ApiAnswer(200, answer | ({"reason": found.reason} if found.reason else {}))
 
 
 def assertion_document(assertion: Assertion, names: Names) -> dict[str, Any]:

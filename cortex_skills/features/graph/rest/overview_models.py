@@ -166,7 +166,7 @@ class FoundHit(ApiModel):
 
     where: Annotated[
         Literal["name", "id", "predicate", "asserter", "begins", "text"],
-        Field(description="Its whole name, its id, the beginning of its name, or a text that contains it."),
+        Field(description="Its whole name, its id, words of its name, or a text that has the words."),
     ]
     name: FullName
     triple: NotRequired[Annotated[FoundTriple, Field(description="The triple with the id or the text.")]]
@@ -176,4 +176,5 @@ class FoundHits(PastAnswer):
     """What was found, the nearest first."""
 
     hits: list[FoundHit]
-    complete: Annotated[bool, Field(description="Whether everything was searched.")]
+    complete: Annotated[bool, Field(description="Whether these are all.")]
+    reason: NotRequired[Annotated[str, Field(description="Why they may not be all.")]]
