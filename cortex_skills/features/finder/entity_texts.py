@@ -16,20 +16,14 @@ from urllib.parse import unquote
 
 from pyoxigraph import Literal, NamedNode
 
+from cortex_graph.labels import LABELS
 from cortex_graph.names import Names
-from cortex_graph.vocabulary import LABEL, TYPE
+from cortex_graph.vocabulary import TYPE
 from cortex_skills.features.finder.folded_words import UNTAGGED, folded, language_of, name_words, stems
 from cortex_skills.features.finder.words import words
 
 MAX_TEXT = 1_000
 MAX_STATEMENTS = 2_000
-LABELS = (
-    LABEL,
-    NamedNode("http://www.w3.org/2004/02/skos/core#prefLabel"),
-    NamedNode("https://schema.org/name"),
-    NamedNode("http://xmlns.com/foaf/0.1/name"),
-    NamedNode("http://purl.org/dc/terms/title"),
-)
 _NAMING = frozenset({"altlabel", "label", "name", "preflabel", "title"})  # local names of predicates that name things
 
 
@@ -86,13 +80,12 @@ class EntityTexts:
     texts: tuple[EntityText, ...]
     is_cut: bool
 
-    def label(self, predicates: Iterable[NamedNode] = LABELS) -> str | None:
-        """The first label, by the order of these predicates, English or without a language before others."""
-        order = {predicate: place for place, predicate in enumerate(predicates)}
+    def label(self) -> str | None:
+        """The first label, English or without a language before others."""
         named = [
-            (order[text.predicate], text.language != UNTAGGED, text.value)
+            (LABELS.index(text.predicate), text.language != UNTAGGED, text.value)
             for text in self.texts
-            if text.predicate is not None and text.predicate in order
+            if text.predicate in LABELS
         ]
         return min(named)[2] if named else None
 
