@@ -18,6 +18,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import orjson
+
 from cortex_skills.gate.result import Result
 
 LONGEST = 100_000  # bytes: 25,000 tokens
@@ -89,4 +91,7 @@ class _Cutter:
 
 def _size(value: Any) -> int:
     """The bytes of a value in JSON."""
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="replace"))
+    try:
+        return len(orjson.dumps(value))
+    except TypeError:  # an integer of more than 64 bits, half a surrogate pair
+        return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="replace"))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import math
 from codecs import BOM_UTF8
+from functools import cache
 from typing import Any, NoReturn
 
 
@@ -40,16 +41,22 @@ def read_json(
     text = data if isinstance(data, str) else data.decode("utf-8")
     if text.startswith("\ufeff"):
         raise ValueError("it begins with a byte order mark")
-    hooks: dict[str, Any] = {"parse_float": _float if floats else _no_float}
-    if not repeated_keys:
-        hooks["object_pairs_hook"] = _unique
     try:
-        value = json.loads(text, parse_constant=_no_constant, **hooks)
+        value = _decoder(floats, repeated_keys).decode(text)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if max_depth is not None and _is_deeper(value, max_depth):
         raise ValueError(f"it is nested more than {max_depth} levels deep")
     return value
+
+
+@cache
+def _decoder(floats: bool, repeated_keys: bool) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        parse_float=_float if floats else _no_float,
+        parse_constant=_no_constant,
+        object_pairs_hook=None if repeated_keys else _unique,
+    )
 
 
 def without_mark(data: bytes) -> bytes:

@@ -76,6 +76,8 @@ class WorkerProcess:
         self._lock = threading.Lock()
         self._deadline: float | None = None
         self._timer: threading.Timer | None = None
+        self._rings_at = 0.0
+        self._unread = bytearray()
         self._popen = subprocess.Popen(  # noqa: S603 - this interpreter and a module of this product
             [
                 *(sys.executable, "-P", "-s", "-c", f"from {module} import main; main()"),
@@ -128,10 +130,11 @@ class WorkerProcess:
         with self._lock:
             self._deadline = deadline
             if deadline is None:
-                timer, self._timer = self._timer, None
-                if timer is not None:
-                    timer.cancel()
-            elif self._timer is None:
+                return  # the timer goes on: the next call, often with a later deadline, needs no thread for another one
+            if self._timer is not None and deadline < self._rings_at:
+                self._timer.cancel()
+                self._timer = None
+            if self._timer is None:
                 self._start_timer(deadline)
 
     def kill(self) -> None:
@@ -145,7 +148,10 @@ class WorkerProcess:
 
     def close(self) -> int:
         """Kill the process, release its resources and return its status."""
-        self.kill_at(None)
+        with self._lock:
+            timer, self._timer, self._deadline = self._timer, None, None
+        if timer is not None:
+            timer.cancel()
         self._popen.kill()
         status = self._popen.wait()
         self._close_pipes()
@@ -158,12 +164,16 @@ class WorkerProcess:
 
     def _start_timer(self, deadline: float) -> None:
         self._timer = threading.Timer(max(0.0, deadline - time.monotonic()), self._expire)
+        self._rings_at = deadline
         self._timer.daemon = True
         self._timer.start()
 
     def _expire(self) -> None:
         with self._lock:
-            if threading.current_thread() is not self._timer or self._deadline is None:
+            if threading.current_thread() is not self._timer:
+                return
+            if self._deadline is None:
+                self._timer = None
                 return
             if time.monotonic() < self._deadline:  # it was extended
                 self._start_timer(self._deadline)
@@ -174,14 +184,14 @@ class WorkerProcess:
             self.on_timeout(self)
 
     def _read(self, length: int) -> bytes:
-        pieces = []
-        while length:
-            piece = self._output.read(min(length, _CHUNK_BYTES))
+        while len(self._unread) < length:
+            piece = self._output.read(_CHUNK_BYTES)
             if not piece:
                 raise EOFError
-            pieces.append(piece)
-            length -= len(piece)
-        return b"".join(pieces)
+            self._unread += piece
+        taken = bytes(self._unread[:length])
+        del self._unread[:length]
+        return taken
 
     def _close_pipes(self) -> None:
         for pipe in (self._input, self._output):

@@ -28,11 +28,17 @@ class WorkerChannel:
         self._output = os.dup(1)
         os.dup2(2, 1)
         self._requests: queue.SimpleQueue[tuple[bytes, bytes]] | None = None
+        self._held = b""
         bound_memory(memory_bytes)
+
+    def hold(self, kind: bytes, content: bytes = b"") -> None:
+        """Send a short frame together with the next one."""
+        self._held += FRAME.pack(kind, len(content)) + content
 
     def send(self, kind: bytes, content: bytes = b"") -> None:
         """Send a frame."""
-        left = memoryview(FRAME.pack(kind, len(content)) + content)
+        left = memoryview(self._held + FRAME.pack(kind, len(content)) + content)
+        self._held = b""
         while left:
             left = left[os.write(self._output, left) :]
 

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 
@@ -66,6 +67,28 @@ def test_a_deadline_can_be_extended_and_removed(process: WorkerProcess) -> None:
     assert process.receive()[0] == b"S"
     process.kill_at(None)
     assert process.is_alive
+    assert not process.timed_out
+
+
+def test_an_earlier_deadline_than_one_that_was_removed_is_kept(process: WorkerProcess) -> None:
+    process.kill_at(time.monotonic() + WAIT_S)
+    process.kill_at(None)
+    process.kill_at(time.monotonic() + 0.1)
+    process.send(b"S", b"1000")
+    with pytest.raises(EOFError):
+        process.receive()
+    assert process.timed_out
+
+
+def test_calls_one_after_the_other_share_a_timer(process: WorkerProcess) -> None:
+    before = set(threading.enumerate())
+    for _ in range(5):
+        process.kill_at(time.monotonic() + WAIT_S)
+        process.send(b"X", b"1")
+        process.receive()
+        process.kill_at(None)
+    assert len([each for each in threading.enumerate() if each not in before]) == 1
+    process.close()
     assert not process.timed_out
 
 

@@ -5,8 +5,9 @@ Rules kept here:
   permission `memories`; an update needs the permissions `read` and `write`, and changes the graphs of namespaces only;
 - a failure before the first byte of an answer is an error with a status; after it the connection is cut off, so that
   no client takes a part of an answer for the whole;
-- an answer is streamed in constant memory; a query whose client closes its side of the connection is cancelled at
-  once, before or while it answers; an update is completed, unless the server shuts down before it writes;
+- an answer is streamed in constant memory, and one of less than `SHORT` bytes is sent whole; a query whose client
+  closes its side of the connection is cancelled at once, before or while it answers; an update is completed, unless the
+  server shuts down before it writes;
 - a caller has at most `AT_ONCE` requests under way and `WAITING` that wait, so that no caller uses the whole server; a
   waiting request whose client disconnects is dropped.
 """
@@ -15,8 +16,9 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -29,7 +31,8 @@ from starlette.types import Message, Receive, Scope, Send
 from cortex_graph import NamespacedGraph, Provenance, QueryAnswer, namespaces_of
 from cortex_graph.as_of import PastGraph, as_of_graphs
 from cortex_graph.datetimes import date_time
-from cortex_graph.sparql import graphs_beside, query_graphs, update_graphs
+from cortex_graph.sparql import Updated, graphs_beside, query_graphs, update_graphs
+from cortex_skills.cancellation import CancelToken
 from cortex_skills.doors.http.auth import Principal
 from cortex_skills.doors.http.bodies import LEAVING_CANCELS, to_json
 from cortex_skills.doors.http.http_errors import HttpError, method_not_allowed
@@ -44,6 +47,7 @@ PATH = "/sparql"
 PATHS = (PATH, "/api/v1/sparql")
 AT_ONCE = 2
 WAITING = 16
+SHORT = 1 << 16
 _METHODS = "GET, HEAD, POST"
 
 
@@ -67,10 +71,10 @@ class SparqlEndpoint:
         request = await _read(scope, headers, receive, service)
         if request.is_update:
             principal.require("write")
-        graphs = await service.pools["sparql"].run(partial(_graphs, service, principal, request))
         accept = ",".join(headers.getlist("accept")) or None
+        readable = partial(_readable, service, principal, request)
         if request.text is None:
-            beside = await service.pools["sparql"].run(partial(_beside, service, principal, graphs))
+            graphs, beside = await service.pools["sparql"].run(readable)
             may_write = "write" in principal.permissions
             await _describe(scope, receive, send, graphs, beside, accept, may_write=may_write)
             return
@@ -78,12 +82,11 @@ class SparqlEndpoint:
         reader = _Reader(receive)
         async with self._slot(principal, reader, _time(service, request)):
             if request.is_update:
-                response = await _update(service, principal, graphs, request)
+                response = await _update(service, principal, request)
                 await response(scope, receive, send)
             else:
-                beside = await service.pools["sparql"].run(partial(_beside, service, principal, graphs))
                 bodiless = scope["method"] == "HEAD"
-                await _query(service, graphs, beside, request, accept, reader, send, bodiless=bodiless)
+                await _query(service, readable, request, accept, reader, send, bodiless=bodiless)
 
     @asynccontextmanager
     async def _slot(self, principal: Principal, reader: _Reader, within_s: float) -> AsyncIterator[None]:
@@ -162,10 +165,13 @@ def _graphs(service: Service, principal: Principal, request: SparqlRequest) -> l
     return [service.graph(name) for name in dict.fromkeys([principal.usual, *found])]
 
 
-def _beside(service: Service, principal: Principal, graphs: Sequence[NamespacedGraph]) -> list[NamedNode]:
-    """The graphs beside those of namespaces that the caller of a query may read."""
+def _readable(
+    service: Service, principal: Principal, request: SparqlRequest
+) -> tuple[list[NamespacedGraph], list[NamedNode]]:
+    """The graphs of a request, and those beside them that its caller may read."""
+    graphs = _graphs(service, principal, request)
     store = service.plugin.graph.store
-    return graphs_beside(store, graphs, memories="memories" in principal.permissions)
+    return graphs, graphs_beside(store, graphs, memories="memories" in principal.permissions)
 
 
 async def _describe(
@@ -184,29 +190,38 @@ async def _describe(
     await Response(body, headers=_content(kind))(scope, receive, send)
 
 
-async def _update(
-    service: Service, principal: Principal, graphs: Sequence[NamespacedGraph], request: SparqlRequest
-) -> Response:
-    work = partial(
-        update_graphs,
-        service.plugin.graph.store,
-        graphs,
-        request.text or "",
-        using_graphs=request.default_graphs,
-        using_named_graphs=request.named_graphs,
-        provenance=Provenance(agent=principal.name),
-        may_withdraw="provenance" in principal.permissions,
-        timeout_s=_time(service, request),
-    )
+async def _update(service: Service, principal: Principal, request: SparqlRequest) -> Response:
+    def work(cancel: CancelToken) -> Updated:
+        return update_graphs(
+            service.plugin.graph.store,
+            _graphs(service, principal, request),
+            request.text or "",
+            using_graphs=request.default_graphs,
+            using_named_graphs=request.named_graphs,
+            provenance=Provenance(agent=principal.name),
+            may_withdraw="provenance" in principal.permissions,
+            timeout_s=_time(service, request),
+            cancel=cancel,
+        )
+
     with service.calls.token() as cancel:
-        done = await service.pools["sparql"].run(partial(work, cancel=cancel))
+        done = await service.pools["sparql"].run(partial(work, cancel))
     return Response(to_json({"inserted": done.inserted, "removed": done.removed}), media_type="application/json")
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A query that is answered, the beginning of its answer, and whether that is all of it."""
+
+    answer: QueryAnswer
+    past: PastGraph | None
+    beginning: bytes
+    is_whole: bool
 
 
 async def _query(
     service: Service,
-    graphs: Sequence[NamespacedGraph],
-    beside: Sequence[NamedNode],
+    readable: Callable[[], tuple[list[NamespacedGraph], list[NamedNode]]],
     request: SparqlRequest,
     accept: str | None,
     reader: _Reader,
@@ -217,39 +232,51 @@ async def _query(
     results, triples = chosen(accept, RESULTS), chosen(accept, GRAPHS)
     if results is None and triples is None:
         raise _not_acceptable([*RESULTS, *GRAPHS])
+
+    def begin(cancel: CancelToken) -> _Begun:
+        graphs, beside = readable()
+        past = None
+        if request.as_of is not None:
+            past = as_of_graphs(graphs, request.as_of, request.undated or "include")
+        answer = query_graphs(
+            graphs[0].store if past is None else past[0].store,
+            past or graphs,
+            request.text or "",
+            default_graphs=request.default_graphs,
+            named_graphs=request.named_graphs,
+            beside=beside if past is None else (),
+            results=results[1] if results else QueryResultsFormat.JSON,
+            graphs_format=triples[1] if triples else RdfFormat.N_TRIPLES,
+            timeout_s=_time(service, request),
+            max_bytes=service.plugin.config.cortex.max_answer_bytes,
+            cancel=cancel,
+        )
+        beginning = bytearray()
+        for chunk in answer.chunks:
+            beginning += chunk
+            if len(beginning) >= SHORT:
+                return _Begun(answer, past[0] if past else None, bytes(beginning), is_whole=False)
+        return _Begun(answer, past[0] if past else None, bytes(beginning), is_whole=True)
+
     pool = service.pools["sparql"]
-    past = None
-    if request.as_of is not None:
-        past = as_of_graphs(graphs, request.as_of, request.undated or "include")
-    work = partial(
-        query_graphs,
-        graphs[0].store if past is None else past[0].store,
-        past or graphs,
-        request.text or "",
-        default_graphs=request.default_graphs,
-        named_graphs=request.named_graphs,
-        beside=beside if past is None else (),
-        results=results[1] if results else QueryResultsFormat.JSON,
-        graphs_format=triples[1] if triples else RdfFormat.N_TRIPLES,
-        timeout_s=_time(service, request),
-        max_bytes=service.plugin.config.cortex.max_answer_bytes,
-    )
     with service.calls.token() as cancel:
         async with reader.watch() as leaving:
             leaving.add_done_callback(lambda _: cancel.cancel())
             try:
-                answer: QueryAnswer = await pool.run(partial(work, cancel=cancel))
+                begun = await pool.run(partial(begin, cancel))
+                answer = begun.answer
                 try:
                     kind = _kind(answer, results, triples)
-                    following = partial(pool.run, partial(next, answer.chunks, None))
-                    chunk: bytes | None = await following()
-                    await send(_start(kind, past[0] if past else None, answer.warnings))
-                    while chunk is not None and not bodiless:
+                    length = len(begun.beginning) if begun.is_whole else None
+                    await send(_start(kind, begun.past, answer.warnings, length))
+                    chunk: bytes | None = begun.beginning
+                    while chunk is not None and not begun.is_whole and not bodiless:
                         await send({"type": "http.response.body", "body": chunk, "more_body": True})
-                        chunk = await following()
-                    await send({"type": "http.response.body", "body": b""})
+                        chunk = await pool.run(partial(next, answer.chunks, None))
+                    await send({"type": "http.response.body", "body": b"" if bodiless else chunk or b""})
                 finally:
-                    await asyncio.shield(asyncio.to_thread(_end, answer))
+                    if not begun.is_whole:
+                        await asyncio.shield(asyncio.to_thread(_end, answer))
             except CortexError:
                 if not reader.gone:  # otherwise the error is that of the cancellation
                     raise
@@ -296,8 +323,10 @@ class _Reader:
             self.gone = message["type"] == "http.disconnect"
 
 
-def _start(kind: str, past: PastGraph | None, warnings: Sequence[str]) -> dict[str, Any]:
+def _start(kind: str, past: PastGraph | None, warnings: Sequence[str], length: int | None) -> dict[str, Any]:
     headers = [(name.encode(), value.encode()) for name, value in _content(kind).items()]
+    if length is not None:
+        headers.append((b"content-length", str(length).encode()))
     if past is not None:
         undated = "included" if past.past.records[0].undated else "excluded"
         headers.append((b"cortex-as-of", f"{date_time(past.moment)}; undated={undated}".encode()))

@@ -47,11 +47,19 @@ class AnswerOutput:
         """Add bytes to the answer; they are sent in pieces."""
         self._pending += data
         if len(self._pending) >= PIECE:
-            self.flush()
+            self._send()
         return len(data)
 
     def flush(self) -> None:
-        """Send what was written."""
+        """Do nothing: the engine calls this at the end, which is sent with the rest (`end`)."""
+
+    def end(self) -> None:
+        """Send the rest, and the end of the answer."""
+        if self._pending:
+            self._channel.hold(b"D", bytes(self._pending))
+        self._channel.send(b"F")
+
+    def _send(self) -> None:
         for start in range(0, len(self._pending), _MAX_PIECE):
             self._channel.send(b"D", bytes(self._pending[start : start + _MAX_PIECE]))
         self._pending.clear()
@@ -72,7 +80,7 @@ class OpenSnapshot:
             self._path = path
         if changes and not self._own and os.path.isdir(path):  # noqa: PTH112 - pathlib takes as long as a query
             self._store, own = None, f"{path}{OF_PROCESS}{os.getpid()}"
-            remove_abandoned(path)
+            remove_abandoned(os.path.dirname(path))  # noqa: PTH120
             copy_folder(path, own)
             self._own = own
         if self._store is None:
@@ -104,15 +112,14 @@ class OpenSnapshot:
             self._own = ""
 
 
-def remove_abandoned(path: str) -> None:
-    """Remove what processes that have ended made of a snapshot."""
+def remove_abandoned(folder: str) -> None:
+    """Remove what processes that have ended made of the snapshots in a folder."""
     import shutil
 
-    parent, name = os.path.split(path)
-    for entry in os.listdir(parent):  # noqa: PTH208
-        before, _, pid = entry.rpartition(OF_PROCESS)
-        if before == name and pid.isdecimal() and not _is_alive(int(pid)):
-            shutil.rmtree(os.path.join(parent, entry), ignore_errors=True)  # noqa: PTH118
+    for entry in os.listdir(folder):  # noqa: PTH208
+        snapshot, _, pid = entry.rpartition(OF_PROCESS)
+        if snapshot and pid.isdecimal() and not _is_alive(int(pid)):
+            shutil.rmtree(os.path.join(folder, entry), ignore_errors=True)  # noqa: PTH118
 
 
 def _is_alive(pid: int) -> bool:
@@ -148,14 +155,13 @@ def answer(request: dict[str, Any], snapshot: OpenSnapshot, channel: WorkerChann
         store = snapshot.open(request["snapshot"], request["changes"])
         found = evaluated(store, request)
         is_graph = isinstance(found, QueryTriples)
-        channel.send(b"H", json.dumps({"graph": is_graph}).encode())
+        channel.hold(b"H", json.dumps({"graph": is_graph}).encode())
         if is_graph:
             form: Any = RdfFormat.from_media_type(request["graphs"])
         else:
             form = _RESULTS[request["results"]]
         found.serialize(cast("IO[bytes]", output), form)
-        output.flush()
-        channel.send(b"F")
+        output.end()
     except (SyntaxError, RuntimeError, ValueError, OSError, MemoryError) as error:
         channel.send(b"E", json.dumps({"kind": type(error).__name__, "message": str(error)}).encode())
 

@@ -2,8 +2,8 @@
 
 Rules kept here:
 - a change is the quads that were inserted, or the text of a SPARQL update of data and of `DELETE WHERE`: it makes quads
-  present or absent, independently of what was there. So it may be repeated: all changes since any state that had some
-  of them, in order, lead to the same state;
+  present or absent, independently of what was there. So it may be repeated: all changes since any state that had
+  some of them, in order, lead to the same state;
 - the changes are bounded by their quads and their length; what was changed before the first one is not known;
 - a change that is not known (a bulk load, or one that failed) ends what can be known before it.
 """

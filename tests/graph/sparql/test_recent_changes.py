@@ -142,8 +142,8 @@ def test_what_an_ended_process_made_of_a_copy_is_removed_by_the_next_one(tmp_pat
     as_asked(store)
     (pid,) = pool.pids()
     assert [copy.name.rpartition("-")[2] for copy in tmp_path.glob("store/.queries/*.of-*")] == [str(pid)]
-    store.close()
     pool.close()
+    store.close()
     assert not list((tmp_path / "store").rglob("*.of-*"))
 
 

@@ -101,6 +101,17 @@ def test_a_token_has_at_most_two_queries_under_way(serve: Callable[..., Running]
     assert any(codes_of_twelve(seconds) == {"query_timeout", "graph_busy"} for seconds in (1.5, 8.0))
 
 
+def test_a_short_answer_is_sent_whole_and_a_long_one_in_pieces(serve: Callable[..., Running]) -> None:
+    client = filled(serve(), 3_000)
+    short = client.get("/sparql", params={"query": "SELECT * { ?s ?p ?o } LIMIT 10"})
+    assert int(short.headers["content-length"]) == len(short.content)
+    long = client.get("/sparql", params={"query": "SELECT * { ?s ?p ?o }"})
+    assert "content-length" not in long.headers
+    assert len(long.json()["results"]["bindings"]) == 3_000
+    head = client.head("/sparql", params={"query": "SELECT * { ?s ?p ?o } LIMIT 10"})
+    assert (head.headers["content-length"], head.content) == (short.headers["content-length"], b"")
+
+
 def test_an_answer_that_is_too_long_is_cut_off_and_never_looks_whole(serve: Callable[..., Running]) -> None:
     client = filled(serve(cortex={"maxAnswerBytes": 200_000}), 3_000)
     short = client.get("/sparql", params={"query": "SELECT * { ?s ?p ?o } LIMIT 10"})
