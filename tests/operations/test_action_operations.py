@@ -123,6 +123,7 @@ READS = {
     "actions.trust_level.show": "REST, command, Python",
     "approvals.list": "REST, page, command, Python",
     "approvals.show": "REST, page, command, Python; over MCP the agent's own, `approval_status`",
+    "approvals.status": "over MCP, the tool `approval_status` and the resource; Python: an agent reads its own",
     "approvals.wait": "command, Python: a request over HTTP would hold a thread of the server",
 }
 

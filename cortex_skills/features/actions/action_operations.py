@@ -21,6 +21,7 @@ from cortex_skills.features.actions.approvals.approval_types import Approval, Ap
 from cortex_skills.features.actions.approvals.desk import Approvals
 from cortex_skills.features.actions.approvals.queue import not_found
 from cortex_skills.features.actions.approvals.record import MAX_TEXT, ApprovalRecord
+from cortex_skills.features.actions.approvals.request_text import OwnRequest
 from cortex_skills.operations.operation import ObjectState, OperationCall, operation
 from cortex_skills.policy.trust_levels import Risk, TrustLevel
 from cortex_skills.safe_io.schemas import did_you_mean, shown
@@ -173,6 +174,16 @@ def show_request(call: OperationCall, given: OneRequest) -> Approval:
     """Return one request."""
     approvals = _approvals(call, given.approval)
     return approvals.view(approvals.show(given.approval))
+
+
+@operation("approvals.status", effect="reads", permission=None)
+def own_request(call: OperationCall, given: OneRequest) -> OwnRequest:
+    """Return the state of a request of the agent that asks; another agent's is not found."""
+    queue = call.part(AgentActions).queue
+    record = queue.find(given.approval)
+    if record.request.agent != call.caller.actor:
+        raise not_found(record.id)
+    return OwnRequest(record, record.state(queue.now()))
 
 
 @dataclass(frozen=True, slots=True)

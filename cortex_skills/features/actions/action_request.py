@@ -12,9 +12,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from typing_extensions import TypedDict
+
 from cortex_skills.policy.trust_levels import Risk
 
 ApprovalState = Literal["pending", "approved", "rejected", "expired", "running", "done", "failed", "interrupted"]
+
+
+class RequestStatus(TypedDict):
+    """A request as the agent that made it reads it."""
+
+    approval: str
+    action: str
+    state: ApprovalState
+    created: str
+    expires: str
+    resolvedBy: str | None
+    reason: str | None
+    code: str | None
+    result: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)

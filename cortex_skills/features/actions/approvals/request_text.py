@@ -7,11 +7,12 @@ Rules kept here:
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from cortex_graph.datetimes import date_time
 from cortex_skills.errors import CODES, CortexError
-from cortex_skills.features.actions.action_request import ApprovalState
+from cortex_skills.features.actions.action_request import ApprovalState, RequestStatus
 from cortex_skills.features.actions.approvals.record import ApprovalRecord
 from cortex_skills.tools.base import Outcome
 
@@ -57,17 +58,29 @@ def words_of(record: ApprovalRecord, state: ApprovalState) -> str:
     }[state]
 
 
-def status_of(record: ApprovalRecord, state: ApprovalState) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class OwnRequest:
     """A request as the agent that made it sees it."""
-    end = record.end
-    return {
-        "approval": record.id,
-        "action": record.request.action,
-        "state": state,
-        "created": date_time(record.created),
-        "expires": date_time(record.expires),
-        "resolvedBy": record.resolution.by if record.resolution else None,
-        "reason": record.resolution.reason if record.resolution else None,
-        "code": end.code or None if end else None,
-        "result": dict(end.details) if end else None,
-    }
+
+    record: ApprovalRecord
+    state: ApprovalState
+
+    def text(self, _: object = None, /) -> str:
+        """Its state, and the result if there is one, which was cleaned when the action ran."""
+        end = self.record.end
+        return "\n".join([words_of(self.record, self.state), *([end.text] if end else [])])
+
+    def document(self) -> RequestStatus:
+        """Its state and its result."""
+        record, end = self.record, self.record.end
+        return {
+            "approval": record.id,
+            "action": record.request.action,
+            "state": self.state,
+            "created": date_time(record.created),
+            "expires": date_time(record.expires),
+            "resolvedBy": record.resolution.by if record.resolution else None,
+            "reason": record.resolution.reason if record.resolution else None,
+            "code": end.code or None if end else None,
+            "result": dict(end.details) if end else None,
+        }

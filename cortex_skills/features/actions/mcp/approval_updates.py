@@ -24,9 +24,11 @@ from cortex_skills.doors.mcp.extension import Work
 from cortex_skills.doors.mcp.resources import ResourceNotFoundError
 from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.features.actions.approvals.record import ApprovalRecord
-from cortex_skills.features.actions.approvals.request_text import answer_of, status_of
+from cortex_skills.features.actions.approvals.request_text import OwnRequest, answer_of
 from cortex_skills.features.actions.mcp import elicitation
 from cortex_skills.gate.result import Result, failed
+from cortex_skills.operations.caller import Caller
+from cortex_skills.operations.run import run
 
 if TYPE_CHECKING:
     from mcp.server.connection import Connection
@@ -59,9 +61,8 @@ class ApprovalUpdates:
         Raises:
             ResourceNotFoundError: it has none with that id.
         """
-        record = self._own(uri, agent)
-        status = status_of(record, self._plugin.approvals.state_of(record))
-        return types.TextResourceContents(uri=uri, mime_type="application/json", text=json.dumps(status))
+        text = json.dumps(self._own(uri, agent).document())
+        return types.TextResourceContents(uri=uri, mime_type="application/json", text=text)
 
     def watch_own(self, uri: str, agent: str) -> None:
         """Notice the end of a request of an agent, also of one that another process has kept; reads from the store.
@@ -69,7 +70,7 @@ class ApprovalUpdates:
         Raises:
             ResourceNotFoundError: the agent has none with that id.
         """
-        self._plugin.approvals.watch(self._own(uri, agent).id)
+        self._plugin.approvals.watch(self._own(uri, agent).record.id)
 
     def subscribe(self, ctx: ServerRequestContext[Any, Any], uri: str) -> None:
         """Notify a connection when a request ends that `watch_own` has checked.
@@ -154,11 +155,12 @@ class ApprovalUpdates:
                 except TimeoutError:  # a client that does not read
                     continue
 
-    def _own(self, uri: str, agent: str) -> ApprovalRecord:
+    def _own(self, uri: str, agent: str) -> OwnRequest:
+        from cortex_skills.features.actions.action_operations import own_request
+
+        graph = self._plugin.graph
+        caller = Caller(agent, "agent", "mcp", namespace=graph.namespace)
         try:
-            record = self._plugin.approvals.show(uri.removeprefix(PREFIX))
+            return run(own_request, caller, {"approval": uri.removeprefix(PREFIX)}, self._plugin.host_of(graph))
         except CortexError:
-            record = None
-        if record is None or record.request.agent != agent:
-            raise ResourceNotFoundError("there is no such request for approval")
-        return record
+            raise ResourceNotFoundError("there is no such request for approval") from None

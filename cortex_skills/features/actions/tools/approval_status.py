@@ -1,25 +1,16 @@
-"""`approval_status`: what became of an action that waits for a person.
-
-Rules kept here:
-- an agent sees its own requests; that of another agent is answered like one that does not exist.
-"""
+"""`approval_status`: the operation `approvals.status` for a model."""
 
 from __future__ import annotations
 
-from cortex_skills.features.actions.agent_actions import AgentActions
-from cortex_skills.features.actions.approvals.queue import not_found
-from cortex_skills.features.actions.approvals.request_text import status_of, words_of
+from cortex_skills.operations.run import run
 from cortex_skills.tools.base import Call, Outcome, Tool
 
 
 def _run(call: Call) -> Outcome:
-    queue = call.host.part(AgentActions).queue
-    record = queue.find(call.arguments["approval"])
-    if record.request.agent != call.agent:
-        raise not_found(record.id)
-    state = record.state(queue.now())
-    text = [words_of(record, state), *([record.end.text] if record.end else [])]
-    return Outcome("\n".join(text), status_of(record, state))
+    from cortex_skills.features.actions.action_operations import own_request
+
+    found = run(own_request, call.asking, call.arguments, call.host)
+    return Outcome(found.text(), dict(found.document()))
 
 
 _TEXT = {"type": ["string", "null"]}
