@@ -89,3 +89,29 @@ def test_watching_prints_each_change(plugin: Plugin, tmp_path: Path) -> None:
     finally:
         process.kill()
         process.communicate()
+
+
+def test_an_action_is_asked_for_with_a_journal_that_must_be_kept_and_each_warning_is_given_once(
+    run, operator: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "work" / "docs").mkdir(parents=True)
+    settings = {
+        "actions": {"workspace": str(tmp_path / "work"), "trustLevel": "observe"},
+        "audit": {"journal": "on"},
+        "proofs": {"keys": str(tmp_path / "keys")},
+        "skillSandbox": {"maxWrites": -1},
+        "verification": {"requireSignature": False},
+    }
+    (tmp_path / "cortex.yaml").write_text(json.dumps(settings))
+    words = ("--config", tmp_path / "cortex.yaml", "--skills", operator, "--json")
+    asked_for = run("call", "fs_read", "--arg", "path=docs/a.md", *words)
+    assert asked_for.json["details"]["status"] == "pending_approval"
+    assert [each.message.partition(":")[0] for each in caplog.records].count("configuration") == 1
+    events = [each["event"] for each in run("audit", "search", *words).json]
+    assert sorted(events) == ["action.call", "approval.requested"]
+    waited = run("approvals", "wait", asked_for.json["details"]["approval"], "--seconds", "0", *words).json
+    assert (waited["state"], waited["agent"], waited["askedBy"]) == ("pending", "default", "default")
+    listed = run("actions", "list", *words).json["actions"]
+    assert [each["id"] for each in listed][:3] == ["fs_read", "fs_write", "search_index"]
+    assert run("actions", "show", "fs_read", *words).json["risk"] == "low"
+    assert run("actions", "show", "fs_raed", *words).exit_code == 1

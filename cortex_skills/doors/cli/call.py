@@ -87,14 +87,16 @@ def _call(common: Common, tool: str, arguments: Any, skill: str | None) -> dict[
     Raises:
         CortexError: the call was refused, or failed.
     """
-    from cortex_skills.plugin import Plugin
+    from cortex_skills.config.open_graph import open_graph
+    from cortex_skills.plugin import DEFAULT_AGENT, Plugin
     from cortex_skills.tools import tool_named
     from cortex_skills.tools.model_names import tool_id
 
     known = tool_named(tool)
     is_installed = known is None and "." in tool_id(tool)  # which acts as itself, without a loaded skill
     if known is None and not is_installed:
-        with Plugin.open(common.settings(store="memory:"), registers=False) as unstored:
+        settings = common.settings(store="memory:", audit={"journal": "off"})
+        with Plugin(settings, open_graph(settings), DEFAULT_AGENT, registers=False) as unstored:
             known = tool_named(tool, unstored.tool_sources)
     reads = not is_installed and (known is None or (known.steps is None and _READING.issuperset(known.permissions)))
     opened = common.plugin() if is_installed and not common.names_skills else common.loaded(reads=reads)
