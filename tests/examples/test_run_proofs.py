@@ -189,7 +189,7 @@ def test_a_skill_of_an_unknown_publisher_is_not_verified(story, tmp_path):
 
     done = stranger.verify(story.bundle)
 
-    assert done.stdout.startswith("NOT EVALUATED (bundle)\n")
+    assert done.stdout.startswith("NOT CHECKED (bundle)\n")
     signed = f"publisher: verify-kyc is signed by {PUBLISHER}, whom you do not trust"
     assert f"the chain is not fully verified, at skill (verify-kyc 1.0.0): {signed}" in refusal(done)
 
@@ -242,7 +242,7 @@ def test_any_change_of_a_bundle_is_detected(story):
     trusted, asked = trusted_by(story), CheckContext(datetime.now(UTC), Config(), nonce=NONCE, replay=False)
     document = story.document()
     as_it_is = verdicts(document)
-    assert [each for each in as_it_is if each[1] is not Verdict.VERIFIED] == [("logic", Verdict.NOT_EVALUATED)]
+    assert [each for each in as_it_is if each[1] is not Verdict.VERIFIED] == [("logic", Verdict.NOT_CHECKED)]
     changed = 0
     for holder, key in list(places(document)):
         value = holder[key]
@@ -291,7 +291,7 @@ def test_a_missing_part_is_not_verified(story):
 
     assert found["proof"].why() == "presence: the bundle has no zero-knowledge proof"
     assert found["issuer"].why() == "presence: the bundle has no credential"
-    assert found["proof"].verdict is found["issuer"].verdict is Verdict.NOT_EVALUATED
+    assert found["proof"].verdict is found["issuer"].verdict is Verdict.NOT_CHECKED
     assert "was withdrawn" in found["logic"].why()
     assert found["logic"].verdict is Verdict.REFUTED
 
@@ -305,7 +305,7 @@ def test_without_commitments_nothing_is_missing_for_a_verifier_who_expects_none(
         return {link.name: link.verdict.value for link in check_bundle(bare, trusted, asked, required)}
 
     held = {"skill": "verified", "logic": "verified", "assertion": "verified"}
-    missing = {"issuer": "not_evaluated", "proof": "not_evaluated", **held}
+    missing = {"issuer": "not checked", "proof": "not checked", **held}
     assert verdicts(Trusted(publishers=publishers)) == held
     assert verdicts(Trusted(publishers=publishers), nonce=NONCE) == missing
     assert verdicts(trusted_by(story)) == missing
@@ -313,7 +313,7 @@ def test_without_commitments_nothing_is_missing_for_a_verifier_who_expects_none(
     only = read_bundle(json.dumps(story.document() | {"proofs": []}))
     asked = CheckContext(datetime.now(UTC), Config(), replay=False)
     found = {link.name: link.verdict.value for link in check_bundle(only, Trusted(publishers=publishers), asked)}
-    assert (found["issuer"], found["proof"]) == ("refuted", "not_evaluated")
+    assert (found["issuer"], found["proof"]) == ("refuted", "not checked")
 
 
 def test_rules_that_the_publisher_did_not_sign_are_refused(story):

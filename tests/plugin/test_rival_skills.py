@@ -127,7 +127,7 @@ def test_the_plain_answer_marks_what_is_proved_by_the_required_rules(
     plugin.unload("verify-kyc")
     run("rival", "create")
     weak = {"subject": "weak", "predicate": "isVerified", "object": False, "requireProof": True}
-    assert plugin.call("skill_assert", weak, skill="rival").details["verified"] is True
+    assert plugin.call("skill_assert", weak, skill="rival").details["verdict"] == "well-formed"
     declared = [{"predicate": "isVerified", "requireProof": True}]
     plugin.load(skill("verify-kyc", permissions=PERMISSIONS, assertions=declared, files={"shapes.ttl": SHAPES}))
     assert shown() == {"mayros:customer": True, "mayros:mallory": False, "mayros:weak": False}

@@ -129,7 +129,7 @@ def test_stored_proofs_conform_to_the_ontology(proofs: dict[str, dict[str, Any]]
 def test_a_proof_without_time_left_is_not_evaluated(proofs: dict[str, dict[str, Any]], graph: NamespacedGraph) -> None:
     for kind in KINDS:
         taken = import_proof(ProofToImport(proofs[kind], kind), graph, asked(graph, deadline=0.0))
-        assert taken.verdict is Verdict.NOT_EVALUATED
+        assert taken.verdict is Verdict.NOT_CHECKED
         (check,) = check_stored(taken.proof, graph, asked(graph, deadline=0.0))
         assert "used up" in check.reasons[0]
 

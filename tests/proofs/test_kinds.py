@@ -77,7 +77,7 @@ def test_the_built_in_kinds_have_their_stored_names_and_types() -> None:
 def test_a_document_of_an_unknown_form_has_no_kind_and_is_not_evaluated() -> None:
     assert kind_of('{"type": "Other"}') is None
     (check,) = check_proof("stamp", "{}", context())
-    assert check.verdict is Verdict.NOT_EVALUATED
+    assert check.verdict is Verdict.NOT_CHECKED
     assert "does not know proofs of the kind 'stamp'" in check.reasons[0]
 
 

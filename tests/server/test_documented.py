@@ -54,8 +54,8 @@ def test_every_command_of_the_page_works(tmp_path):
         "urn:cortex:mayros:hammer,3",
         '{"inserted":1,"removed":1}',
         '{"head":{},"boolean":true}',
-        '"valid":true,"verdict":"verified"',
-        '"subject":"nails","predicate":"kept","verified":false,"verdict":"not_evaluated","found":true',
+        '"valid":true,"verdict":"well-formed"',
+        '"subject":"nails","predicate":"kept","verified":false,"verdict":"not checked","found":true',
         '"total_proofs":0',
         "demo is revoked",
     ):

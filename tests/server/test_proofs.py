@@ -33,14 +33,15 @@ def test_a_proof_is_handed_in_read_listed_and_deleted(client, namespace, elsewhe
     assert (made["subject"], made["predicate"]) == (f"{namespace}:alice", f"{namespace}:isVerified")
     assert made["size_bytes"] == len(content)
     # Nobody is trusted here to sign commitments.
-    expected = "not_evaluated" if kind in ("equality", "membership", "range") else "verified"
+    expected = "not checked" if kind in ("equality", "membership", "range") else "verified"
+    expected = "well-formed" if kind == "pol" else expected
     assert (made["status"], made["verified"]) == (expected, expected == "verified")
 
     again = submit(client, kind, document)
     assert (again.status_code, again.json()["created"], again.json()["id"]) == (200, False, made["id"])
     read = client.get(f"{PROOFS}/{made['id']}").json()
     assert read["proof_data"] == document
-    assert (read["status"], read["verified"], read["verified_at"]) == ("not_evaluated", False, None)
+    assert (read["status"], read["verified"], read["verified_at"]) == ("not checked", False, None)
     (listed,) = client.get(PROOFS, params={"proof_type": kind}).json()["proofs"]
     assert listed == {key: value for key, value in read.items() if key != "proof_data"}
     assert client.get(PROOFS, params={"proof_type": "pol" if kind != "pol" else "range"}).json()["count"] == 0
@@ -158,7 +159,7 @@ def test_a_proof_of_another_namespace_is_refused_and_unknown(client, server, nam
     assert problem(stranger.delete(f"{PROOFS}/{proof_id}")) == (404, "proof_not_found")
     assert stranger.get(PROOFS).json()["count"] == stranger.get(f"{PROOFS}/stats").json()["total_proofs"] == 0
     (row,) = stranger.post(f"{PROOFS}/verify/batch", json={"proof_ids": [proof_id]}).json()["verifications"]
-    assert (row["valid"], row["verdict"], row["code"]) == (False, "not_evaluated", "proof_not_found")
+    assert (row["valid"], row["verdict"], row["code"]) == (False, "not checked", "proof_not_found")
     assert client.get(f"{PROOFS}/{proof_id}").status_code == 200
 
 

@@ -33,8 +33,9 @@ def test_a_proof_that_holds_is_verified(client, elsewhere, kind):
     proof_id = kept(client, kind, elsewhere.proof(kind))
     answer = client.get(f"{PROOFS}/{proof_id}/verify").json()
     assert (answer["proof_id"], answer["proof_type"]) == (proof_id, kind)
-    assert (answer["valid"], answer["verdict"]) == (True, "verified")
-    assert set(parts(answer).values()) == {"verified"}
+    expected = "well-formed" if kind == "pol" else "verified"  # no shapes applied
+    assert (answer["valid"], answer["verdict"]) == (True, expected)
+    assert set(parts(answer).values()) == {"verified", expected}
     assert len(answer["details"]) == len(answer["checks"])
     assert answer["verification_time_us"] > 0
 
@@ -44,8 +45,8 @@ def test_a_proof_about_a_commitment_without_a_trusted_issuer_is_not_valid(client
     write(client)
     proof_id = kept(client, kind, elsewhere.proof(kind))
     answer = client.get(f"{PROOFS}/{proof_id}/verify").json()
-    assert (answer["valid"], answer["verdict"]) == (False, "not_evaluated")
-    assert (parts(answer)["proof"], parts(answer)["anchor"]) == ("verified", "not_evaluated")
+    assert (answer["valid"], answer["verdict"]) == (False, "not checked")
+    assert (parts(answer)["proof"], parts(answer)["anchor"]) == ("verified", "not checked")
 
 
 def test_a_proof_about_a_commitment_that_a_trusted_issuer_signed_is_verified(serve, tmp_path):
@@ -61,7 +62,7 @@ def test_a_proof_about_a_commitment_that_a_trusted_issuer_signed_is_verified(ser
     assert client.get(f"{PROOFS}/{made['id']}/verify").json()["valid"] is True
     client.delete(f"/api/v1/triples/{premise}")  # and with it who signed it
     answer = client.get(f"{PROOFS}/{made['id']}/verify").json()
-    assert (answer["valid"], parts(answer)["anchor"]) == (False, "not_evaluated")
+    assert (answer["valid"], parts(answer)["anchor"]) == (False, "not checked")
 
 
 def test_a_nonce_is_held_against_the_proof(client, elsewhere):
@@ -76,7 +77,7 @@ def test_what_was_not_asked_for_is_not_evaluated(client, elsewhere):
     write(client)
     proof_id = kept(client, "pol", elsewhere.pol())
     answer = client.get(f"{PROOFS}/{proof_id}/verify", params={"replay": False}).json()
-    assert (answer["valid"], answer["verdict"], parts(answer)["logic"]) == (False, "not_evaluated", "not_evaluated")
+    assert (answer["valid"], answer["verdict"], parts(answer)["logic"]) == (False, "not checked", "not checked")
 
 
 PATIENT = {"skillSandbox": {"proofTimeoutMs": 60_000}}  # shapes are asked in a process that has to start
@@ -92,7 +93,7 @@ def test_a_proof_by_unknown_rules_is_not_evaluated_unless_they_are_submitted_too
     write(client)
     document = elsewhere.pol(rules=NAMES)
     made = submit(client, "pol", document).json()
-    assert (made["status"], parts(made)["logic"]) == ("not_evaluated", "not_evaluated")
+    assert (made["status"], parts(made)["logic"]) == ("not checked", "not checked")
     client.delete(f"{PROOFS}/{made['id']}")
     foreign = submit(client, "pol", document, rules=[NAMES.text, "# other"])
     assert problem(foreign) == (400, "invalid_arguments")
@@ -151,7 +152,7 @@ def test_a_batch_answers_in_its_order_and_reports_unknown_ids(client, elsewhere)
     answer = client.post(VERIFY, json={"proof_ids": asked}).json()
     assert [row["proof_id"] for row in answer["verifications"]] == asked
     assert [row["verdict"] for row in answer["verifications"]] == [
-        *("not_evaluated", "not_evaluated", "verified", "not_evaluated", "verified")
+        *("not checked", "not checked", "verified", "not checked", "verified")
     ]
     assert [row.get("code") for row in answer["verifications"]] == [
         *(None, "proof_not_found", None, "proof_not_found", None)
@@ -176,9 +177,9 @@ def test_what_the_time_does_not_suffice_for_is_not_evaluated(serve, tmp_path):
     signed = resigned(fields)
     made = submit(client, "pol", signed, rules=[slow])
     assert made.status_code == 201, made.text
-    assert (made.json()["status"], parts(made.json())["logic"]) == ("not_evaluated", "not_evaluated")
+    assert (made.json()["status"], parts(made.json())["logic"]) == ("not checked", "not checked")
     rows = client.post(VERIFY, json={"proof_ids": [made.json()["id"], proof_id]}).json()["verifications"]
-    assert [row["verdict"] for row in rows] == ["not_evaluated", "not_evaluated"]
+    assert [row["verdict"] for row in rows] == ["not checked", "not checked"]
     assert "used up" in rows[1]["details"][0]
     assert graph.proofs.count() == 2
 
@@ -205,13 +206,13 @@ def test_statements_are_held_against_the_core_rules(client, namespace):
     bad = {"subject": "a", "predicate": "knows", "object": {"node": "a"}}  # of itself
     answer = client.post("/api/v1/validate", json={"triples": [good, bad]}).json()
     assert (answer["valid"], answer["verdict"]) == (False, "refuted")
-    assert [result["verdict"] for result in answer["results"]] == ["verified", "refuted"]
+    assert [result["verdict"] for result in answer["results"]] == ["well-formed", "refuted"]
     assert answer["results"][0]["triple"]["subject"] == f"{namespace}:a"
     (message,) = [each for each in answer["messages"] if each["level"] == "error"]
     assert message["rule"].startswith("core#")
     assert answer["proof_hash"] is None
     older = client.post("/api/v1/validate", json={"statements": [good]}).json()
-    assert (older["valid"], older["proof_hash"]) == (True, None)
+    assert (older["valid"], older["verdict"], older["proof_hash"]) == (True, "well-formed", None)
     assert client.get("/api/v1/triples").json()["total"] == client.get(PROOFS).json()["count"] == 0
 
 
@@ -236,7 +237,7 @@ def test_statements_are_held_against_the_shapes_of_their_namespace(serve, tmp_pa
     client = server.client(server.token("t", (namespace,)))
     client.post("/api/v1/triples", json={"subject": "a", "predicate": "p", "object": 1})
     second = {"triples": [{"subject": "a", "predicate": "p", "object": 2}]}
-    for rule_set, verdict in ((None, "refuted"), (f"namespace:{namespace}", "refuted"), ("core", "verified")):
+    for rule_set, verdict in ((None, "refuted"), (f"namespace:{namespace}", "refuted"), ("core", "well-formed")):
         body = second | ({} if rule_set is None else {"rule_set": rule_set})
         assert client.post("/api/v1/validate", json=body).json()["verdict"] == verdict
     answer = client.post("/api/v1/validate", json=second | {"rule_set": "namespace:elsewhere"})
@@ -248,7 +249,7 @@ def test_nothing_is_valid_where_no_rules_are_asked(serve):
     server = serve(verification={"polValidation": False})
     client = server.client(server.token("t"))
     answer = client.post("/api/v1/validate", json={"triples": [TRIPLE]}).json()
-    assert (answer["valid"], answer["verdict"]) == (False, "not_evaluated")
+    assert (answer["valid"], answer["verdict"]) == (False, "not checked")
     assert "polValidation" in answer["messages"][0]["message"]
 
 
@@ -279,8 +280,8 @@ def test_assertions_are_verified_by_all_that_they_carry(serve, elsewhere, namesp
     kept(client, "pol", pol)
     rows = client.post(ASSERTIONS, json={"assertions": asked}).json()["results"]
     assert [(row["subject"], row["predicate"]) for row in rows] == [(a["subject"], a["predicate"]) for a in asked]
-    assert [row["verified"] for row in rows] == [True, False, False, False]
-    assert [row["verdict"] for row in rows] == ["verified", *["not_evaluated"] * 3]
+    assert [row["verified"] for row in rows] == [False, False, False, False]
+    assert [row["verdict"] for row in rows] == ["well-formed", *["not checked"] * 3]
     assert [row["found"] for row in rows] == [True, True, False, False]
     assert {check.get("kind") for check in rows[0]["checks"]} == {None, "pol"}
     assert len(client.get("/api/v1/triples").json()["triples"]) == 2
@@ -290,9 +291,9 @@ def test_a_submitted_proof_verifies_nothing_unless_its_signer_is_trusted(client,
     write(client)
     kept(client, "pol", elsewhere.pol())
     (row,) = client.post(ASSERTIONS, json={"assertions": [ALICE]}).json()["results"]
-    assert (row["verified"], row["verdict"]) == (False, "not_evaluated")
+    assert (row["verified"], row["verdict"]) == (False, "not checked")
     reported = {check["part"]: check["verdict"] for check in row["checks"]}
-    assert (reported["signature"], reported["logic"], reported["signer"]) == ("verified", "verified", "not_evaluated")
+    assert (reported["signature"], reported["logic"], reported["signer"]) == ("verified", "well-formed", "not checked")
 
 
 def test_one_unchecked_proof_keeps_an_assertion_from_being_verified(client, elsewhere):
@@ -300,14 +301,14 @@ def test_one_unchecked_proof_keeps_an_assertion_from_being_verified(client, else
     kept(client, "pol", elsewhere.pol())
     kept(client, "range", elsewhere.zk("range"))
     (row,) = client.post(ASSERTIONS, json={"assertions": [ALICE]}).json()["results"]
-    assert (row["verified"], row["verdict"]) == (False, "not_evaluated")
+    assert (row["verified"], row["verdict"]) == (False, "not checked")
 
 
 def test_more_statements_than_are_looked_at_are_not_verified(client):
     for number in range(12):
         write(client, object=number)
     (row,) = client.post(ASSERTIONS, json={"assertions": [ALICE]}).json()["results"]
-    assert (row["verdict"], row["found"]) == ("not_evaluated", True)
+    assert (row["verdict"], row["found"]) == ("not checked", True)
     assert row["details"] == ["2 more were not checked: give an object"]
 
 
@@ -319,4 +320,4 @@ def test_a_kind_that_is_not_known_is_not_evaluated(client, server, namespace, el
     proof_id = graph.proofs.add(StoredProof("future", '{"a":1}', "2026-01-01T00:00:00Z", (triple_id,)))
     assert client.get(f"{PROOFS}/{proof_id}").json()["proof_type"] == "future"
     answer = client.get(f"{PROOFS}/{proof_id}/verify").json()
-    assert (answer["valid"], answer["verdict"]) == (False, "not_evaluated")
+    assert (answer["valid"], answer["verdict"]) == (False, "not checked")

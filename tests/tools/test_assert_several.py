@@ -118,8 +118,8 @@ def test_nothing_is_written_when_one_statement_is_refused(
 
 def test_each_statement_of_several_that_needs_a_proof_gets_one(asserting: Plugin) -> None:
     result = several(asserting, [note(1, "sealed"), note(2), note(3, requireProof=True)])
-    verified = [each["verified"] for each in result.details["statements"]]
-    assert verified == [True, False, True]
+    verdicts = [each["verdict"] for each in result.details["statements"]]
+    assert verdicts == ["well-formed", "not checked", "well-formed"]
     for number, proved in ((1, True), (2, False), (3, True)):
         found = asserting.call("skill_graph_query", {"subject": f"s{number}"})
         assert found.details["matches"][0].get("proved", False) is proved
@@ -135,7 +135,7 @@ def test_each_statement_of_several_that_needs_a_proof_gets_one(asserting: Plugin
 @pytest.mark.parametrize("asked", [{"requireProof": True}, {"proofType": "pol"}])
 def test_a_proof_that_the_call_requires_is_not_switched_off_by_a_statement(asserting: Plugin, asked: Any) -> None:
     result = several(asserting, [note(1, requireProof=False), note(2)], **asked)
-    assert [each["verified"] for each in result.details["statements"]] == [True, True]
+    assert [each["verdict"] for each in result.details["statements"]] == ["well-formed"] * 2
 
 
 def test_statements_that_contradict_one_another_are_refused_together(opened: Opened, skill: Written) -> None:

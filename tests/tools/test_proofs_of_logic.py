@@ -85,9 +85,9 @@ def test_each_triple_has_its_proof_and_its_verdict(plugin: Plugin, skill: Writte
         ("signature", "statement", "premises", "logic"), "verified"
     )
     (other,) = by_id.values()
-    assert (other["proofHash"], other["verdict"]) == (None, "not_evaluated")
+    assert (other["proofHash"], other["verdict"]) == (None, "not checked")
     text = plugin.call("skill_graph_query", QUERY).text
-    assert text.endswith("\nproofs: 1 not_evaluated, 1 verified")
+    assert text.endswith("\nproofs: 1 not checked, 1 verified")
     assert plugin.call("skill_graph_query", {**QUERY, "prove": "none"}).details["proofs"] == []
 
 
@@ -100,7 +100,7 @@ def test_with_proofs_switched_off_no_proof_is_verified(opened: Opened, skill: Wr
     off = opened(store=store, verification={"polValidation": False})
     off.load(tmp_path / "probe")
     (proof,) = query_details(off)["proofs"]
-    assert (proof["verdict"], proof["reasons"]) == ("not_evaluated", ["verification.polValidation is off"])
+    assert (proof["verdict"], proof["reasons"]) == ("not checked", ["verification.polValidation is off"])
 
 
 ASKED = {"proofType": "pol", "subject": "s", "predicate": "sealed"}
@@ -113,8 +113,8 @@ def test_a_skill_with_the_permission_gets_the_proofs_that_it_requests(plugin: Pl
     before = [plugin.graph.store.count(Pattern(graph)) for graph in plugin.graph.store.graph_names()]
     first, second, third = query_details(plugin, prove="none")["proofRequests"]
     assert (first["status"], first["proofs"][0]["proofHash"]) == ("answered", asserted["proofHash"])
-    assert first["proofs"][0]["verdict"] == "verified"
-    assert (second["proofs"][0]["proofHash"], second["proofs"][0]["verdict"]) == (None, "verified")
+    assert first["proofs"][0]["verdict"] == "well-formed"
+    assert (second["proofs"][0]["proofHash"], second["proofs"][0]["verdict"]) == (None, "well-formed")
     assert "evaluated now, and not stored" in second["proofs"][0]["reasons"]
     assert (third["status"], third["proofs"]) == ("answered", [])
     assert [plugin.graph.store.count(Pattern(graph)) for graph in plugin.graph.store.graph_names()] == before

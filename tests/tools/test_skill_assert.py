@@ -44,6 +44,7 @@ def test_an_assertion_is_written_once_with_its_record(asserting: Plugin) -> None
         "object": "o",
         "tripleHash": triple_hash,
         "verified": False,
+        "verdict": "not checked",
         "created": True,
     }
     record = asserting.graph.provenance_of(triple_hash)
@@ -79,7 +80,7 @@ def test_no_spelling_and_no_argument_avoids_a_required_proof(
     asserting: Plugin, spelling: str, extra: dict[str, Any]
 ) -> None:
     asserted = asserting.call(TOOL, {**NOTE, "predicate": spelling.format("sealed"), **extra}).details
-    assert (asserted["created"], asserted["verified"]) == (True, True)
+    assert (asserted["created"], asserted["verified"], asserted["verdict"]) == (True, False, "well-formed")
     assert [proof.id for proof in asserting.graph.proofs.of(asserted["tripleHash"], "pol")] == [asserted["proofHash"]]
 
 
@@ -103,8 +104,8 @@ def test_a_statement_that_needs_a_proof_is_not_written_when_proofs_are_off(
 )
 def test_a_caller_may_ask_for_a_proof(asserting: Plugin, extra: dict[str, Any]) -> None:
     result = asserting.call(TOOL, {**NOTE, **extra})
-    assert result.details["verified"] is True
-    assert result.text.endswith(f"\nproof {result.details['proofHash']}")
+    assert result.details["verdict"] == "well-formed"
+    assert f"\nproof {result.details['proofHash']}, well-formed (no rules of a skill" in result.text
     assert "proofHash" not in asserting.call(TOOL, {**NOTE, "object": "another"}).details
 
 
@@ -189,7 +190,7 @@ def test_a_declaration_in_a_vocabulary_covers_every_spelling(opened: Opened, ski
         result = plugin.call(TOOL, {**NOTE, "predicate": spelling, "object": {"node": "Person"}})
         assert (result.code, result.details["predicate"]) == (None, "rdf:type")
     for spelling in ("schema:name", "https://schema.org/name", "<https://schema.org/name>"):
-        assert plugin.call(TOOL, {**NOTE, "predicate": spelling}).details["verified"] is True
+        assert plugin.call(TOOL, {**NOTE, "predicate": spelling}).details["verdict"] == "well-formed"
     for spelling in ("type", "mayros:rdf:type", "name", "mayros:schema:name"):
         assert plugin.call(TOOL, {**NOTE, "predicate": spelling}).code == "undeclared_predicate"
 
@@ -209,7 +210,7 @@ def test_a_predicate_declared_twice_needs_a_proof_if_either_declaration_does(plu
     plugin.load(skill("probe", assertions=twice))
     plugin.load(skill("turned", assertions=twice[::-1]))
     for name in ("probe", "turned"):
-        assert plugin.call(TOOL, {**NOTE, "predicate": "p"}, skill=name).details["verified"] is True
+        assert plugin.call(TOOL, {**NOTE, "predicate": "p"}, skill=name).details["verdict"] == "well-formed"
 
 
 def test_relaxed_declarations_still_require_proofs(opened: Opened, skill: Written) -> None:

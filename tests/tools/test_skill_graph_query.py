@@ -206,9 +206,9 @@ def test_a_cursor_of_another_query_is_refused(people: Plugin) -> None:
 
 def test_a_triple_without_a_proof_is_reported_without_one(people: Plugin) -> None:
     result = people.call(TOOL, {"prove": "pol", "scope": "namespace", "limit": 2})
-    assert [proof["verdict"] for proof in result.details["proofs"]] == ["not_evaluated"] * 2
+    assert [proof["verdict"] for proof in result.details["proofs"]] == ["not checked"] * 2
     assert [proof["tripleHash"] for proof in result.details["proofs"]] == [t["id"] for t in result.details["matches"]]
-    assert "\nproofs: 2 not_evaluated" in result.text
+    assert "\nproofs: 2 not checked" in result.text
     assert people.call(TOOL, {"prove": "none"}).details["proofs"] == []
 
 

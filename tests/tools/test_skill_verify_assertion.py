@@ -58,10 +58,10 @@ def attach(plugin: Plugin, content: str, triple_hash: str, kind: str = "credenti
 
 def test_a_missing_statement_is_not_found(verifying: Plugin) -> None:
     result = verifying.call(TOOL, NOTE)
-    assert result.text == "Not found.\nNOT VERIFIED: there is nothing to verify."
+    assert result.text == "Not found.\nNOT VERIFIED (not checked): there is nothing to verify."
     assert result.details == {
         "found": False,
-        "verdict": "not_evaluated",
+        "verdict": "not checked",
         "rules": [],
         "checks": [],
         "withdrawn": [],
@@ -72,13 +72,13 @@ def test_a_missing_statement_is_not_found(verifying: Plugin) -> None:
 def test_a_statement_without_a_proof_is_found_and_not_verified(verifying: Plugin) -> None:
     triple_hash = asserted(verifying)
     result = verifying.call(TOOL, NOTE)
-    assert result.text.startswith('Found: mayros:s mayros:note "o"\nNOT VERIFIED: it has no proof')
+    assert result.text.startswith('Found: mayros:s mayros:note "o"\nNOT VERIFIED (not checked): it has no proof')
     assert result.details["found"]
     assert parts(verifying) == {
         "presence": "verified",
         "record": "verified",
-        "proof": "not_evaluated",
-        "all": "not_evaluated",
+        "proof": "not checked",
+        "all": "not checked",
     }
     assert {check["tripleHash"] for check in result.details["checks"]} == {triple_hash}
     assert "the statement has no proof" in result.text
@@ -109,8 +109,8 @@ def test_an_untrusted_signer_verifies_nothing(verifying: Plugin) -> None:
     stranger = Key("stranger", bytes(range(2, 34)))
     sign_assertion(verifying.graph, triple_hash, stranger, datetime.now(UTC))
     verdicts = parts(verifying)
-    assert (verdicts["credential signature"], verdicts["credential signer"]) == ("verified", "not_evaluated")
-    assert verdicts["all"] == "not_evaluated"
+    assert (verdicts["credential signature"], verdicts["credential signer"]) == ("verified", "not checked")
+    assert verdicts["all"] == "not checked"
     assert f"{stranger.did}: this installation does not trust the key" in verifying.call(TOOL, NOTE).text
 
 
@@ -143,11 +143,16 @@ def test_a_statement_for_which_there_are_no_rules_is_not_called_verified(verifyi
     result = verifying.call(TOOL, NOTE)
     assert result.text.split("\n")[:2] == [
         'Found: mayros:s mayros:note "o"',
-        "NOT VERIFIED: it is well-formed (core rules), and no rules of a skill or of the namespace were checked.",
+        "NOT VERIFIED (well-formed): it obeys the core rules, and no rules of a skill or of the namespace "
+        "were checked.",
     ]
-    assert (result.details["verdict"], result.details["rules"]) == ("not_evaluated", ["core"])
+    assert (result.details["verdict"], result.details["rules"]) == ("well-formed", ["core"])
     verdicts = parts(verifying)
-    assert verdicts["pol signature"] == verdicts["pol logic"] == verdicts["pol about"] == "verified"
+    assert (verdicts["pol signature"], verdicts["pol logic"], verdicts["pol about"]) == (
+        "verified",
+        "well-formed",
+        "verified",
+    )
     sign_assertion(verifying.graph, triple_hash, KEY, datetime.now(UTC))  # a trusted issuer states it
     assert verifying.call(TOOL, NOTE).details["verdict"] == "verified"
 
@@ -165,7 +170,7 @@ def test_rules_in_a_proof_by_a_stranger_do_not_count(
     verifying.graph.proofs.add(replace(proof, proves=(triple_hash,)))
     details = verifying.call(TOOL, NOTE).details
     assert len({check["proofId"] for check in details["checks"] if "proofId" in check}) == 2
-    assert (details["verdict"], details["rules"]) == ("not_evaluated", ["core"])
+    assert (details["verdict"], details["rules"]) == ("well-formed", ["core"])
 
 
 def test_a_statement_with_a_zero_knowledge_proof_is_verified(verifying: Plugin, tmp_path: Path) -> None:
@@ -186,7 +191,7 @@ def test_a_zero_knowledge_proof_is_not_evaluated_when_switched_off(opened: Opene
     plugin = opened(sandbox={"allowZkProofs": False})
     plugin.load(skill("probe", permissions=PERMISSIONS))
     attach(plugin, "{}", asserted(plugin), "zk")
-    assert parts(plugin)["all"] == "not_evaluated"
+    assert parts(plugin)["all"] == "not checked"
 
 
 def test_each_proof_counts(verifying: Plugin) -> None:
@@ -231,8 +236,8 @@ def test_a_credential_shown_as_another_kind_is_not_verified(verifying: Plugin) -
 
 def test_a_proof_of_an_unknown_kind_is_not_evaluated(verifying: Plugin) -> None:
     attach(verifying, "{}", asserted(verifying), "astrology")
-    assert parts(verifying)["astrology proof"] == "not_evaluated"
-    assert parts(verifying)["all"] == "not_evaluated"
+    assert parts(verifying)["astrology proof"] == "not checked"
+    assert parts(verifying)["all"] == "not checked"
 
 
 def test_a_proof_from_the_future_is_not_valid(verifying: Plugin) -> None:
@@ -247,7 +252,7 @@ def test_a_single_proof_can_be_checked(verifying: Plugin) -> None:
     assert parts(verifying, proofId=good)["all"] == "verified"
     assert parts(verifying, proofId=verifying.graph.proofs.iri(good).value)["all"] == "verified"
     verdicts = parts(verifying, proofId=bad)
-    assert (verdicts["credential signature"], verdicts["all"]) == ("refuted", "not_evaluated")
+    assert (verdicts["credential signature"], verdicts["all"]) == ("refuted", "not checked")
 
 
 @pytest.mark.parametrize("proof_id", ["x", "0" * 64, "../" + "0" * 64])
@@ -267,7 +272,7 @@ def test_without_an_object_every_statement_is_checked(verifying: Plugin) -> None
             sign_assertion(verifying.graph, triple_hash, KEY, datetime.now(UTC))
     asked = {key: NOTE[key] for key in ("subject", "predicate")}
     result = verifying.call(TOOL, asked)
-    assert (result.details["total"], result.details["verdict"]) == (3, "not_evaluated")
+    assert (result.details["total"], result.details["verdict"]) == (3, "not checked")
     assert len({check["tripleHash"] for check in result.details["checks"]}) == 3
     sign_assertion(verifying.graph, asserted(verifying, object=0), KEY, datetime.now(UTC))
     assert verifying.call(TOOL, asked).details["verdict"] == "verified"
@@ -277,7 +282,7 @@ def test_statements_beyond_the_limit_are_not_verified(verifying: Plugin) -> None
     for number in range(12):
         sign_assertion(verifying.graph, asserted(verifying, object=number), KEY, datetime.now(UTC))
     result = verifying.call(TOOL, {"subject": "s", "predicate": "note"})
-    assert (result.details["total"], result.details["verdict"]) == (12, "not_evaluated")
+    assert (result.details["total"], result.details["verdict"]) == (12, "not checked")
     assert "2 more were not checked" in result.text
 
 
@@ -299,7 +304,7 @@ def test_a_statement_without_a_record_is_verified_by_its_signature(verifying: Pl
     sign_assertion(verifying.graph, triple["id"], KEY, datetime.now(UTC))
     verdicts = parts(verifying)
     assert (verdicts["record"], verdicts["credential statement"], verdicts["all"]) == (
-        "not_evaluated",
+        "not checked",
         "verified",
         "verified",
     )
@@ -310,7 +315,7 @@ def test_proofs_beyond_the_limit_are_reported(verifying: Plugin) -> None:
     for number in range(20):
         sign_assertion(verifying.graph, triple_hash, KEY, datetime.now(UTC) - timedelta(minutes=number))
     result = verifying.call(TOOL, NOTE)
-    assert result.details["verdict"] == "not_evaluated"
+    assert result.details["verdict"] == "not checked"
     assert "only the newest 16 proofs were checked: give a proofId to check another" in result.text
     assert len(verifying.graph.proofs.of(triple_hash)) == 20
 

@@ -30,7 +30,7 @@ def test_a_withdrawn_statement_is_not_found_by_a_query_and_verify_names_who_with
         verified = plugin.call("skill_verify_assertion", asked)
         assert verified.text == (
             'Withdrawn: mayros:s mayros:note "o"\n'
-            "NOT VERIFIED: it is not in the graph any more.\n"
+            "NOT VERIFIED (refuted): it is not in the graph any more.\n"
             "- presence: refuted. it was withdrawn: agent eve, skill retract 2.0.0, at 2026-02-01T00:00:00Z"
         )
         details = verified.details
@@ -51,7 +51,7 @@ def test_a_withdrawn_statement_is_not_found_by_a_query_and_verify_names_who_with
     record = plugin.graph.provenance_of(triple_id) or {}
     assert (record["agent"], record["skill"]) == ("carol", "probe")
     unproved = plugin.call("skill_verify_assertion", FACT)  # the proof was of the assertion that was withdrawn
-    assert (unproved.details["withdrawn"], unproved.details["verdict"]) == ([], "not_evaluated")
+    assert (unproved.details["withdrawn"], unproved.details["verdict"]) == ([], "not checked")
     proved = plugin.call("skill_assert", {**FACT, "requireProof": True}).details
     assert (proved["created"], plugin.graph.proofs_of(triple_id)) == (False, [iri_of(plugin, proved["proofHash"])])
     assert plugin.call("skill_verify_assertion", FACT).details["verdict"] == "verified"

@@ -65,7 +65,7 @@ class ProofListQuery(AsOfQuery, total=False):
     """Of a list of proofs."""
 
     kind: Word
-    verdict: Literal["verified", "refuted", "not_evaluated"]
+    verdict: Literal["verified", "well-formed", "not checked", "refuted"]
     limit: Limit
     cursor: Cursor
 

@@ -1,10 +1,11 @@
 """Checking an assertion: its presence in the graph, its record, and each of its proofs.
 
 Rules kept here:
-- every part is reported with its verdict, and a part that was not checked is `not_evaluated`;
+- every part is reported with its verdict, and a part that was not checked is `not checked`;
 - a statement that was withdrawn is refuted, with who withdrew it and when; it is reported beside those in the graph;
-- an assertion is verified when it is in the graph, its record does not contradict it, and it has proofs that are all
-  verified. One refuted proof refutes it, and an assertion without proofs is not verified;
+- an assertion is verified when it is in the graph, its record does not contradict it, and it has proofs, of which none
+  is refuted or not checked and one is verified; it is well-formed when all of them are no more than that. One refuted
+  proof refutes it, and an assertion without proofs is not checked;
 - trusted signers are the keys of this installation and the issuers in the settings (`proofs.trustedIssuers`). A proof
   by another signer is reported, and does not count for or against the assertion: every client with write access could
   have made it;
@@ -29,8 +30,6 @@ from cortex_graph.store import Pattern
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.kinds import CheckContext, check_proof, kind_named
 from cortex_skills.features.proofs.kinds.base import SIGNER, not_checked
-from cortex_skills.features.proofs.logic.document import KIND
-from cortex_skills.features.proofs.logic.evaluate import CORE
 from cortex_skills.features.proofs.verdict import Check, Verdict
 
 if TYPE_CHECKING:
@@ -81,10 +80,10 @@ class Statements:
     def verdict(self) -> Verdict:
         """The verdict of all statements in the graph; not `verified` when some were not checked.
 
-        Without any it is that of the withdrawn ones, and `not_evaluated` when there are none of these either.
+        Without any it is that of the withdrawn ones, and `not checked` when there are none of these either.
         """
         verdicts = [verdict_of(parts) for _, parts in self.checked or ((row, [part]) for row, part in self.withdrawn)]
-        return Verdict.of_all([*verdicts, *([Verdict.NOT_EVALUATED] if self.unchecked else [])])
+        return Verdict.of_all([*verdicts, *([Verdict.NOT_CHECKED] if self.unchecked else [])])
 
 
 def check_statements(
@@ -163,29 +162,25 @@ def trusted_signers(config: Config) -> frozenset[str]:
 
 def verdict_of(parts: list[Part]) -> Verdict:
     """The verdict of all parts. A missing record does not count; a record that contradicts the statement refutes it."""
+    of_itself: list[Verdict] = []
+    of_proofs: dict[str, list[Verdict]] = {}
     counted = _counted(parts)
-    verdicts = [
-        part.check.verdict
-        for part in counted
-        if part.check.part != "record" or part.proof is not None or part.check.verdict is Verdict.REFUTED
-    ]
-    if len(counted) < len(parts) and not any(part.proof for part in counted):
-        verdicts.append(Verdict.NOT_EVALUATED)
-    return Verdict.of_all(verdicts)
+    for part in counted:
+        verdict = part.check.verdict
+        if part.proof is not None:
+            of_proofs.setdefault(part.proof, []).append(verdict)
+        elif part.check.part != "record" or verdict is Verdict.REFUTED:
+            of_itself.append(verdict)
+    if of_proofs:
+        of_itself.append(Verdict.of_proofs(map(Verdict.of_all, of_proofs.values())))
+    elif len(counted) < len(parts):
+        of_itself.append(Verdict.NOT_CHECKED)
+    return Verdict.of_all(of_itself)
 
 
 def rules_applied(parts: list[Part]) -> list[str]:
     """The names of the rule sets that the proofs by trusted signers were checked with."""
     return sorted({name for part in _counted(parts) for name in part.check.rules})
-
-
-def has_core_rules_only(parts: list[Part]) -> bool:
-    """Whether all proofs by trusted signers are of logic, and none of them applied a rule beyond the core rules.
-
-    They establish that the statement is well-formed, and nothing about its meaning.
-    """
-    kinds = {part.kind for part in _counted(parts) if part.proof is not None}
-    return kinds == {KIND} and set(rules_applied(parts)) <= {CORE.name}
 
 
 def _counted(parts: list[Part]) -> list[Part]:
@@ -211,7 +206,7 @@ def _record(graph: NamespacedGraph, quad: Quad, triple_id: str) -> Check:
     record = list(graph.store.quads(Pattern(graph.names.provenance_graph, graph.names.record(triple_id))))
     if not record:
         why = "it has no record: it was imported, or written directly to the store"
-        return Check("record", Verdict.NOT_EVALUATED, establishes, does_not, (why,))
+        return Check("record", Verdict.NOT_CHECKED, establishes, does_not, (why,))
     if recorded_triple(record, graph.names.graph) != quad:
         return Check.of("record", False, establishes, does_not, "its record is of another statement")
     origin = graph.provenance_of(triple_id) or {}

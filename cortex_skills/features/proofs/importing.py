@@ -3,7 +3,7 @@
 Rules kept here:
 - an imported proof is of a known kind, is about a statement of this namespace, and matches what the client declares:
   its type, and its subject and predicate where they are given;
-- a refuted proof is not stored. A proof that could not be checked is stored, and its verdict is `not_evaluated`;
+- a refuted proof is not stored. A proof that could not be checked is stored, and its verdict is `not checked`;
 - a proof is stored as its canonical JSON (RFC 8785), so the same proof is stored once.
 """
 

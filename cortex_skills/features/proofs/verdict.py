@@ -1,7 +1,9 @@
-"""The result of a check: one of three values, what it establishes, and what it does not.
+"""The result of a check: one of four words, what it establishes, and what it does not.
 
 Rules kept here:
-- a part that was not checked is `not_evaluated`, never `verified`;
+- every interface has the same four words: `verified`, `well-formed`, `not checked`, `refuted`;
+- a part that was not checked is `not checked`, never `verified`. What obeys the core rules, where no rule of its skill
+  or namespace applied, is `well-formed`: nothing about its meaning was checked;
 - the verdict of several parts is `refuted` when one part is, and `verified` only when all parts are.
 """
 
@@ -21,16 +23,27 @@ class Verdict(StrEnum):
     """The value of a check."""
 
     VERIFIED = "verified"
+    WELL_FORMED = "well-formed"
+    NOT_CHECKED = "not checked"
     REFUTED = "refuted"
-    NOT_EVALUATED = "not_evaluated"
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything was checked, and nothing is refuted."""
+        return self in (Verdict.VERIFIED, Verdict.WELL_FORMED)
 
     @classmethod
     def of_all(cls, verdicts: Iterable[Verdict]) -> Verdict:
-        """The verdict of several parts; `not_evaluated` without parts."""
+        """The verdict of several parts; `not checked` without parts."""
         found = set(verdicts)
-        if cls.REFUTED in found:
-            return cls.REFUTED
-        return cls.VERIFIED if found == {cls.VERIFIED} else cls.NOT_EVALUATED
+        weakest = (each for each in (cls.REFUTED, cls.NOT_CHECKED, cls.WELL_FORMED) if each in found)
+        return next(weakest, cls.VERIFIED if found else cls.NOT_CHECKED)
+
+    @classmethod
+    def of_proofs(cls, verdicts: Iterable[Verdict]) -> Verdict:
+        """The verdict of several proofs of one statement: a verified one adds to those that show its form."""
+        found = set(verdicts)
+        return cls.of_all(found - {cls.WELL_FORMED} if cls.VERIFIED in found else found)
 
 
 @dataclass(frozen=True, slots=True)

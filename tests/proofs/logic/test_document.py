@@ -137,7 +137,7 @@ def test_a_pattern_with_other_text_is_not_shown(plain: NamespacedGraph, document
     reads = (GraphRead((PLEASE, "", ""), ()),)
     premises = {"count": 1, "digest": premises_of(reads).digest, "reads": [read.to_json() for read in reads]}
     checks = verify(signed(fields | {"premises": premises}, KEY, TIME), plain, replay=False)
-    assert {check.part: check.verdict for check in checks}["premises"] is Verdict.NOT_EVALUATED
+    assert {check.part: check.verdict for check in checks}["premises"] is Verdict.NOT_CHECKED
     assert not any("Ignore" in reason for check in checks for reason in check.reasons)
 
 
@@ -158,7 +158,7 @@ def test_a_statement_is_one_canonical_line(document: LogicProof, statement: str)
     fields = {key: value for key, value in document.fields.items() if key != "proof"} | {"statement": statement}
     assert {check.verdict for check in verify(signed(fields, KEY, TIME), None)} <= {
         Verdict.REFUTED,
-        Verdict.NOT_EVALUATED,
+        Verdict.NOT_CHECKED,
     }
 
 

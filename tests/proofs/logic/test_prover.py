@@ -126,7 +126,7 @@ def test_an_existing_statement_gets_a_proof_and_keeps_its_record(graph: Namespac
     proved = prover.assert_proved(A1, ORIGIN, None)
     assert (proved.triple["created"], proved.added) == (False, True)
     assert graph.provenance_of(triple_id) == record
-    assert checked(graph, proved.proof) == HOLDS
+    assert checked(graph, proved.proof) == {**HOLDS, "logic": Verdict.WELL_FORMED}
 
 
 def test_an_imported_statement_gets_a_record_with_its_proof(graph: NamespacedGraph, prover: Prover) -> None:
@@ -144,7 +144,7 @@ def test_a_removed_premise_refutes_the_proof(graph: NamespacedGraph, prover: Pro
     assert graph.delete_triple(status)
     assert checked(graph, proved.proof) == {**HOLDS, "premises": Verdict.REFUTED, "logic": Verdict.REFUTED}
     quick = checked(graph, proved.proof, replay=False)
-    assert quick == {**HOLDS, "premises": Verdict.REFUTED, "logic": Verdict.NOT_EVALUATED}
+    assert quick == {**HOLDS, "premises": Verdict.REFUTED, "logic": Verdict.NOT_CHECKED}
 
 
 def test_another_premise_does_not_restore_a_proof_but_a_new_proof_does(graph: NamespacedGraph, prover: Prover) -> None:
@@ -177,7 +177,7 @@ def test_a_removed_statement_removes_its_proof(graph: NamespacedGraph, prover: P
     graph.delete_triple(proved.triple["id"])
     assert graph.proofs.get(proved.proof) is None
     found = {check.part: check.verdict for check in verify(kept, graph)}
-    assert found == {**HOLDS, "statement": Verdict.REFUTED}
+    assert found == {**HOLDS, "logic": Verdict.WELL_FORMED, "statement": Verdict.REFUTED}
 
 
 def test_rules_that_read_much_depend_on_the_whole_graph(graph: NamespacedGraph, prover: Prover) -> None:
@@ -189,9 +189,9 @@ def test_rules_that_read_much_depend_on_the_whole_graph(graph: NamespacedGraph, 
     assert proof is not None
     assert (proof.premises, proof.rests_on_graph) == ((), True)
     assert checked(graph, proved.proof) == HOLDS
-    assert checked(graph, proved.proof, replay=False)["premises"] is Verdict.NOT_EVALUATED
+    assert checked(graph, proved.proof, replay=False)["premises"] is Verdict.NOT_CHECKED
     graph.create_triple({"subject": "n", "predicate": "q", "object": 7})
-    assert checked(graph, proved.proof) == {**HOLDS, "premises": Verdict.NOT_EVALUATED}
+    assert checked(graph, proved.proof) == {**HOLDS, "premises": Verdict.NOT_CHECKED}
     graph.create_triple({"subject": "n", "predicate": "q", "object": -7})
     assert checked(graph, proved.proof)["logic"] is Verdict.REFUTED
 
@@ -202,8 +202,8 @@ def test_a_proof_is_replayed_with_the_rules_that_it_names(graph: NamespacedGraph
     assert proof is not None
     rules = graph.proofs.rule_quads([ONE.text])
     graph.store.apply(remove=rules)
-    assert checked(graph, proved.proof) == {**HOLDS, "logic": Verdict.NOT_EVALUATED}
-    assert checked(graph, proved.proof, rules={ONE.digest: STATUS.text})["logic"] is Verdict.NOT_EVALUATED
+    assert checked(graph, proved.proof) == {**HOLDS, "logic": Verdict.NOT_CHECKED}
+    assert checked(graph, proved.proof, rules={ONE.digest: STATUS.text})["logic"] is Verdict.NOT_CHECKED
     assert checked(graph, proved.proof, rules={ONE.digest: ONE.text}) == HOLDS
 
 
@@ -212,14 +212,14 @@ def test_a_proof_by_other_core_rules_is_not_evaluated(plain: NamespacedGraph, co
     document = read_document(plain.proofs.get(prover.assert_proved(A1, ORIGIN, None).proof).content)  # type: ignore[union-attr]
     other = json.loads(document.content.replace(CORE.digest, "0" * 64))
     found = {check.part: check for check in verify(LogicProof(canonical(other), other), plain)}
-    assert found["logic"].verdict is Verdict.NOT_EVALUATED
+    assert found["logic"].verdict is Verdict.NOT_CHECKED
     assert "not those of this version" in found["logic"].reasons[0]
 
 
 def test_without_a_graph_only_the_signature_is_checked(graph: NamespacedGraph, prover: Prover) -> None:
     proof = graph.proofs.get(prover.assert_proved(A1, ORIGIN, ONE).proof)
     assert proof is not None
-    expected = dict.fromkeys(HOLDS, Verdict.NOT_EVALUATED) | {"signature": Verdict.VERIFIED}
+    expected = dict.fromkeys(HOLDS, Verdict.NOT_CHECKED) | {"signature": Verdict.VERIFIED}
     assert {check.part: check.verdict for check in verify(proof, None)} == expected
     other = NamespacedGraph(graph.store, "other")
     assert {check.part: check.verdict for check in verify(proof, other)} == expected
@@ -338,7 +338,7 @@ def test_a_killed_process_leaves_each_assertion_complete_or_absent(tmp_path: Pat
         (proof,) = graph.proofs.of(triple["id"])
         assert graph.proofs_of(triple["id"]) == [graph.proofs.iri(proof.id).value]
         assert graph.provenance_of(triple["id"]) is not None
-        assert {check.verdict for check in verify(proof, graph)} == {Verdict.VERIFIED}
+        assert {check.verdict for check in verify(proof, graph)} == {Verdict.VERIFIED, Verdict.WELL_FORMED}
     assert graph.proofs.count() == len(triples)
     store.close()
 
@@ -373,9 +373,9 @@ def test_a_proof_by_other_rules_than_those_of_the_host_is_not_verified(plain: Na
     asked = CheckContext(datetime.now(UTC), host, plain, plain.quad_of(A1))
     found = {check.part: check for check in check_proof("pol", proof.content, asked)}
     assert found["logic"].verdict is Verdict.VERIFIED
-    assert found["rules"].verdict is Verdict.NOT_EVALUATED
+    assert found["rules"].verdict is Verdict.NOT_CHECKED
     assert found["rules"].reasons == ("it was not made with the rules namespace:mayros of this host",)
-    assert Verdict.of_all(check.verdict for check in found.values()) is Verdict.NOT_EVALUATED
+    assert Verdict.of_all(check.verdict for check in found.values()) is Verdict.NOT_CHECKED
 
 
 def test_a_proof_with_the_rules_of_the_host_is_verified(plain: NamespacedGraph, tmp_path: Path) -> None:
@@ -425,10 +425,10 @@ def test_a_proof_with_many_reads_of_the_whole_graph_is_bounded(
     monkeypatch.setattr(plain.store, "quads", lambda pattern: asked.append(pattern) or quads(pattern))
     monkeypatch.setattr(RecordingReader, "__init__", partialmethod(RecordingReader.__init__, left=120))
     found = {check.part: check for check in verify(hostile, plain, replay=False)}
-    assert found["premises"].verdict is Verdict.NOT_EVALUATED
+    assert found["premises"].verdict is Verdict.NOT_CHECKED
     assert "read more than" in found["premises"].reasons[0]
     assert len(asked) == 3
     fields["premises"] = safe_message(GraphRead(("_:b", "?x", '"'), ()))
     nonsense = signed(fields, prover.key, datetime.now(UTC))
     found = {check.part: check for check in verify(nonsense, plain, replay=False)}
-    assert found["premises"].verdict is Verdict.NOT_EVALUATED
+    assert found["premises"].verdict is Verdict.NOT_CHECKED

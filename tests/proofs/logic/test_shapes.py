@@ -78,8 +78,8 @@ def test_a_shape_finds_its_target_among_the_nodes_of_the_statement(plain: Namesp
 def test_a_shape_of_other_nodes_is_not_evaluated(plain: NamespacedGraph) -> None:
     plain.create_triple(triple("other", "q", 1))
     evaluation = judged(plain, ":S a sh:NodeShape ; sh:targetNode :other ; sh:nodeKind sh:Literal .")
-    assert [result.verdict for result in evaluation.rule_sets] == [Verdict.VERIFIED, Verdict.NOT_EVALUATED]
-    assert evaluation.verdict is Verdict.VERIFIED
+    assert [result.verdict for result in evaluation.rule_sets] == [Verdict.VERIFIED, Verdict.NOT_CHECKED]
+    assert evaluation.verdict is Verdict.WELL_FORMED
 
 
 def test_rule_sets_are_evaluated_separately(plain: NamespacedGraph) -> None:
@@ -91,7 +91,7 @@ def test_rule_sets_are_evaluated_separately(plain: NamespacedGraph) -> None:
 
 def test_a_deactivated_shape_does_not_apply(plain: NamespacedGraph) -> None:
     evaluation = judged(plain, ":S a sh:NodeShape ; sh:targetNode :a ; sh:nodeKind sh:Literal ; sh:deactivated true .")
-    assert evaluation.rule_sets[1].verdict is Verdict.NOT_EVALUATED
+    assert evaluation.rule_sets[1].verdict is Verdict.NOT_CHECKED
 
 
 def test_a_warning_refutes_nothing(plain: NamespacedGraph) -> None:

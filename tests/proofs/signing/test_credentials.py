@@ -211,11 +211,11 @@ def test_an_issuer_with_a_name_is_known_by_its_id(credential: Document, key: Key
 @pytest.mark.parametrize(
     ("issuer", "verdict", "reason"),
     [
-        ("https://example.org/issuer", "not_evaluated", "only did:key issuers"),
-        ("did:web:example.org", "not_evaluated", "only did:key issuers"),
-        ("did:key:zDnaegE6RR3atJtHKwTRTWHsJ3kNHqFwv7n9YjTgmU7TyfU76", "not_evaluated", "is not supported"),
-        (did_of(bytes(32)), "not_evaluated", "has no secret key"),
-        ("did:key:" + encode(b"\xed\x01" + b"\xff" * 32), "not_evaluated", "has no secret key"),
+        ("https://example.org/issuer", "not checked", "only did:key issuers"),
+        ("did:web:example.org", "not checked", "only did:key issuers"),
+        ("did:key:zDnaegE6RR3atJtHKwTRTWHsJ3kNHqFwv7n9YjTgmU7TyfU76", "not checked", "is not supported"),
+        (did_of(bytes(32)), "not checked", "has no secret key"),
+        ("did:key:" + encode(b"\xed\x01" + b"\xff" * 32), "not checked", "has no secret key"),
         (None, "refuted", "no issuer"),
         ([OTHER.did], "refuted", "no issuer"),
         ({"name": "x"}, "refuted", "no issuer"),
@@ -251,13 +251,13 @@ def test_a_proof_for_another_purpose_is_refuted(credential: Document, purpose: s
 )
 def test_a_proof_that_cannot_be_checked_is_not_evaluated(credential: Document, part: Document, reason: str) -> None:
     credential["proof"] |= part
-    assert verdicts(credential)["signature"] == "not_evaluated"
+    assert verdicts(credential)["signature"] == "not checked"
     assert reason in why(credential, "signature")
 
 
 def test_a_credential_with_several_proofs_is_not_evaluated(credential: Document) -> None:
     both = {**credential, "proof": [credential["proof"], credential["proof"]]}
-    assert verdicts(both) == {"signature": "not_evaluated", "validity": "not_evaluated"}
+    assert verdicts(both) == {"signature": "not checked", "validity": "not checked"}
 
 
 @pytest.mark.parametrize("proof", [None, [], "x", 1, {}, [[]], [{}], {"type": "DataIntegrityProof"}])
@@ -317,7 +317,7 @@ def test_a_proof_that_expired_is_refuted(credential: Document) -> None:
 def test_a_credential_with_a_status_is_not_evaluated(credential: Document, key: Key) -> None:
     status = {"id": "https://example.org/status/1#2", "type": "BitstringStatusListEntry"}
     document = signed({**credential, "credentialStatus": status}, key)
-    assert verdicts(document) == {"signature": "verified", "validity": "not_evaluated"}
+    assert verdicts(document) == {"signature": "verified", "validity": "not checked"}
     assert "not looked up" in why(document, "validity")
 
 

@@ -137,9 +137,9 @@ def test_a_proof_is_verified_elsewhere_without_the_provers_data(
     assert verified.details["anchored"] is True
     assert ISSUER.did in next(c["establishes"] for c in verified.details["checks"] if c["part"] == "anchor")
     alone = elsewhere.verify(proof=shown["proof"])
-    assert alone.details["verdict"] == "not_evaluated"
+    assert alone.details["verdict"] == "not checked"
     assert alone.details["anchored"] is False
-    assert alone.text.splitlines()[0] == "NOT EVALUATED"
+    assert alone.text.splitlines()[0] == "NOT CHECKED"
     assert "unanchored" in alone.text
     assert elsewhere.verify(proofId=made.details["proofId"]).code == "proof_not_found"
 
@@ -160,7 +160,7 @@ def test_one_unsigned_commitment_of_two_leaves_the_proof_unanchored(alice: House
     asked = {"proofType": "equality", "subject": "alice", "predicate": "birthYear"}
     made = alice.request(asked, equalTo={"subject": "alice", "predicate": "yearOnPassport"})
     verified = alice.verify(proofId=made.details["proofId"])
-    assert (verified.details["verdict"], verified.details["anchored"]) == ("not_evaluated", False)
+    assert (verified.details["verdict"], verified.details["anchored"]) == ("not checked", False)
 
 
 def test_a_key_of_the_users_is_proved_and_needs_no_anchor(alice: Household) -> None:
@@ -290,7 +290,7 @@ def test_a_credential_of_another_issuer_is_not_an_anchor(household: Callable[...
     holder = household()
     holder.hold("birthYear", 19900417, issuer=STRANGER)
     verified = holder.verify(proofId=holder.request(ADULT).details["proofId"])
-    assert (verified.details["verdict"], verified.details["anchored"]) == ("not_evaluated", False)
+    assert (verified.details["verdict"], verified.details["anchored"]) == ("not checked", False)
     assert "not among the trusted issuers" in verified.text
 
 
@@ -313,11 +313,11 @@ def test_a_credential_of_another_statement_or_a_changed_one_is_not_an_anchor(
     moved["credentialSubject"] = good["credentialSubject"]
     assert "signature is not valid" in anchor_of(moved)[1]
     expired = {**good, "validUntil": "2020-01-01T00:00:00Z"}
-    assert anchor_of(expired)[0] == "not_evaluated"
+    assert anchor_of(expired)[0] == "not checked"
     renamed = {**good, "issuer": STRANGER.did}
     assert "not among the trusted issuers" in anchor_of(renamed)[1]
     for nonsense in ({}, {"issuer": ISSUER.did}, {"issuer": [1]}, {"a": {"b": [None]}}):
-        assert anchor_of(nonsense)[0] == "not_evaluated"
+        assert anchor_of(nonsense)[0] == "not checked"
         assert anchor_of(nonsense, moved, good)[0] == "verified"
 
 

@@ -202,8 +202,8 @@ def _attention(call: PageCall, reading: Reading) -> Iterator[Attention]:
     if refuted := verdicts[Verdict.REFUTED]:
         href = reading.addresses.page("proofs", verdict="refuted")
         yield Attention("bad", f"{refuted:,} refuted", "verifications since this server started:", "proofs", href)
-    if unchecked := verdicts[Verdict.NOT_EVALUATED]:
-        href = reading.addresses.page("proofs", verdict="not_evaluated")
+    if unchecked := verdicts[Verdict.NOT_CHECKED]:
+        href = reading.addresses.page("proofs", verdict="not checked")
         about = "verifications that were not possible here:"
         yield Attention("none", f"{unchecked:,} not checked", about, "proofs", href)
     plugin = call.service.plugin

@@ -34,8 +34,9 @@ _MOST_READ = 500
 _VERDICTS = (
     ("Not filtered", None),
     ("Verified", "verified"),
+    ("Well-formed", "well-formed"),
     ("Refuted", "refuted"),
-    ("Not checkable", "not_evaluated"),
+    ("Not checkable", "not checked"),
 )
 
 
@@ -48,7 +49,7 @@ class ProofRow:
         href: its page.
         kind: its type.
         when: when it was made.
-        verdict: `not_evaluated` when it was not checked for this page.
+        verdict: `not checked` when it was not checked for this page.
         proves: the first triple that it proves; None if that is not in the graph.
         others: how many triples more.
     """
@@ -106,7 +107,7 @@ def _page(call: PageCall, reading: Reading) -> tuple[list[tuple[StoredProof, Ver
         for proof in proofs:
             if kind not in (None, "", proof.kind) or (until is not None and not is_before(proof.time, until)):
                 continue
-            verdict = checked(proof, call.api(), asked).verdict if wanted else Verdict.NOT_EVALUATED
+            verdict = checked(proof, call.api(), asked).verdict if wanted else Verdict.NOT_CHECKED
             if not wanted or verdict == wanted:
                 found.append((proof, verdict))
         if cursor is None or len(found) >= limit or read >= _MOST_READ or (wanted and not asked.limit_ms):

@@ -2,7 +2,7 @@
 
 Rules kept here:
 - nothing is written: a triple without a proof gets none here;
-- all proofs of a result share one time limit. A proof that it does not suffice for is `not_evaluated`, with the reason;
+- all proofs of a result share one time limit. A proof that it does not suffice for is `not checked`, with the reason;
 - a skill requests at most five proofs for a query, and needs the permission to request proofs. Each request is answered
   or refused with a reason; its texts are shown unless they read like instructions to a model.
 """
@@ -49,7 +49,7 @@ class AnswerProofs:
     def _proof(self, triple: dict[str, Any]) -> dict[str, Any]:
         host = self.call.host
         found = host.graph.current_proofs(triple["id"], KIND)
-        entry: dict[str, Any] = {"tripleHash": triple["id"], "proofHash": None, "verdict": Verdict.NOT_EVALUATED.value}
+        entry: dict[str, Any] = {"tripleHash": triple["id"], "proofHash": None, "verdict": Verdict.NOT_CHECKED.value}
         if not found:
             return entry | {"reasons": ["it has no proof"]}
         entry["proofHash"] = found[0].id

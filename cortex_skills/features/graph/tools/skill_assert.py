@@ -19,6 +19,7 @@ from cortex_graph import GraphError, Provenance
 from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.features.graph.tools.triple_text import line_of
 from cortex_skills.features.proofs.proving import prover_of
+from cortex_skills.features.proofs.verdict import Verdict
 from cortex_skills.policy.permissions import check_may_assert, check_permissions, needs_proof
 from cortex_skills.tools.answer_sizes import LENGTH, LONGEST_PAGE, size_of, with_short_object
 from cortex_skills.tools.base import BUDGET, NAME, TRIPLE, VALUE, Call, Outcome, Tool
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 MOST = 100
 _PARTS = ("subject", "predicate", "object")
+_CORE_ONLY = " (no rules of a skill or of the namespace applied)"
 _MOST_NAMED = 5  # problems in the text of an error; the details have all
 _MOST_OF_PROBLEM = 200  # characters
 
@@ -69,7 +71,11 @@ _ONE: dict[str, Any] = {
     "objectLength": LENGTH,
     "tripleHash": {"type": "string"},
     "proofHash": {"type": "string", "description": "The id of the proof, when one was required."},
-    "verified": {"type": "boolean", "description": "Whether the rules were checked and passed."},
+    "verified": {"type": "boolean", "description": "Whether the verdict is `verified`."},
+    "verdict": {
+        "enum": [Verdict.VERIFIED.value, Verdict.WELL_FORMED.value, Verdict.NOT_CHECKED.value],
+        "description": "`well-formed`: only the core rules applied, and nothing checked the meaning.",
+    },
     "created": {"type": "boolean", "description": "Whether the statement is new."},
 }
 _ANSWER: dict[str, Any] = {
@@ -96,7 +102,7 @@ def _run(call: Call) -> Outcome:
         return _answered(call.host.graph.create_triple(triple, provenance=provenance))
     others = _rules_of_others(call, triple["predicate"])
     proved = call.host.part(prover_of).assert_proved(triple, provenance, call.skill.rules, call.cancel, others=others)
-    return _answered(proved.triple, proved.proof, added=proved.added)
+    return _answered(proved.triple, proved.proof, proved.verdict, added=proved.added)
 
 
 def _run_all(call: Call, given: Sequence[Mapping[str, Any]]) -> Outcome:
@@ -117,7 +123,7 @@ def _run_all(call: Call, given: Sequence[Mapping[str, Any]]) -> Outcome:
             proved = call.host.part(prover_of).assert_all(statements, provenance, call.skill.rules, call.cancel)
         except RefusedStatementsError as error:
             raise _refused(error.problems, len(given)) from None
-        written = [_answered(each.triple, each.proof, added=each.added) for each in proved]
+        written = [_answered(each.triple, each.proof, each.verdict, added=each.added) for each in proved]
     else:
         rows = call.host.graph.create_triples([each.triple for each in statements], provenance)
         written = list(map(_answered, rows))
@@ -193,16 +199,16 @@ def _repeated(call: Call) -> Outcome | None:
     if "statements" in call.arguments:
         return None  # it has counted those that are there already
     triple, provenance, needs_proof = _checked(call, call.arguments)
-    graph, proof = call.host.graph, None
+    graph = call.host.graph
     quad = graph.quad_of(triple)
     if not graph.store.contains(quad):
         return None
-    if needs_proof:
-        others = _rules_of_others(call, triple["predicate"])
-        proof = call.host.part(prover_of).valid_proof(quad, provenance, call.skill.rules, call.cancel, others=others)
-        if proof is None:
-            return None
-    return _answered({**graph.as_json(quad), "created": False}, proof)
+    known = {**graph.as_json(quad), "created": False}
+    if not needs_proof:
+        return _answered(known)
+    others = _rules_of_others(call, triple["predicate"])
+    proof = call.host.part(prover_of).valid_proof(quad, provenance, call.skill.rules, call.cancel, others=others)
+    return None if proof is None else _answered(known, *proof)
 
 
 def _provenance(call: Call) -> Provenance:
@@ -228,15 +234,18 @@ def _rules_of_others(call: Call, predicate: str) -> list[RuleSet]:
     return [skill.rules for skill in requiring if skill is not None and skill.rules is not None]
 
 
-def _answered(triple: dict[str, Any], proof: str | None = None, *, added: bool = False) -> Outcome:
+def _answered(
+    triple: dict[str, Any], proof: str | None = None, verdict: Verdict = Verdict.NOT_CHECKED, *, added: bool = False
+) -> Outcome:
     created = triple["created"]
     statement = with_short_object({key: triple[key] for key in _PARTS})
-    details = {**statement, "tripleHash": triple["id"], "verified": proof is not None, "created": created}
+    details = {**statement, "tripleHash": triple["id"], "verified": verdict is Verdict.VERIFIED}
+    details |= {"verdict": verdict.value, "created": created}
     verb = "Asserted" if created else "Already asserted"
     text = f"{verb}: {line_of(statement)}\nhash {triple['id']}"
     if proof is not None:
         details["proofHash"] = proof
-        text += f"\nproof {proof}"
+        text += f"\nproof {proof}, {verdict.value}{_CORE_ONLY if verdict is Verdict.WELL_FORMED else ''}"
     return Outcome(text, details, spent=int(created or added))
 
 

@@ -2,7 +2,7 @@
 
 Rules kept here:
 - each part has its own verdict; the whole is VERIFIED only when there are proofs and all of them are valid;
-- a statement whose proofs applied the core rules only is well-formed, and NOT VERIFIED: no rule about its meaning was
+- a statement whose proofs applied the core rules only is `well-formed`, and NOT VERIFIED: no rule about its meaning was
   checked; the result names the rules that were (`rules`);
 - a statement that was withdrawn is not in the graph, and NOT VERIFIED: the result has who withdrew it, and when;
 - without an object, all statements of this subject and predicate are checked, up to a few;
@@ -44,7 +44,7 @@ _ANSWER: dict[str, Any] = {
     "type": "object",
     "properties": {
         "found": {"type": "boolean", "description": "Whether the statement is in the graph."},
-        "verdict": {"enum": ["verified", "refuted", "not_evaluated"]},
+        "verdict": {"enum": ["verified", "well-formed", "not checked", "refuted"]},
         "rules": {
             "type": "array",
             "items": {"type": "string"},
@@ -71,30 +71,23 @@ _ANSWER: dict[str, Any] = {
 def _run(call: Call) -> Outcome:
     from datetime import UTC, datetime
 
-    from cortex_skills.features.proofs.assertions import (
-        check_statements,
-        has_core_rules_only,
-        rules_applied,
-        verdict_of,
-    )
+    from cortex_skills.features.proofs.assertions import check_statements, rules_applied, verdict_of
     from cortex_skills.features.proofs.kinds import CheckContext
-    from cortex_skills.features.proofs.verdict import Verdict
 
     pattern: dict[str, Any] = {
         key: call.arguments[key] for key in ("subject", "predicate", "object") if key in call.arguments
     }
     asked = CheckContext(datetime.now(UTC), call.host.config, call.host.graph, cancel=call.cancel)
     statements = check_statements(call.host.graph, pattern, asked, call.arguments.get("proofId"))
-    lines, checks, verdict = [], [], statements.verdict
-    rules = set[str]()
+    lines, checks, rules = list[str](), list[dict[str, Any]](), set[str]()
     for triple, found_parts in statements.checked:
         parts = [replace(part, check=part.check.for_a_model()) for part in found_parts]
-        own = verdict_of(found_parts)
-        summary = _VERDICTS[own]
-        if own is Verdict.VERIFIED and has_core_rules_only(found_parts):
-            verdict, summary = Verdict.of_all([verdict, Verdict.NOT_EVALUATED]), _CORE_ONLY
         rules |= set(rules_applied(parts))
-        lines += [f"Found: {line_of(with_short_object(triple))}", summary, *map(_line, parts)]
+        lines += [
+            f"Found: {line_of(with_short_object(triple))}",
+            _VERDICTS[verdict_of(found_parts)],
+            *map(_line, parts),
+        ]
         checks += [{**part.to_json(), "tripleHash": triple["id"]} for part in parts]
     if statements.unchecked:
         lines.append(f"{statements.unchecked} more were not checked: give an object.")
@@ -103,15 +96,15 @@ def _run(call: Call) -> Outcome:
         part = replace(found_part, check=found_part.check.for_a_model())
         lines += [
             f"Withdrawn: {line_of(with_short_object(triple))}",
-            "NOT VERIFIED: it is not in the graph any more.",
+            "NOT VERIFIED (refuted): it is not in the graph any more.",
             _line(part),
         ]
         checks.append({**part.to_json(), "tripleHash": triple["id"]})
     if not lines:
-        lines = ["Not found.", "NOT VERIFIED: there is nothing to verify."]
+        lines = ["Not found.", "NOT VERIFIED (not checked): there is nothing to verify."]
     details = {
         "found": found,
-        "verdict": verdict.value,
+        "verdict": statements.verdict.value,
         "rules": sorted(rules),
         "checks": checks,
         "withdrawn": [triple["id"] for triple, _ in statements.withdrawn],
@@ -129,10 +122,11 @@ def _line(part: Part) -> str:
 
 _VERDICTS = {
     "verified": "VERIFIED: every proof of it is valid.",
-    "refuted": "NOT VERIFIED: its record or a proof of it is not valid.",
-    "not_evaluated": "NOT VERIFIED: it has no proof, or not all of it could be checked.",
+    "well-formed": "NOT VERIFIED (well-formed): it obeys the core rules, and no rules of a skill or of the namespace "
+    "were checked.",
+    "not checked": "NOT VERIFIED (not checked): it has no proof, or not all of it could be checked.",
+    "refuted": "NOT VERIFIED (refuted): its record or a proof of it is not valid.",
 }
-_CORE_ONLY = "NOT VERIFIED: it is well-formed (core rules), and no rules of a skill or of the namespace were checked."
 
 
 SKILL_VERIFY_ASSERTION = Tool(

@@ -5,7 +5,7 @@ Rules kept here:
 - each link is checked by the module of its kind, and against the others: all of them are about one statement, one skill
   and one version, and the evaluated rules are those that the skill's publisher signed;
 - the rules are evaluated again, over a graph in memory with only the statement and the premises of the bundle;
-- a link that is missing or could not be checked is `not_evaluated`, and a requirement without its proof is refuted;
+- a link that is missing or could not be checked is `not checked`, and a requirement without its proof is refuted;
 - a bundle without commitments has no issuer and no proof: nothing is missing, unless the verifier expects them.
 """
 
@@ -241,11 +241,11 @@ class _Chain:
 
 def _missing(name: str, about: str, establishes: str, what: str) -> Link:
     why = (f"the bundle has no {what}",)
-    return Link(name, about, (Check("presence", Verdict.NOT_EVALUATED, establishes, "anything else", why),))
+    return Link(name, about, (Check("presence", Verdict.NOT_CHECKED, establishes, "anything else", why),))
 
 
 def _unchecked(why: str) -> Link:
-    check = Check("proof", Verdict.NOT_EVALUATED, "the claim of the proof, without the value", "anything else", (why,))
+    check = Check("proof", Verdict.NOT_CHECKED, "the claim of the proof, without the value", "anything else", (why,))
     return Link("proof", "unchecked", (check,))
 
 

@@ -3,7 +3,7 @@
 Rules kept here:
 - the skill's files are those of the bundle; none is written to disk or run;
 - the signature is checked first, then its publisher; a publisher is not reported for an invalid signature;
-- a publisher of whom the verifier knows nothing is `not_evaluated`; what contradicts the trust store is refuted;
+- a publisher of whom the verifier knows nothing is `not checked`; what contradicts the trust store is refuted;
 - the signature must be of the skill and the version that made the assertion.
 """
 
@@ -78,7 +78,7 @@ def check_skill(bundle: Bundle, acting: tuple[str, str], publishers: Trust, now:
     except CortexError as error:
         publisher = _publisher(signature, error.message)
         if _is_unknown(error, signature, publishers):
-            publisher = replace(publisher, verdict=Verdict.NOT_EVALUATED)
+            publisher = replace(publisher, verdict=Verdict.NOT_CHECKED)
         return Link("skill", about, (_signature(about), publisher))
     return Link("skill", about, (_signature(about), _publisher(signature)))
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cortex_skills.features.proofs.bundle import Link
     from cortex_skills.features.proofs.kinds import CheckContext
 
-STYLES: dict[str, Any] = {"verified": "green", "refuted": "red", "not_evaluated": "yellow"}
+STYLES: dict[str, Any] = {"verified": "green", "well-formed": "yellow", "not checked": "yellow", "refuted": "red"}
 
 
 @click.command(cls=Command)
@@ -93,7 +93,7 @@ def verify_bundle(common: Common, content: str, asked: CheckContext, required: S
 
 
 def _show(common: Common, verdict: str, statement: str, links: Sequence[Link]) -> None:
-    common.out.line((verdict.replace("_", " ").upper(), STYLES[verdict]), " (bundle)")
+    common.out.line((verdict.upper(), STYLES[verdict]), " (bundle)")
     common.out.line(f"  {statement}")
     for link in links:
         common.out.line(_styled(link.verdict.value), f" {link.name}: {link.about}")
@@ -106,4 +106,4 @@ def _show(common: Common, verdict: str, statement: str, links: Sequence[Link]) -
 
 
 def _styled(verdict: str) -> tuple[str, Any]:
-    return verdict.replace("_", " "), STYLES[verdict]
+    return verdict, STYLES[verdict]

@@ -120,7 +120,9 @@ def verify(
     if verdict is not Verdict.VERIFIED:
         bad = [check.part for check in checks if check.verdict is not Verdict.VERIFIED]
         raise CortexError(
-            "proof_failed", f"the proof is not verified: {', '.join(bad)}", hint="the checks above give the reasons"
+            "proof_failed",
+            f"the proof is not verified ({verdict.value}): {', '.join(bad)}",
+            hint="the checks above give the reasons",
         )
 
 
@@ -188,16 +190,16 @@ def _check_file(common: Common, kind: ProofKind, content: str, asked: CheckConte
 
 
 def _show(common: Common, verdict: str, kind: str, checks: list[Check]) -> None:
-    common.out.line((verdict.replace("_", " ").upper(), _STYLES[verdict]), f" ({kind})")
+    common.out.line((verdict.upper(), _STYLES[verdict]), f" ({kind})")
     for check in checks:
-        common.out.line("  ", (check.verdict.value.replace("_", " "), _STYLES[check.verdict.value]), f" {check.part}")
+        common.out.line("  ", (check.verdict.value, _STYLES[check.verdict.value]), f" {check.part}")
         for reason in check.reasons:
             common.out.line(f"      because: {reason}")
         common.out.line(f"      means: {check.establishes}")
         common.out.line(f"      does not mean: {check.does_not_establish}")
 
 
-_STYLES: dict[str, Any] = {"verified": "green", "refuted": "red", "not_evaluated": "yellow"}
+_STYLES: dict[str, Any] = {"verified": "green", "well-formed": "yellow", "not checked": "yellow", "refuted": "red"}
 
 proof = Group(
     "proof",

@@ -4,7 +4,7 @@ Rules kept here:
 - the kinds of this package are registered in `_BUILT_IN`; other distributions register theirs as entry points of the
   group `cortex_skills.proof_kinds`, each a `ProofKind` or a function without arguments that returns one;
 - an entry point that cannot be loaded, or repeats a registered name, is skipped with a warning;
-- a proof of an unknown kind is `not_evaluated`;
+- a proof of an unknown kind is `not checked`;
 - a stored proof is checked against each statement that it is stored with; a valid proof of another one is refuted.
 """
 

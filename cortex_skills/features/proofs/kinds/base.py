@@ -1,7 +1,7 @@
 """What a kind of proof is: one object, with everything that differs between the kinds as its methods.
 
 Rules kept here:
-- a kind never guesses: a proof that it cannot read is refuted, and one that it cannot check is `not_evaluated`;
+- a kind never guesses: a proof that it cannot read is refuted, and one that it cannot check is `not checked`;
 - a proof names its statement itself, by the line of the statement or by the name of its record;
 - a statement of another namespace, or of a graph with another base, is not a statement of this one.
 
@@ -166,7 +166,7 @@ def check_signed_by(signer: str | None, trusted: frozenset[str]) -> list[Check]:
     return [
         Check(
             SIGNER,
-            Verdict.VERIFIED if is_trusted else Verdict.NOT_EVALUATED,
+            Verdict.VERIFIED if is_trusted else Verdict.NOT_CHECKED,
             "the signer of the proof is trusted here: a key of this installation, or one of proofs.trustedIssuers",
             "that what the signer states is true",
             (f"{name}: {why}",),
@@ -176,7 +176,7 @@ def check_signed_by(signer: str | None, trusted: frozenset[str]) -> list[Check]:
 
 def not_checked(why: str) -> list[Check]:
     """The only check of a proof that was not evaluated."""
-    return [Check("proof", Verdict.NOT_EVALUATED, "what its kind establishes", "anything else", (why,))]
+    return [Check("proof", Verdict.NOT_CHECKED, "what its kind establishes", "anything else", (why,))]
 
 
 def cannot_store(

@@ -63,11 +63,11 @@ class ZeroKnowledgeKind(ProofKind):
         except (ValueError, RecursionError):
             verdict, why = Verdict.REFUTED, "it is not JSON"
         except MalformedError as error:
-            verdict, why = Verdict.NOT_EVALUATED, f"a credential that was given with it cannot be read: {error}"
+            verdict, why = Verdict.NOT_CHECKED, f"a credential that was given with it cannot be read: {error}"
         except CortexError as error:
             if error.code not in ("proof_timeout", "zk_disabled"):
                 raise
-            verdict, why = Verdict.NOT_EVALUATED, error.message
+            verdict, why = Verdict.NOT_CHECKED, error.message
         return [Check("proof", verdict, "the claim of the proof, without the value", "anything else", (why,))]
 
     def statement_of(self, content: str, graph: NamespacedGraph) -> tuple[str, Quad | None]:

@@ -24,7 +24,6 @@ from cortex_graph.triple_index import hash_line
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.logic.findings import Severity
 from cortex_skills.features.proofs.logic.premises import GraphRead, Premises
-from cortex_skills.features.proofs.verdict import Verdict
 from cortex_skills.keys import Key, public_of, verify
 from cortex_skills.keys.multibase import decode, encode
 from cortex_skills.safe_io.schemas import first_error
@@ -63,7 +62,7 @@ def _integer(most: int) -> dict[str, Any]:
     return {"type": "integer", "minimum": 0, "maximum": most}
 
 
-_VERDICT = {"enum": [verdict.value for verdict in Verdict]}
+_VERDICT = {"enum": ["verified", "refuted", "not_evaluated"]}
 _FINDING = _object(
     {
         "rule": _text(1024),

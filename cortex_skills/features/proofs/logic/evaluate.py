@@ -1,10 +1,11 @@
 """Evaluating rules on a statement: the core rules in this process, shapes in a confined one.
 
 Rules kept here:
-- a rule set without applicable rules is `not_evaluated`, and does not count for the verdict;
+- a rule set without applicable rules is not checked, and does not count for the verdict;
 - the core rules come first; shapes are not evaluated on a statement that the core rules refute;
 - the verdict is that of the applicable rule sets. The core rules always apply, so a statement that no shape targets is
-  verified by the core rules alone, and the proof states that;
+  well-formed, and its proof names the core rules alone;
+- in the document of a proof the words for a result are those of its format: `verified`, `refuted`, `not_evaluated`;
 - a message of a shape is reduced to one line of bounded length, and omitted when it reads like an instruction.
 """
 
@@ -48,7 +49,7 @@ class RuleSetResult:
     def verdict(self) -> Verdict:
         """The verdict; only violations refute."""
         if not self.applied:
-            return Verdict.NOT_EVALUATED
+            return Verdict.NOT_CHECKED
         broken = any(finding.severity is Severity.VIOLATION for finding in self.findings)
         return Verdict.REFUTED if broken else Verdict.VERIFIED
 
@@ -57,7 +58,7 @@ class RuleSetResult:
         return {
             **self.rules._asdict(),
             "applied": self.applied,
-            "verdict": self.verdict.value,
+            "verdict": "not_evaluated" if self.verdict is Verdict.NOT_CHECKED else self.verdict.value,
             "findings": [finding.to_json() for finding in self.findings],
         }
 
@@ -72,8 +73,15 @@ class Evaluation:
     @property
     def verdict(self) -> Verdict:
         """The verdict of the applicable rule sets."""
-        verdicts = (result.verdict for result in self.rule_sets)
-        return Verdict.of_all(verdict for verdict in verdicts if verdict is not Verdict.NOT_EVALUATED)
+        applied = [result for result in self.rule_sets if result.applied]
+        verdict = Verdict.of_all(result.verdict for result in applied)
+        has_core_only = all(result.rules.name == CORE.name for result in applied)
+        return Verdict.WELL_FORMED if verdict is Verdict.VERIFIED and has_core_only else verdict
+
+    @property
+    def stated(self) -> str:
+        """The result in the document of a proof, which names the applied rules beside it."""
+        return "verified" if self.verdict.holds else self.verdict.value
 
     @property
     def violations(self) -> list[tuple[str, RuleFinding]]:

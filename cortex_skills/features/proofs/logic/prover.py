@@ -53,11 +53,13 @@ class Proved:
     Attributes:
         triple: `{id, subject, predicate, object, created}`.
         proof: the id of the proof; None if none was needed.
+        verdict: of the rules that the proof names; `not checked` without one.
         added: whether the proof is new.
     """
 
     triple: dict[str, Any]
     proof: str | None
+    verdict: Verdict
     added: bool
 
 
@@ -86,10 +88,11 @@ class RefusedStatementsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What is to be written of a statement, if anything; the id of its proof; whether its rules read the graph."""
+    """What is to be written of a statement, if anything; its proof and verdict; whether its rules read the graph."""
 
     to_write: ProvedTriple | None
     proof: str | None = None
+    verdict: Verdict = Verdict.NOT_CHECKED
     reads: bool = False
 
 
@@ -180,7 +183,7 @@ class Prover:
         Raises:
             CortexError: `proof_failed`: the rules do not verify it; their findings are in `details.findings`.
         """
-        if evaluation.verdict is not Verdict.VERIFIED:
+        if not evaluation.verdict.holds:
             raise failed(self.graph.names.name(quad.predicate.value), evaluation)
         moment = to_milliseconds(datetime.now(UTC))
         fields: dict[str, Any] = {
@@ -193,7 +196,7 @@ class Prover:
             "skillVersion": version,
             "rules": [result.to_json() for result in evaluation.rule_sets],
             "premises": evaluation.premises.to_json(),
-            "verdict": evaluation.verdict.value,
+            "verdict": evaluation.stated,
         }
         document = signed(fields, self.key, moment)
         return document, stored(document, evaluation)
@@ -275,6 +278,7 @@ class Prover:
                     Proved(
                         {**graph.as_json(quad), "created": next(new) if each.to_write else False},
                         each.proof,
+                        each.verdict,
                         each.to_write is not None and each.proof is not None,
                     )
                     for quad, each in zip(quads, found, strict=True)
@@ -303,10 +307,10 @@ class Prover:
         evaluation, texts = self.evaluate(quad, rules, cancel, others=stated.others, timeout_s=left, beside=beside)
         current, outdated = self._stored(quad, evaluation, provenance)
         if current is not None:
-            return _Found(None, current)
+            return _Found(None, current, evaluation.verdict)
         _, proof = self.prove(quad, evaluation, skill=provenance.skill, version=provenance.skill_version)
         reads = bool(evaluation.premises.count)  # rules that read nothing cannot be outdated
-        return _Found(ProvedTriple(quad, proof, texts, outdated), proof.id, reads)
+        return _Found(ProvedTriple(quad, proof, texts, outdated), proof.id, evaluation.verdict, reads)
 
     def valid_proof(
         self,
@@ -316,14 +320,15 @@ class Prover:
         cancel: CancelToken | None = None,
         *,
         others: Sequence[RuleSet] = (),
-    ) -> str | None:
-        """The id of the proof that `assert_proved` would find in the graph; None when it would make one.
+    ) -> tuple[str, Verdict] | None:
+        """The id and verdict of the proof that `assert_proved` would find in the graph; None when it would make one.
 
         Raises:
             CortexError: as for `assert_proved`.
         """
         evaluation, _ = self.evaluate(quad, rules, cancel, others=others)
-        return self._stored(quad, evaluation, provenance)[0]
+        proof = self._stored(quad, evaluation, provenance)[0]
+        return None if proof is None else (proof, evaluation.verdict)
 
     def _stored(self, quad: Quad, evaluation: Evaluation, provenance: Provenance) -> tuple[str | None, list[str]]:
         """The valid stored proof of a statement by this key; else the outdated ones that this key made for this skill.
@@ -331,7 +336,7 @@ class Prover:
         Proofs by other keys are ignored, because every client with write access can store them.
         """
         graph = self.graph
-        if evaluation.verdict is not Verdict.VERIFIED or not graph.store.contains(quad):
+        if not evaluation.verdict.holds or not graph.store.contains(quad):
             return None, []
         outdated = []
         triple_id = graph.index.identify(quad)

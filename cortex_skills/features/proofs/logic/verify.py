@@ -2,7 +2,7 @@
 
 Rules kept here:
 - each part has its own verdict, with what it establishes and what it does not; a part that was not checked is
-  `not_evaluated`;
+  `not checked`, and the logic is `well-formed` where the core rules alone applied;
 - a removed premise refutes the proof, whatever the rules return now. An added triple where the rules had read does not:
   the rules are evaluated again, and their result decides;
 - a proof is replayed with exactly the rules that it names: rules in the graph or given by the caller with the same
@@ -31,6 +31,7 @@ from cortex_skills.features.proofs.verdict import Check, Verdict
 from cortex_skills.skill_folder.rule_set import RuleSet, read_rules
 
 _MAX_REASONS = 20
+CORE_ONLY = "only the core rules applied: no rule of a skill or of the namespace checked its meaning"
 
 
 def verify(
@@ -61,11 +62,11 @@ def verify(
         document = proof if isinstance(proof, LogicProof) else read_document(proof.content)
         quad = _statement(document)
     except CortexError as error:
-        return [_check("signature", Verdict.REFUTED, error.message), *_not_evaluated()]
+        return [_check("signature", Verdict.REFUTED, error.message), *_not_checked()]
     checks = [_check_signature(document, quad)]
     if graph is None or graph.namespace != document.fields["namespace"] or graph.names.graph != quad.graph_name:
         why = f"no graph of {document.fields['namespace']} was given"
-        return [*checks, *_not_evaluated(why)]
+        return [*checks, *_not_checked(why)]
     checks.append(Check.of("statement", graph.store.contains(quad), *_PARTS["statement"], "it is not in the graph"))
     now, why_not = None, "the rules were not evaluated again"
     if replay:
@@ -85,7 +86,7 @@ def still_holds(proof: StoredProof, quad: Quad, evaluation: Evaluation) -> bool:
         fields["statement"] == f"{quad} ."
         and fields["rules"] == [result.to_json() for result in evaluation.rule_sets]
         and fields["premises"] == evaluation.premises.to_json()
-        and fields["verdict"] == evaluation.verdict.value
+        and fields["verdict"] == evaluation.stated
         and document.states_its_hash()
         and document.signature_holds()
     )
@@ -164,14 +165,14 @@ def _check_premises(
         return False, _check("premises", Verdict.VERIFIED, f"{premises.count} reads of the graph, all unchanged")
     if not premises.is_whole:
         why = "they are too many to list" + ("" if now is None else ", and they have changed")
-        return True, _check("premises", Verdict.NOT_EVALUATED, why)
+        return True, _check("premises", Verdict.NOT_CHECKED, why)
     reader = RecordingReader(graph, quad) if cancel is None else RecordingReader(graph, quad, cancel.check)
     try:
         changes = changes_since(premises.reads, reader)
     except (CortexError, ValueError) as error:
         if isinstance(error, CortexError) and error.code == "cancelled":
             raise
-        return True, _check("premises", Verdict.NOT_EVALUATED, safe_message(str(error)))
+        return True, _check("premises", Verdict.NOT_CHECKED, safe_message(str(error)))
     if any("withdrawn" in each for each in changes):
         return True, _check("premises", Verdict.REFUTED, *changes)
     return bool(changes), _check("premises", Verdict.VERIFIED, *changes)
@@ -181,26 +182,28 @@ def _check_rules(document: LogicProof, host_rules: RuleSet) -> Check:
     """Whether a proof was made with the rules of this host: the maker of a proof chooses its rules."""
     named = {each["digest"] for each in document.fields["rules"]}
     why = () if host_rules.digest in named else (f"it was not made with the rules {host_rules.name} of this host",)
-    return _check("rules", Verdict.NOT_EVALUATED if why else Verdict.VERIFIED, *why)
+    return _check("rules", Verdict.NOT_CHECKED if why else Verdict.VERIFIED, *why)
 
 
 def _check_logic(document: LogicProof, now: Evaluation | None, why_not: str, *, changed: bool) -> Check:
     if now is None:
-        return _check("logic", Verdict.NOT_EVALUATED, why_not)
+        return _check("logic", Verdict.NOT_CHECKED, why_not)
     violations = [f"{finding.message} [{name}, {finding.rule}]" for name, finding in now.violations]
-    if now.verdict is not Verdict.VERIFIED:
+    if not now.verdict.holds:
         return _check("logic", Verdict.REFUTED, *(violations or ["the rules do not verify it"]))
-    if document.fields["verdict"] != now.verdict.value:
+    if document.fields["verdict"] != now.stated:
         return _check(
             "logic",
             Verdict.REFUTED,
-            f"it states {document.fields['verdict']}, and its rules return {now.verdict.value}",
+            f"it states {document.fields['verdict']}, and its rules return {now.stated}",
         )
     then, again = (_without_texts(rules) for rules in (document.fields["rules"], [r.to_json() for r in now.rule_sets]))
     if then != again and not changed:
         return _check("logic", Verdict.REFUTED, "its rules return another result for the same premises")
     names = tuple(result.rules.name for result in now.rule_sets if result.applied)
-    return replace(_check("logic", Verdict.VERIFIED, f"by {', '.join(names)}"), rules=names)
+    if now.verdict is Verdict.WELL_FORMED:
+        return replace(_check("logic", now.verdict, CORE_ONLY), rules=names)
+    return replace(_check("logic", now.verdict, f"by {', '.join(names)}"), rules=names)
 
 
 def _without_texts(rules: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
@@ -243,5 +246,5 @@ def _check(part: str, verdict: Verdict, *reasons: str) -> Check:
     return Check(part, verdict, *_PARTS[part], (*reasons[:_MAX_REASONS], *more))
 
 
-def _not_evaluated(*reasons: str) -> list[Check]:
-    return [_check(part, Verdict.NOT_EVALUATED, *reasons) for part in ("statement", "premises", "logic")]
+def _not_checked(*reasons: str) -> list[Check]:
+    return [_check(part, Verdict.NOT_CHECKED, *reasons) for part in ("statement", "premises", "logic")]

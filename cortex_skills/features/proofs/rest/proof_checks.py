@@ -2,8 +2,8 @@
 
 Rules kept here:
 - all proofs of a request share one time limit (`skillSandbox.proofTimeoutMs`); a proof that it does not suffice for is
-  `not_evaluated`;
-- `valid` is true only of what is `verified`.
+  `not checked`;
+- `valid` is true of what is `verified` or `well-formed`.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def verification(proof: StoredProof, result: CheckedProof) -> dict[str, Any]:
     return {
         "proof_id": proof.id,
         "proof_type": type_of(proof.kind, proof.content),
-        "valid": result.verdict is Verdict.VERIFIED,
+        "valid": result.verdict.holds,
         "verdict": result.verdict.value,
         "verified_at": result.at,
         "verification_time_us": result.took_us,

@@ -22,7 +22,8 @@ from cortex_skills.doors.rest.model_types import (
     Value,
 )
 
-_Verdict = Literal["verified", "refuted", "not_evaluated"]
+_Verdict = Literal["verified", "well-formed", "not checked", "refuted"]
+_IsValid = Annotated[bool, Field(description="Whether the verdict is `verified` or `well-formed`.")]
 _IsVerified = Annotated[bool, Field(description="Whether the verdict is `verified`.")]
 _ProofType = Annotated[
     Literal["schnorr", "equality", "membership", "range", "pol", "credential"],
@@ -103,7 +104,7 @@ class ListedProof(ApiModel):
 
 
 class FullProof(ListedProof):
-    """A proof. It was not verified for this answer: its status is `not_evaluated`."""
+    """A proof. It was not verified for this answer: its status is `not checked`."""
 
     proof_data: Annotated[dict[str, Any], Field(description="The proof itself.")]
 
@@ -157,7 +158,7 @@ class ProofStats(ApiModel):
     total_verifications: Count
     successful_verifications: Annotated[Count, Field(description="With the verdict `verified`.")]
     failed_verifications: Annotated[Count, Field(description="With the verdict `refuted`.")]
-    unevaluated_verifications: Annotated[Count, Field(description="With the verdict `not_evaluated`.")]
+    unevaluated_verifications: Annotated[Count, Field(description="With the verdict `not checked`.")]
     cache_hits: Annotated[Count, Field(description="Always 0: verdicts are not cached.")]
     cache_misses: Annotated[Count, Field(description="Always 0.")]
     cache_hit_rate: Annotated[float, Field(description="Always 0.")]
@@ -170,7 +171,7 @@ class ProofVerification(ApiModel):
 
     proof_id: Annotated[str, Field(description="As in the request.")]
     proof_type: str | None
-    valid: _IsVerified
+    valid: _IsValid
     verdict: _Verdict
     verified_at: str
     verification_time_us: Annotated[Count, Field(description="In microseconds.")]
@@ -202,7 +203,8 @@ class ProofVerifications(ApiModel):
     valid_count: Count
     invalid_count: Annotated[Count, Field(description="The sum of `refuted_count` and `not_evaluated_count`.")]
     refuted_count: Count
-    not_evaluated_count: Count
+    well_formed_count: Count
+    not_evaluated_count: Annotated[Count, Field(description="With the verdict `not checked`.")]
     verifications: list[ProofVerification]
     results: list[BriefVerification]
 
@@ -256,7 +258,7 @@ class ValidatedStatement(ApiModel):
 class RuleValidation(ApiModel):
     """The result of evaluating the rules."""
 
-    valid: _IsVerified
+    valid: _IsValid
     verdict: _Verdict
     results: Annotated[list[ValidatedStatement], Field(description="In the order of the request.")]
     messages: Annotated[list[RuleMessage], Field(description="Those of all statements.")]

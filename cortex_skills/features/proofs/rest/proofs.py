@@ -3,7 +3,7 @@
 Rules kept here:
 - a proof can be read and deleted in its own namespace only; in any other its id is unknown;
 - a submitted proof is verified first: one that is refuted, or is not of the given type, is not stored;
-- reading a proof does not verify it: its status is `not_evaluated`, unless a list filters by `verified`;
+- reading a proof does not verify it: its status is `not checked`, unless a list filters by `verified`;
 - a page ends early after some mebibytes of proofs, or when the time for verifying is used up; its cursor goes on.
 """
 
@@ -160,7 +160,7 @@ def _listed(call: ApiCall, proof: StoredProof, verified: bool | None, asked: Che
 
 
 def described(
-    proof: StoredProof, graph: NamespacedGraph, verdict: Verdict = Verdict.NOT_EVALUATED, at: str | None = None
+    proof: StoredProof, graph: NamespacedGraph, verdict: Verdict = Verdict.NOT_CHECKED, at: str | None = None
 ) -> dict[str, Any]:
     """The JSON of a proof, without its content.
 
@@ -223,9 +223,9 @@ def get_proof_stats(call: ApiCall) -> ApiAnswer:
         "total_proofs": types.total(),
         "proofs_by_type": dict(sorted(types.items())),
         "total_verifications": verdicts.total(),
-        "successful_verifications": verdicts[Verdict.VERIFIED],
+        "successful_verifications": verdicts[Verdict.VERIFIED] + verdicts[Verdict.WELL_FORMED],
         "failed_verifications": verdicts[Verdict.REFUTED],
-        "unevaluated_verifications": verdicts[Verdict.NOT_EVALUATED],
+        "unevaluated_verifications": verdicts[Verdict.NOT_CHECKED],
         "cache_hits": 0,
         "cache_misses": 0,
         "cache_hit_rate": 0.0,

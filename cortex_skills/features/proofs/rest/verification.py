@@ -2,12 +2,13 @@
 
 Rules kept here:
 - nothing is written, and no proof is made: validating only evaluates the rules;
-- what was not checked is `not_evaluated`, and neither `valid` nor `verified`;
+- what was not checked is `not checked`, and neither `valid` nor `verified`; what is well-formed is `valid`;
 - an unknown id in a batch is reported beside the results of the others.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from cortex_graph import NamespacedGraph
@@ -69,20 +70,22 @@ def verify_proof(call: ApiCall) -> ApiAnswer:
 def verify_proofs(call: ApiCall) -> ApiAnswer:
     """Verify several proofs.
 
-    They share the time limit of one; a proof that it does not suffice for is `not_evaluated`.
+    They share the time limit of one; a proof that it does not suffice for is `not checked`.
     """
     asked = asked_of(call)
     done = {proof_id: _verified(call, proof_id, asked) for proof_id in dict.fromkeys(call.body["proof_ids"])}
     rows = [done[proof_id] for proof_id in call.body["proof_ids"]]
-    valid, refuted = (sum(row["verdict"] == verdict for row in rows) for verdict in ("verified", "refuted"))
+    counts = Counter(row["verdict"] for row in rows)
+    valid = counts[Verdict.VERIFIED] + counts[Verdict.WELL_FORMED]
     document = {
         "total": len(rows),
         "valid_count": valid,
         "invalid_count": len(rows) - valid,
-        "refuted_count": refuted,
-        "not_evaluated_count": len(rows) - valid - refuted,
+        "refuted_count": counts[Verdict.REFUTED],
+        "well_formed_count": counts[Verdict.WELL_FORMED],
+        "not_evaluated_count": counts[Verdict.NOT_CHECKED],
         "verifications": rows,
-        "results": [{"id": row["proof_id"], "verified": row["valid"]} for row in rows],
+        "results": [{"id": row["proof_id"], "verified": row["verdict"] == Verdict.VERIFIED} for row in rows],
     }
     return ApiAnswer(200, document)
 
@@ -95,7 +98,7 @@ def _verified(call: ApiCall, proof_id: str, asked: CheckContext) -> dict[str, An
         "proof_id": proof_id,
         "proof_type": None,
         "valid": False,
-        "verdict": Verdict.NOT_EVALUATED.value,
+        "verdict": Verdict.NOT_CHECKED.value,
         "verified_at": now_text(),
         "verification_time_us": 0,
         "details": ["the namespace has no proof with this id"],
@@ -130,11 +133,11 @@ def validate_triples(call: ApiCall) -> ApiAnswer:
         results.append(_result(graph, quad, evaluation, why_not))
     verdict = Verdict.of_all(Verdict(result["verdict"]) for result in results)
     document = {
-        "valid": verdict is Verdict.VERIFIED,
+        "valid": verdict.holds,
         "verdict": verdict.value,
         "results": results,
         "messages": [message for result in results for message in result["messages"]],
-        "proof_hash": _proof_of(graph, quads, evaluations) if verdict is Verdict.VERIFIED else None,
+        "proof_hash": _proof_of(graph, quads, evaluations),
     }
     return ApiAnswer(200, document)
 
@@ -174,7 +177,7 @@ def _judged(call: ApiCall, quad: Quad, sets: list[RuleSet], asked: CheckContext)
 
 
 def _result(graph: NamespacedGraph, quad: Quad, evaluation: Evaluation | None, why_not: str) -> dict[str, Any]:
-    verdict = Verdict.NOT_EVALUATED if evaluation is None else evaluation.verdict
+    verdict = Verdict.NOT_CHECKED if evaluation is None else evaluation.verdict
     if evaluation is None:
         messages = [{"level": "error", "message": why_not, "rule": None}]
     else:
@@ -183,7 +186,7 @@ def _result(graph: NamespacedGraph, quad: Quad, evaluation: Evaluation | None, w
             for name, finding in _findings(evaluation)
         ]
     triple = graph.as_json(quad)
-    return {"triple": triple, "valid": verdict is Verdict.VERIFIED, "verdict": verdict.value, "messages": messages}
+    return {"triple": triple, "valid": verdict.holds, "verdict": verdict.value, "messages": messages}
 
 
 def _findings(evaluation: Evaluation) -> list[tuple[str, RuleFinding]]:
@@ -199,7 +202,7 @@ def _proof_of(graph: NamespacedGraph, quads: list[Quad], evaluations: list[Evalu
     from cortex_skills.features.proofs.logic.verify import still_holds
 
     evaluation = evaluations[0]
-    if len(quads) != 1 or evaluation is None or not graph.store.contains(quads[0]):
+    if len(quads) != 1 or evaluation is None or not evaluation.verdict.holds or not graph.store.contains(quads[0]):
         return None
     proofs = graph.current_proofs(graph.index.identify(quads[0]), KIND)
     return next((proof.id for proof in proofs if still_holds(proof, quads[0], evaluation)), None)
@@ -223,7 +226,7 @@ def verify_assertions(call: ApiCall) -> ApiAnswer:
 def _assertion(call: ApiCall, given: dict[str, Any], asked: CheckContext) -> dict[str, Any]:
     given_names = {"subject": given["subject"], "predicate": given["predicate"]}
     if not asked.limit_ms:
-        answer = {"verified": False, "verdict": "not_evaluated", "found": None, "checks": []}
+        answer = {"verified": False, "verdict": Verdict.NOT_CHECKED.value, "found": None, "checks": []}
         return given_names | answer | {"details": [_OUT_OF_TIME]}
     statements = check_statements(call.graph, given, asked)
     verdict = statements.verdict

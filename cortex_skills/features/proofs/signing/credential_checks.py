@@ -4,7 +4,7 @@ Rules kept here:
 - signature, validity and statement are three checks: a credential may be signed and expired, or state something else;
 - an issuer is a `did:key`, and the signing key is that key: nothing is fetched;
 - a signature for another purpose than `assertionMethod` is refuted;
-- a credential that uses an unsupported feature, such as a status that its issuer could revoke, is `not_evaluated`.
+- a credential that uses an unsupported feature, such as a status that its issuer could revoke, is `not checked`.
 
 The standards: Verifiable Credentials Data Model 2.0 (§4.9, §7.1), Data Integrity 1.0 (§4.4).
 """
@@ -72,7 +72,7 @@ def _check(part: str, check: Callable[[], None], establishes: str, does_not_esta
     except MalformedError as error:
         return Check(part, Verdict.REFUTED, establishes, does_not_establish, (str(error),))
     except UnsupportedError as error:
-        return Check(part, Verdict.NOT_EVALUATED, establishes, does_not_establish, (str(error),))
+        return Check(part, Verdict.NOT_CHECKED, establishes, does_not_establish, (str(error),))
     return Check(part, Verdict.VERIFIED, establishes, does_not_establish)
 
 

@@ -49,7 +49,7 @@ _SCHEMA: dict[str, Any] = {
 _ANSWER: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "verdict": {"enum": ["verified", "refuted", "not_evaluated"]},
+        "verdict": {"enum": ["verified", "not checked", "refuted"]},
         "anchored": {
             "type": "boolean",
             "description": "Whether trusted issuers signed every commitment; true when there is none.",
@@ -89,7 +89,7 @@ def _run(call: Call) -> Outcome:
         "statement": proof and proof.statement.to_json(),
         "claim": proof and proof.claim.to_json(),
     }
-    lines = [{"verified": "VERIFIED", "refuted": "REFUTED", "not_evaluated": "NOT EVALUATED"}[verdict.value]]
+    lines = [verdict.value.upper()]
     for check in checks:
         if check.verdict is Verdict.VERIFIED:
             text = f"{check.establishes}. It does not establish {check.does_not_establish}."

@@ -42,7 +42,7 @@ def anchor(
         reasons += problems
     establishes = "an issuer whom the verifier trusts signed the commitment"
     first, *more = reasons or ["no credential of the commitment was given, and none is in this graph"]
-    return Check("anchor", Verdict.NOT_EVALUATED, establishes, _NOT, (f"{UNANCHORED}: {first}", *more))
+    return Check("anchor", Verdict.NOT_CHECKED, establishes, _NOT, (f"{UNANCHORED}: {first}", *more))
 
 
 def _problems(
