@@ -94,7 +94,7 @@ def _action(folder: Path) -> Row:
         def bare() -> None:
             until = time.monotonic() + manifest.limits.timeout_ms / 1000
             host = plugin._host
-            call = ActionCall(manifest, inputs, "a1", "mayros", plugin.actions.settings, host.memories, until)
+            call = ActionCall(manifest, inputs, "a1", "mayros", plugin.actions.settings, plugin.memories, until)
             text_for_model(manifest, dict(action.run(call)), host.cleaning)
 
         def gated() -> None:

@@ -1,4 +1,4 @@
-"""Rows of the HTTP API on a million triples: the predicates of a namespace, and 100 rows of SPARQL.
+"""Rows of the HTTP API on a million triples: the predicates of a namespace, and 100 rows of SPARQL, also after a write.
 
 Rules kept here:
 - the server runs in a process of its own, as `oxigraph serve` does; both answer over HTTP on loopback, and their
@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import httpx
 from pyoxigraph import Store
 
-from bench.measure import Row, in_turn_s
+from bench.measure import Row, in_turn_s, measured_in_turn_s
 from bench.remote import serving
 from bench.stores import Shape, cache, copy_of
 from cortex_skills.tokens import TokenFile, new_token
@@ -40,12 +42,12 @@ def rows() -> list[Row]:
         ours = _served(stack, scratch)
         theirs = stack.enter_context(serving(copy_of(SHAPE, scratch / "other")))
         client = stack.enter_context(closing(httpx.Client(timeout=WAIT_S, trust_env=False)))
-        return [_predicates(ours, scratch), _sparql(ours, client, theirs)]
+        return [_predicates(ours, scratch), _sparql(ours, client, theirs), _after_a_write(ours)]
 
 
 def _served(stack: ExitStack, scratch: Path) -> httpx.Client:
     copy_of(SHAPE, scratch / "store")
-    token, text = new_token("bench", ("mayros",), ("read",), None, datetime.now(UTC))
+    token, text = new_token("bench", ("mayros",), ("read", "write"), None, datetime.now(UTC))
     TokenFile(scratch / "tokens.json").add(token)
     server = Process(scratch)
     stack.callback(server.end)
@@ -75,4 +77,21 @@ def _sparql(ours: httpx.Client, client: httpx.Client, theirs: str) -> Row:
     if (mine, its) != (100, 100):
         raise RuntimeError(f"{mine} and {its} rows")
     mine_s, its_s = in_turn_s(asked, 10)
-    return Row(f"`/sparql`, 100 rows of {SHAPE}", mine_s, "`oxigraph serve`, same data", its_s, 2)
+    return Row(f"`/sparql`, 100 rows of {SHAPE}", mine_s, "`oxigraph serve`, same data", its_s, 1.2)
+
+
+def _after_a_write(ours: httpx.Client) -> Row:
+    number = count()
+    headers = {"Accept": "application/sparql-results+json"}
+
+    def asked(*, write: bool) -> float:
+        if write:
+            triple = {"subject": f"new:{next(number)}", "predicate": "hasNote", "object": "new"}
+            ours.post("/api/v1/triples", json=triple).raise_for_status()
+        start = time.perf_counter()
+        ours.get("/sparql", params={"query": ROWS}, headers=headers).raise_for_status()
+        return time.perf_counter() - start
+
+    measures = [partial(asked, write=True), partial(asked, write=False)]
+    after_s, alone_s = measured_in_turn_s(measures, rounds=200)
+    return Row("`/sparql`, 100 rows, right after a write", after_s, "the same without a write", alone_s, 2)

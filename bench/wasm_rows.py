@@ -40,7 +40,7 @@ def _call(home: Path) -> Row:
         "skillSandbox": {"maxCallsPerMinute": 1000},
     }
     with Plugin.open(config(**settings)) as plugin:
-        install(plugin._host.installed, artifact(content={"modules/echo.wasm": module}))
+        install(plugin.installed, artifact(content={"modules/echo.wasm": module}))
 
         def through_the_gate() -> None:
             result = plugin.call("acme.echo", _INPUT)

@@ -34,10 +34,10 @@ def by_schema(value: Any, schema: Schema, definitions: Schema = _NONE) -> Any:
     """
     if type(value) in _AS_IT_IS:
         return value
+    if type(value) is dict and _AS_IT_IS.issuperset(map(type, value.values())):
+        return dict(value)
     schema = _resolved(schema, definitions)
     if isinstance(value, dict):
-        if _AS_IT_IS.issuperset(map(type, value.values())):
-            return dict(value)
         forms = [each for each in _forms(schema, definitions) if "properties" in each]
         if len(forms) > 1:
             return _without_nulls(value, forms, definitions)
