@@ -13,7 +13,7 @@ from cortex_graph.store import Pattern
 from cortex_skills.errors import CortexError
 from cortex_skills.features.memory import agent_memories
 from cortex_skills.features.memory.memories import Memories
-from cortex_skills.features.memory.memory_triples import memory_node
+from cortex_skills.features.memory.memory_triples import MemoryReader, memory_node
 from cortex_skills.features.memory.requests import memory_query, new_memory
 
 
@@ -335,6 +335,27 @@ def test_an_invalid_argument_is_rejected_with_its_field(given, field) -> None:
 def test_an_invalid_limit_is_rejected(limit) -> None:
     with pytest.raises(CortexError, match="limit must be a whole number from 1 to 50"):
         memory_query("a", {"limit": limit})
+
+
+def test_a_read_that_breaks_off_leaves_no_memory_out_later(memories, graph, clock, monkeypatch) -> None:
+    for number in range(6):
+        remember(memories, f"tea {number}")
+        clock.go(days=1)
+    whole = MemoryReader.many
+
+    def broken(reader: MemoryReader, identifiers: set[str]):
+        for number, memory in enumerate(whole(reader, identifiers)):
+            if number == 3:
+                raise GraphError("the store is gone")
+            yield memory
+
+    fresh = Memories(graph, clock)
+    with monkeypatch.context() as patch:
+        patch.setattr(MemoryReader, "many", broken)
+        with pytest.raises(GraphError):
+            fresh.recall(memory_query("tea"), agent="a1")
+    assert sorted(texts(fresh, "tea", limit=9)) == [f"tea {number}" for number in range(6)]
+    assert sorted(texts(fresh, "0 5", limit=9)) == ["tea 0", "tea 5"]
 
 
 def test_a_slow_first_index_is_reported_and_finished_in_the_background(memories, graph, clock) -> None:

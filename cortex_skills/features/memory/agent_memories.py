@@ -158,7 +158,13 @@ class AgentMemories:
                 self._times.append(memory.time.timestamp())
                 yield number, " ".join((memory.text, *memory.tags)), memory.importance
 
-        self._index.change(add=entries())
+        try:
+            self._index.change(add=entries())
+        except BaseException:  # the graph could not be read to the end: the next recall begins again
+            self._index.change(discard=range(first, len(self._ids)))
+            for identifier in self._ids[first:]:
+                del self._numbers[identifier]
+            raise
         self._order.add([(self._times[number], number) for number in range(first, len(self._ids))])
 
     def _forget(self, identifiers: Iterable[str]) -> None:
