@@ -35,6 +35,7 @@ from cortex_skills.config.sources import (
     from_file,
     invalid,
     merged,
+    renamed,
     snake,
     unknown_variables,
 )
@@ -208,14 +209,12 @@ class ArtifactSettings:
 
     folder: str = field(default="", metadata=PRIVATE)
     audit_hours: int = 6
-    allow_first_use: bool = False
     vulnerability_feed: str = field(default="", metadata=READ_ONLY)
     storage_bytes: int = 16 << 20
     channels: Mapping[str, str] = field(
         default_factory=dict, hash=False, metadata=marked(PathSetting("public", may_be_address=True))
     )
     addresses: Mapping[str, str] = field(default_factory=dict, hash=False)
-    allow_loopback: bool = False
     serve_index: bool = False
     builder: bool = False
 
@@ -352,6 +351,9 @@ class Config:
         return settings | {"vocabularies": list(self.vocabularies)}
 
     def _fill(self, sources: list[LocatedDocument], env: Mapping[str, str], warnings: tuple[str, ...]) -> None:
+        read = [renamed(source) for source in sources]
+        sources = [source for source, _ in read]
+        warnings += tuple(warning for _, found in read for warning in found)
         document = merged(sources)
         warnings += tuple(_clamp(document))
         problems = _expand_paths(document, env) + _expand_token(document, env)

@@ -6,6 +6,7 @@ Rules kept here:
   is a line end behind a value; a `CORTEX_` variable for an unknown setting gets a warning;
 - arguments are in camelCase or snake_case, with sections as mappings; the file is in camelCase;
 - a key without a value (`null`, None) is not set;
+- the former name of a setting is read as the new one, with a warning; the new name in the same source wins;
 - where a setting has the values `on` and `off`, these words are text without quotes, too;
 - a value of the wrong type is passed on unchanged, and the schema rejects it.
 """
@@ -16,6 +17,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,12 @@ _EMPTY = ("", "~", "null")  # a setting that is not set, where YAML is read as t
 _INTEGER = re.compile(r"[-+]?[0-9]{1,15}", re.ASCII)
 
 Setting = tuple[str, ...]
+
+# The settings that have become one with another, and what that covers.
+FORMER: Mapping[Setting, tuple[Setting, str]] = {
+    ("artifacts", "allowFirstUse"): (("verification", "trustOnFirstUse"), "skills, artifacts and indexes"),
+    ("artifacts", "allowLoopback"): (("actions", "allowLoopback"), "indexes, and the action http_get"),
+}
 
 
 def snake(name: str) -> str:
@@ -61,9 +69,8 @@ def all_settings() -> dict[Setting, dict[str, Any]]:
 @cache
 def _variables() -> dict[str, Setting]:
     """The setting of each environment variable."""
-    return {
-        ENVIRONMENT_PREFIX + "__".join(snake(part).upper() for part in setting): setting for setting in all_settings()
-    }
+    settings = (*all_settings(), *FORMER)
+    return {ENVIRONMENT_PREFIX + "__".join(snake(part).upper() for part in setting): setting for setting in settings}
 
 
 @cache
@@ -105,7 +112,8 @@ def from_environment(env: Mapping[str, str]) -> LocatedDocument:
         if text := variable(name, env):
             *section, key = setting
             target = data.setdefault(section[0], {}) if section else data
-            target[key] = _typed(text, all_settings()[setting]["type"])
+            known, _ = FORMER.get(setting, (setting, ""))
+            target[key] = _typed(text, all_settings()[known]["type"])
             marks[setting] = Mark(name)
     return LocatedDocument(data, marks)
 
@@ -157,6 +165,26 @@ def from_arguments(settings: Mapping[str, Any]) -> LocatedDocument:
 
 def _json_ready(value: object) -> Any:
     return dict(value) if isinstance(value, Mapping) else os.fspath(value)  # type: ignore[call-overload]
+
+
+def renamed(source: LocatedDocument) -> tuple[LocatedDocument, tuple[str, ...]]:
+    """A source with the new names of settings, and a warning for each former one."""
+    warnings: list[str] = []
+    for (section, key), (new, covered) in FORMER.items():
+        given = source.data.get(section) if isinstance(source.data, dict) else None
+        if not isinstance(given, dict) or key not in given:
+            continue
+        value, others = given[key], {name: part for name, part in given.items() if name != key}
+        target = source.data.get(new[0]) or {}
+        data = {**source.data, section: others}
+        if isinstance(target, dict) and value is not None:
+            known = {name: part for name, part in target.items() if part is not None}
+            data[new[0]] = {new[1]: value, **known}
+        message = f"is read as {'.'.join(new)}, which is about {covered}"
+        warnings.append(str(source.problem((section, key), message)))
+        marks = {new: source.mark((section, key)), **source.marks}
+        source = replace(source, data=data, marks=marks)
+    return source, tuple(warnings)
 
 
 def merged(sources: list[LocatedDocument]) -> LocatedDocument:

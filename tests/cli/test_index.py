@@ -26,7 +26,7 @@ def made(tmp_path):
     config = tmp_path / "cortex.yaml"
     config.write_text(
         f"proofs: {{keys: {tmp_path / 'keys'}}}\nverification: {{trustStore: {tmp_path / 'trust.json'}}}\n"
-        "artifacts: {allowLoopback: true}\n"
+        "actions: {allowLoopback: true}\n"
     )
     return folder, tmp_path / "out", config
 

@@ -1,6 +1,7 @@
 """The configuration and its sources."""
 
 import dataclasses
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -321,3 +322,31 @@ def test_the_import_loads_no_large_library():
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     )
     assert not loaded & {"jsonschema_rs", "semantic_version", "platformdirs", "yaml"}
+
+
+FORMER_NAMES = [
+    ("allowFirstUse", lambda read: read.verification.trust_on_first_use, "verification.trustOnFirstUse", "skills"),
+    ("allowLoopback", lambda read: read.actions.allow_loopback, "actions.allowLoopback", "http_get"),
+]
+
+
+@pytest.mark.parametrize(("name", "read", "new", "covered"), FORMER_NAMES)
+def test_the_former_name_of_a_setting_is_read_as_the_new_one_with_a_warning(tmp_path, name, read, new, covered):
+    (tmp_path / "c.yaml").write_text(f"artifacts: {{{name}: true}}\n")
+    variable = f"CORTEX_ARTIFACTS__{re.sub('(?=[A-Z])', '_', name).upper()}"
+    for found in (
+        Config(artifacts={name: True}),
+        Config.load(tmp_path / "c.yaml", env={}),
+        Config.load(env={variable: "true"}),
+    ):
+        assert read(found) is True
+        (warning,) = found.warnings
+        assert f"is read as {new}" in warning
+        assert covered in warning
+    section, key = new.split(".")
+    assert read(Config(**{"artifacts": {name: True}, section: {key: False}})) is False
+    assert read(Config.load(tmp_path / "c.yaml", env={}, overrides={section: {key: False}})) is False
+    assert read(Config.load(tmp_path / "c.yaml", env={}, overrides={section: {key: None}})) is True
+    assert read(Config(artifacts={name: None})) is False
+    with pytest.raises(CortexError, match=new):
+        Config(artifacts={name: "perhaps"})

@@ -156,8 +156,8 @@ def fetch_index(common: Common, url: str, index_key: str | None) -> FetchedIndex
         url,
         SeenIndexes.of(config),
         trusted=key_trust(trust_of(config).trust(), index_key),
-        first_use=config.artifacts.allow_first_use,
-        allow_loopback=config.artifacts.allow_loopback,
+        first_use=config.verification.trust_on_first_use,
+        allow_loopback=config.actions.allow_loopback,
         now=datetime.now(UTC),
     )
 
@@ -188,7 +188,7 @@ def artifact_of_index(
     if entry.yanked:
         common.out.note(f"{entry.skill_id} {entry.version} was withdrawn in the index")
     with common.out.working(f"downloading {entry.skill_id} {entry.version}"):
-        data = download(index, entry, allow_loopback=common.settings().artifacts.allow_loopback)
+        data = download(index, entry, allow_loopback=common.settings().actions.allow_loopback)
     return data, entry.expected, index.url
 
 

@@ -160,7 +160,7 @@ def options_of(common: Common, given: dict[str, Any], skill_id: str = "") -> Ins
         given.get("sha256", ""),
         ExpectedArtifact(skill_id),
         tuple(read_trusted(text, now) for text in given["trusted"]),
-        given["allow_tofu"] or common.settings().artifacts.allow_first_use,
+        given["allow_tofu"] or common.settings().verification.trust_on_first_use,
         given["allow_untrusted"],
         given["allow_downgrade"],
     )

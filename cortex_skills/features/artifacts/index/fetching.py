@@ -5,7 +5,7 @@
 
 Rules kept here:
 - https only, at a public address (`safe_io.outbound`); this machine only where the configuration allows it
-  (`artifacts.allowLoopback`);
+  (`actions.allowLoopback`);
 - everything is below the folder of the first page on the same server; a redirect is refused, as are an encoding that
   was not asked for (a small body may expand to gigabytes) and another content type than that of JSON;
 - sizes are limited before and while a body is read: 2 MiB a page, and the size that the index states for an artifact.
@@ -60,7 +60,7 @@ def index_address(url: str, *, allow_loopback: bool = False) -> str:
     Raises:
         CortexError: `host_refused`.
     """
-    hint = "give an https address; artifacts.allowLoopback allows http on this machine"
+    hint = "give an https address; actions.allowLoopback allows http on this machine"
     try:
         address = web_address(url, allow_http=allow_loopback, hint=hint)
     except OutboundError as error:
