@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from jsonschema_rs import Draft202012Validator
+from pydantic import TypeAdapter
 
 from cortex_skills import Config
 from cortex_skills.doors.cli.app import program
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.cards import card_of_artifact, card_of_folder
+from cortex_skills.features.artifacts.cards.card_form import Card, card_schema
 from cortex_skills.features.artifacts.package import build_artifact, read_project, write_archive
 from cortex_skills.manifest import load_manifest
-from cortex_skills.safe_io.schemas import LocatedDocument, check
 from cortex_skills.signatures import Publisher, RevokedKey, sign_for_others
 from cortex_skills.signatures.trust_file import trust_of
 from tests.artifacts.samples import KEY, SIGNED_AT, payload, signed
@@ -59,7 +61,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def valid(card: dict[str, Any]) -> dict[str, Any]:
-    assert check("card", LocatedDocument(card)) == []
+    assert TypeAdapter(Card).validate_python(card) == card
+    Draft202012Validator(card_schema()).validate(card)
     assert json.loads(json.dumps(card)) == card
     return card
 
@@ -138,3 +141,11 @@ def test_the_command_writes_the_card_of_what_it_is_given(folder: Path, tmp_path:
 def run(*words: object) -> tuple[int, Any]:
     result = CliRunner().invoke(program, [*map(str, words), "--json"])
     return result.exit_code, json.loads(result.stdout) if result.stdout else None
+
+
+def test_the_form_is_written_as_a_json_schema_and_takes_no_other_members(folder: Path) -> None:
+    result = CliRunner().invoke(program, ["card", "--schema"])
+    assert (result.exit_code, json.loads(result.stdout)) == (0, card_schema())
+    card = card_of_folder(folder, Config())
+    for wrong in ({**card, "more": 1}, {**card, "format": "other"}, {**card, "digests": {}}, {**card, "tools": [{}]}):
+        assert not Draft202012Validator(card_schema()).is_valid(wrong)

@@ -3,7 +3,7 @@
     card = card_of_folder(Path("skills/stock-watch"), config)
 
 Rules kept here:
-- a card matches `card.schema.json`, whose `format` is `cortex-skill-card/1`; every skill has the same members;
+- a card has the form of `card_form.Card`; every skill has the same members;
 - it states what was verified now, from the files or bytes themselves: nothing is taken over from an earlier card;
 - a skill that is not signed, not trusted or not valid has a card too, which says so: a card grants nothing;
 - no code of the skill runs, and the trust store is not changed.

@@ -19,8 +19,19 @@ from cortex_skills.doors.cli.options import Common
 from cortex_skills.doors.cli.path_types import PathOrName
 
 
+def _write_schema(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from cortex_skills.features.artifacts.cards.card_form import card_schema
+
+        context.ensure_object(Common).out.text(json.dumps(card_schema(), indent=2, ensure_ascii=False))
+        context.exit()
+
+
 @click.command(cls=Command)
 @click.argument("skill", metavar="FOLDER|FILE|ID", type=PathOrName())
+@click.option(
+    "--schema", is_flag=True, is_eager=True, expose_value=False, callback=_write_schema, help="Write its JSON Schema."
+)
 @click.pass_obj
 def card(common: Common, skill: str) -> None:
     """Write the card of a skill, as JSON: version, publisher, digests, permissions, findings, proofs, trust.
