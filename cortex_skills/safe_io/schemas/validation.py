@@ -44,23 +44,40 @@ _TYPES = {
 
 
 @cache
-def schema(name: str) -> dict[str, Any]:
-    """The schema `name` (`skill` or `config`) of the package; it is shared and must not be changed."""
-    text = resources.files(__package__).joinpath(f"{name}.schema.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
+def schema(form: str | type) -> dict[str, Any]:
+    """The schema of a form: of a file of the package, such as `skill`, or of a type; it must not be changed."""
+    if isinstance(form, str):
+        text = resources.files(__package__).joinpath(f"{form}.schema.json").read_text(encoding="utf-8")
+        loaded: dict[str, Any] = json.loads(text)
+        return loaded
+    from pydantic import TypeAdapter
+
+    made = TypeAdapter(form).json_schema()
+    whole: dict[str, Any] = _inlined(made, made.get("$defs", {}))
+    return whole
 
 
-def check(name: str, document: LocatedDocument) -> list[Problem]:
-    """The problems of `document` under the schema `name`, after those that reading found."""
+def _inlined(part: Any, definitions: dict[str, Any]) -> Any:
+    """A schema with its definitions where they are referred to, so that the path of an error leads through it."""
+    if isinstance(part, list):
+        return [_inlined(each, definitions) for each in part]
+    if not isinstance(part, dict):
+        return part
+    referred = definitions[part["$ref"].rpartition("/")[2]] if "$ref" in part else {}
+    merged = {**referred, **{key: value for key, value in part.items() if key not in ("$ref", "$defs")}}
+    return {key: _inlined(value, definitions) for key, value in merged.items()}
+
+
+def check(form: str | type, document: LocatedDocument) -> list[Problem]:
+    """The problems of a document under the schema of a form, after those that reading found."""
     broken = {problem.path for problem in document.problems}
     try:
         json.dumps(document.data, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
         return [*document.problems, document.problem((), "contains text that is not valid Unicode")]
-    errors = _validator(name).iter_errors(document.data)
+    errors = _validator(form).iter_errors(document.data)
     new = (e for e in errors if e.schema_path[-1] in _ABOUT_KEYS or tuple(e.instance_path) not in broken)
-    found = (problem for error in new for problem in _explained(error, schema(name), document))
+    found = (problem for error in new for problem in _explained(error, schema(form), document))
     return [*document.problems, *islice(found, MAX_PROBLEMS)]
 
 
@@ -127,10 +144,10 @@ def _closest(word: str, known: Iterable[str]) -> str:
 
 
 @cache
-def _validator(name: str) -> Draft202012Validator:
+def _validator(form: str | type) -> Draft202012Validator:
     from jsonschema_rs import Draft202012Validator
 
-    return Draft202012Validator(schema(name))
+    return Draft202012Validator(schema(form))
 
 
 def _explained(error: ValidationError, root: dict[str, Any], document: LocatedDocument) -> Iterator[Problem]:

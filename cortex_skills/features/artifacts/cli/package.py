@@ -117,6 +117,7 @@ def _name_and_publisher(folder: Path, publisher: str | None) -> tuple[str, str]:
     """
     from jsonschema_rs import Draft202012Validator
 
+    from cortex_skills.features.artifacts.package.skill_toml_form import SkillToml
     from cortex_skills.safe_io.schemas import first_error, schema, shown
 
     first, _, name = folder.name.rpartition(".")
@@ -125,7 +126,7 @@ def _name_and_publisher(folder: Path, publisher: str | None) -> tuple[str, str]:
     publisher = publisher or first or "example"
     check_name(Path(name))
     id_ = f"{publisher}.{name}"
-    if first_error(Draft202012Validator(schema("artifact")["properties"]["skill_id"]), id_) is not None:
+    if first_error(Draft202012Validator(schema(SkillToml)["properties"]["skill_id"]), id_) is not None:
         hint = "a publisher and a name of a-z, 0-9, _ and -, with dots between: acme.echo"
         raise CortexError("invalid_arguments", f"{shown(id_)} cannot be the id of an artifact", hint=hint)
     return name, publisher

@@ -247,8 +247,10 @@ def _signed(document: dict[str, Any]) -> ArtifactSignature:
 
 
 def _checked(document: dict[str, Any], name: str) -> dict[str, Any]:
-    """The member `index` of a document that matches the schema."""
-    if found := check("artifact_index", LocatedDocument(document)):
+    """The member `index` of a document of the form."""
+    from cortex_skills.features.artifacts.index.index_form import IndexDocument
+
+    if found := check(IndexDocument, LocatedDocument(document)):
         raise problems(name, found)
     index: dict[str, Any] = document["index"]
     return index

@@ -3,7 +3,7 @@
 Rules kept here:
 - it is UTF-8 of at most 256 KiB; no line has more than 100 dots, since `tomllib` takes cubic time for long dotted keys;
 - its values are those of JSON: no dates, no infinite numbers, integers of 64 bits;
-- it matches `artifact.schema.json`, where unknown keys are errors, and then the rules of `manifest_rules`;
+- it has the form of `skill_toml_form`, where unknown keys are errors, and then the rules of `manifest_rules`;
 - the old names of `[compat]` are read as the new ones;
 - every problem names its field.
 """
@@ -48,10 +48,12 @@ def read_document(data: bytes) -> dict[str, Any]:
     Raises:
         ArtifactError: as for `read_skill_toml`.
     """
+    from cortex_skills.features.artifacts.package.skill_toml_form import SkillToml
+
     document = parse_document(data)
     problems = list(islice(_not_json(document), MAX_PROBLEMS)) or _renamed(document)
     document.setdefault("manifest_version", _CURRENT_VERSION)
-    problems = problems or check("artifact", LocatedDocument(document)) or list(problems_of(document))
+    problems = problems or check(SkillToml, LocatedDocument(document)) or list(problems_of(document))
     if problems:
         raise _invalid(problems)
     return document
