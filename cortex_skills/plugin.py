@@ -522,7 +522,7 @@ class Plugin:
         from cortex_skills.tools import all_tools
         from cortex_skills.tools.offered import of_profiles, offered
 
-        found = of_profiles(all_tools(self.tool_sources).values(), self.config.tools.profiles)
+        found = of_profiles(all_tools(self.tool_sources).values(), self.config.tools.profiles, self.skills)
         if format is None:
             return [tool.definition() for tool in found]
         return offered(found, self.skills, format)

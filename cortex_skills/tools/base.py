@@ -37,7 +37,7 @@ ENRICHMENT_S = 2.0
 _MAX_ERRORS = 20
 _MOST_SHOWN = 80
 
-Profile = Literal["core", "registry", "operator"]
+Profile = Literal["core", "proofs", "registry", "operator"]
 
 # JSON Schemas that several tools use: a name, an object, a triple of a result, and one of many, which clients validate.
 NAME: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 4096}

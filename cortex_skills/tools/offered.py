@@ -3,8 +3,10 @@
 Rules kept here:
 - a model is offered the tools of the configured profiles only, so that it is not handed more than it needs; a profile
   is no permission, and a host may call the other tools;
+- the tools of proofs are offered, too, where a skill of the user works with proofs;
 - a tool is offered when a call of it can succeed: every active skill allows it, and at least one has the permissions.
   The gate checks each call again;
+- a schema is listed with the names, types and meanings of its members, and without the limits that the gate checks;
 - names and schemas are the same in every format; a tool whose name is too long for a format is not offered.
 """
 
@@ -22,11 +24,21 @@ from cortex_skills.tools.model_names import MAX_NAME, model_name
 
 Format = Literal["mcp", "openai", "anthropic"]
 FULL = "full"  # the profile of all tools
+PROOFS = "proofs"
+# What only the check of a call needs; a list of tools is read by a model each time.
+_LIMITS = frozenset({"maxItems", "maxLength", "minItems", "minLength", "uniqueItems"})
 
 
-def of_profiles(tools: Iterable[Tool], profiles: Collection[str]) -> list[Tool]:
-    """The tools of some profiles."""
-    return [tool for tool in tools if FULL in profiles or tool.profile in profiles]
+def of_profiles(tools: Iterable[Tool], profiles: Collection[str], skills: Mapping[str, Skill]) -> list[Tool]:
+    """The tools of some profiles, and those of proofs where a skill of the user has a permission for proofs."""
+    proves = any(map(_has_proofs, skills.values()))
+    chosen = {*profiles, *([PROOFS] if proves else [])}
+    return [tool for tool in tools if FULL in chosen or tool.profile in chosen]
+
+
+def _has_proofs(skill: Skill) -> bool:
+    manifest = skill.manifest
+    return not skill.is_builtin and manifest.semantic is not None and bool(manifest.semantic.permissions.proofs)
 
 
 def acting_for(tool: Tool, skills: Mapping[str, Skill]) -> list[str]:
@@ -63,13 +75,41 @@ def offered(tools: Iterable[Tool], skills: Mapping[str, Skill], form: Format) ->
     return [_in_format(tool, form) for tool in found]
 
 
+def listed_input(tool: Tool) -> dict[str, Any]:
+    """The schema of the arguments as a model gets it: a call is checked with the whole one."""
+    listed: dict[str, Any] = _without(tool.input_schema, _LIMITS)
+    return listed
+
+
+def listed_output(tool: Tool) -> dict[str, Any]:
+    """The schema of the details as a client gets it: their names and types."""
+    listed: dict[str, Any] = _without(tool.output_schema, _LIMITS | {"additionalProperties", "description", "minimum"})
+    return listed
+
+
+def _without(schema: Any, keys: frozenset[str]) -> Any:
+    """A schema without some keywords, at any depth; the names of members stay."""
+    if isinstance(schema, list):
+        return [_without(each, keys) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: {name: _without(member, keys) for name, member in value.items()}
+        if key == "properties" and isinstance(value, dict)
+        else _without(value, keys)
+        for key, value in schema.items()
+        if key not in keys
+    }
+
+
 def _in_format(tool: Tool, form: Format) -> dict[str, Any]:
+    given = listed_input(tool)
     about = {"name": model_name(tool.name), "description": tool.description}
     if form == "openai":
-        return {"type": "function", "function": {**about, "parameters": tool.input_schema}}
+        return {"type": "function", "function": {**about, "parameters": given}}
     if form == "anthropic":
-        return {**about, "input_schema": tool.input_schema}
-    schemas = {"inputSchema": tool.input_schema}
+        return {**about, "input_schema": given}
+    schemas = {"inputSchema": given}
     if tool.output_schema:
-        schemas["outputSchema"] = tool.output_schema
+        schemas["outputSchema"] = listed_output(tool)
     return {**about, **schemas, "annotations": annotations_of(tool)}

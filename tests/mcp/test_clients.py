@@ -109,19 +109,19 @@ def test_an_agent_asserts_and_asks(connect: Connect, mode: str) -> None:
 
 def test_a_tool_is_described_exactly(in_session: InSession) -> None:
     from cortex_skills.tools import own_tools
+    from cortex_skills.tools.offered import listed_input, listed_output
 
     async def test(client: Client) -> None:
         listed = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert set(listed) == {"skill_graph_query", "skill_assert"}
         for name, tool in listed.items():
-            given = own_tools()[name].input_schema
+            given = listed_input(own_tools()[name])
             properties = dict(tool.input_schema["properties"])
-            assert properties.pop("skill")["enum"] == ["status-desk"]
             assert properties.pop("agent")["type"] == "string"
             assert properties == given["properties"]
             assert tool.input_schema.get("required", []) == given.get("required", [])
             assert tool.input_schema["additionalProperties"] is False
-            assert tool.output_schema == own_tools()[name].output_schema
+            assert tool.output_schema == listed_output(own_tools()[name])
             hints = tool.annotations
             assert (hints.destructive_hint, hints.idempotent_hint, hints.open_world_hint) == (False, True, False)
         assert listed["skill_graph_query"].annotations.read_only_hint is True

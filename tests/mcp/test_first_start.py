@@ -122,5 +122,5 @@ def test_a_skill_that_is_expected_and_refused_is_taken_off_the_list(
     while (answer := raw.read()).get("id") != 2:
         pass
     (tool, _) = answer["result"]["tools"]
-    assert tool["inputSchema"]["properties"]["skill"]["enum"] == ["status-desk"]  # warm: it waited for the load
+    assert "skill" not in tool["inputSchema"]["properties"]  # warm: it waited for the load, and one skill is active
     raw.process.communicate(timeout=WAIT_S)

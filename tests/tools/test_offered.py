@@ -10,12 +10,16 @@ from pathlib import Path
 import pytest
 
 from cortex_skills import CortexError, Plugin
+from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
 from cortex_skills.tools import own_tools
+from cortex_skills.tools.offered import listed_input, listed_output
 from tests.configs import config
 from tests.mcp import skills
+from tests.plugin.skills import write_skill
 
 ROOT = Path(__file__).parents[2]
 QUERY = own_tools()["skill_graph_query"]
+GIVEN = listed_input(QUERY)
 
 
 @pytest.fixture
@@ -31,12 +35,10 @@ def reader(tmp_path: Path) -> Plugin:
 
 def test_tools_that_the_active_skills_permit_are_offered_in_each_format(reader: Plugin) -> None:
     about = {"name": QUERY.name, "description": QUERY.description}
-    assert reader.tools(format="openai") == [
-        {"type": "function", "function": {**about, "parameters": QUERY.input_schema}}
-    ]
-    assert reader.tools(format="anthropic") == [{**about, "input_schema": QUERY.input_schema}]
+    assert reader.tools(format="openai") == [{"type": "function", "function": {**about, "parameters": GIVEN}}]
+    assert reader.tools(format="anthropic") == [{**about, "input_schema": GIVEN}]
     (tool,) = reader.tools(format="mcp")
-    assert {**about, "inputSchema": QUERY.input_schema, "outputSchema": QUERY.output_schema}.items() <= tool.items()
+    assert {**about, "inputSchema": GIVEN, "outputSchema": listed_output(QUERY)}.items() <= tool.items()
     assert tool["annotations"]["readOnlyHint"] is True
 
 
@@ -102,3 +104,49 @@ def test_the_details_are_valid_against_the_output_schema(tmp_path: Path) -> None
         result = plugin.call("skill_graph_query", {"scope": "namespace"})
         assert len(result.details["matches"]) == 5
         assert Draft202012Validator(QUERY.output_schema).is_valid(result.details)
+
+
+def tokens_of_list(plugin: Plugin) -> int:
+    """What a model is given of each tool, in tokens of about four characters."""
+    given = ("name", "description", "input_schema")
+    return sum(len(json.dumps({name: tool[name] for name in given})) for tool in plugin.tools("anthropic")) // 4
+
+
+def test_the_tools_of_the_default_profile_take_few_tokens_and_say_what_their_answers_have() -> None:
+    with Plugin.open(config()) as plugin:
+        plugin.load(builtin_skill(NOTEBOOK))
+        assert tokens_of_list(plugin) <= 2_000
+        names = [tool["name"] for tool in plugin.tools("mcp")]
+        assert {"graph_overview", "graph_find", "graph_describe", "graph_sparql", "skill_assert"} < set(names)
+        answers = {tool["name"]: tool.get("outputSchema") for tool in plugin.tools("mcp")}
+    match = answers["skill_graph_query"]["properties"]["matches"]["items"]["properties"]
+    assert match.keys() == {"subject", "predicate", "object", "id", "objectLength", "proved"}
+    assert answers["graph_sparql"] is None
+
+
+def test_a_listed_schema_has_the_members_and_meanings_of_the_checked_one() -> None:
+    for tool in own_tools().values():
+        listed = listed_input(tool)
+        assert listed["properties"].keys() == tool.input_schema["properties"].keys()
+        for name, member in listed["properties"].items():
+            assert member.get("description") == tool.input_schema["properties"][name].get("description")
+        assert listed.get("required") == tool.input_schema.get("required")
+
+
+PROOFS = {"skill_verify_assertion", "skill_request_zk_proof", "skill_verify_zk_proof"}
+
+
+@pytest.mark.parametrize(
+    ("profiles", "proofs", "offered"),
+    [(["core"], [], False), (["core"], ["request", "verify"], True), (["core", "proofs"], ["request", "verify"], True)],
+)
+def test_the_tools_of_proofs_are_offered_where_a_skill_of_the_user_works_with_proofs(
+    tmp_path: Path, profiles: list[str], proofs: list[str], offered: bool
+) -> None:
+    folder = write_skill(tmp_path / "prover", permissions={"graph": ["read"], "proofs": proofs}, assertions=[])
+    with Plugin.open(config(tools={"profiles": profiles})) as plugin:
+        plugin.load(builtin_skill(NOTEBOOK))
+        assert ({tool["name"] for tool in plugin.tools("mcp")} > PROOFS) == ("proofs" in profiles)
+        plugin.load(folder)
+        assert ({tool["name"] for tool in plugin.tools("mcp")} > PROOFS) == offered
+        assert plugin.call("skill_verify_assertion", {"subject": "a", "predicate": "p"}, skill="notebook").code is None

@@ -3,8 +3,8 @@
 Rules kept here:
 - a tool is listed if it is of a configured profile and a call of it can succeed: every active skill allows it, an
   active skill has the permissions, and the caller's token allows it;
-- its input schema is the plugin's with `skill` and `agent`; `skill` lists the skills that may act, and is required if
-  several are active;
+- its input schema is the plugin's with `agent`, and with `skill` if several are active: it lists those that may
+  act, and is required;
 - a failure is a result with `isError`; its code is in the text and in the structured content;
 - an answer is not longer than hosts take (`long_answers`);
 - a host may show the structured content to a model, so it holds nothing that is withheld from the text; a tool whose
@@ -26,14 +26,9 @@ from cortex_skills.host import ToolSource
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.tools import Tool, all_tools, tool_named
 from cortex_skills.tools.model_names import MAX_NAME, model_name
-from cortex_skills.tools.offered import acting_for, annotations_of, of_profiles
+from cortex_skills.tools.offered import acting_for, annotations_of, listed_input, listed_output, of_profiles
 
-_AGENT = {
-    "type": "string",
-    "minLength": 1,
-    "maxLength": 256,
-    "description": "The agent that acts; the session's by default.",
-}
+_AGENT = {"type": "string", "description": "The agent that acts."}
 
 
 def listed(
@@ -42,7 +37,7 @@ def listed(
     """The tools of these profiles that a caller can use with these active skills."""
     able = sum(skill.manifest.semantic is not None for skill in skills.values())
     found = []
-    for tool in of_profiles(all_tools(sources).values(), profiles):
+    for tool in of_profiles(all_tools(sources).values(), profiles, skills):
         acting = acting_for(tool, skills)
         if acting and (tool.read_only or caller.may_write) and len(model_name(tool.name)) <= MAX_NAME:
             found.append(_described(tool, acting, able, caller))
@@ -82,15 +77,15 @@ def _for_a_model(details: dict[str, Any]) -> dict[str, Any]:
 
 
 def _described(tool: Tool, acting: list[str], active: int, caller: SessionCaller) -> types.Tool:
-    given = tool.input_schema
+    given = listed_input(tool)
     skill: dict[str, Any] = {"enum": acting, "description": "The skill that acts."}
     required = list(given.get("required", ()))
     properties = dict(given["properties"])
-    if tool.acting is None:  # else it acts as itself
+    if tool.acting is None and active > 1:  # else there is no choice
         properties["skill"] = skill
         if caller.skill in acting:
             skill["default"] = caller.skill
-        elif active > 1:
+        else:
             required.append("skill")
     if caller.may_name_agent:
         properties["agent"] = _AGENT
@@ -98,6 +93,6 @@ def _described(tool: Tool, acting: list[str], active: int, caller: SessionCaller
         name=model_name(tool.name),
         description=tool.description,
         input_schema={**given, "properties": properties, **({"required": required} if required else {})},
-        output_schema=tool.output_schema or None,
+        output_schema=listed_output(tool) or None,
         annotations=types.ToolAnnotations.model_validate(annotations_of(tool)),
     )

@@ -151,7 +151,8 @@ def _available(gate: Gate, agent: str) -> str:
     from cortex_skills.tools.offered import acting_for, of_profiles
 
     host, tool = gate.host, own_tools()["load_skill"]
-    if not of_profiles([tool], host.config.tools.profiles) or not acting_for(tool, gate.active.skills):
+    skills = gate.active.skills
+    if not of_profiles([tool], host.config.tools.profiles, skills) or not acting_for(tool, skills):
         return ""
     from cortex_skills.features.registry.available import available_skills
 

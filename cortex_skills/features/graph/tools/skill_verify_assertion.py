@@ -138,6 +138,7 @@ SKILL_VERIFY_ASSERTION = Tool(
     input_schema=_SCHEMA,
     permissions=("graph:read", "proofs:verify"),
     budget=None,
+    profile="proofs",
     output_schema=_ANSWER,
     run=_run,
 )

@@ -142,6 +142,7 @@ SKILL_REQUEST_ZK_PROOF = Tool(
     input_schema=_SCHEMA,
     permissions=("proofs:request",),
     budget=None,
+    profile="proofs",
     read_only=False,
     output_schema=_ANSWER,
     run=_run,

@@ -108,6 +108,7 @@ SKILL_VERIFY_ZK_PROOF = Tool(
     input_schema=_SCHEMA,
     permissions=("proofs:verify",),
     budget=None,
+    profile="proofs",
     rate_limited=False,
     output_schema=_ANSWER,
     run=_run,
