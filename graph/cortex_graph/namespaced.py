@@ -178,6 +178,10 @@ class NamespacedGraph:
         Raises:
             InvalidArguments: it is no name.
         """
+        if isinstance(name, str) and name.startswith("<") and "\\u" in name:
+            node = self.prefixes.terms().iri(name)
+            if node is not None:
+                return node
         node = self.names.node(name, field)
         prefix = name.partition(":")[0]
         is_local = node.value.startswith(f"{self.names.graph.value}:") and not name.startswith(self.names.prefix)

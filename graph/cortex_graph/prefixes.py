@@ -42,20 +42,27 @@ class Prefixes:
         self._pattern = Pattern(names.index_graph, self._node, VALUE)
         self._own = {names.namespace: f"{names.graph.value}:", **WELL_KNOWN_VOCABULARIES, **names.vocabularies}
         self._kept: dict[str, str] = {}
+        self._joined: tuple[dict[str, str], dict[str, str]] = (self._kept, self._own)
         self._read_at = float("-inf")
         self._aged_s = _AGED_S if store.keeps_order else _AGED_ON_SERVERS_S
 
-    def kept(self) -> Mapping[str, str]:
+    def kept(self) -> dict[str, str]:
         """Return the prefixes of imported files, and the starts of the IRIs that they abbreviate."""
         if time.monotonic() - self._read_at >= self._aged_s:
-            self._kept = self._read()
+            read = self._read()
+            self._kept = self._kept if read == self._kept else read
             self._read_at = time.monotonic()
         return self._kept
 
     def all(self) -> Mapping[str, str]:
-        """Return every prefix: of the namespace, of the standard vocabularies, and of imported files."""
+        """Return every prefix: of the namespace, of the standard vocabularies, and of imported files.
+
+        It is the same object until a prefix is kept.
+        """
         kept = self.kept()
-        return {**kept, **self._own} if kept else self._own
+        if kept is not self._joined[0]:
+            self._joined = (kept, {**kept, **self._own} if kept else self._own)
+        return self._joined[1]
 
     def terms(self, quoted: Callable[[str], str] = json_string) -> TurtleTerms:
         """Return what writes terms with these prefixes, and reads them.

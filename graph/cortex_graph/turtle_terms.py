@@ -45,6 +45,7 @@ _QUOTED = re.compile(
     r'("(?:[^"\\\n\r]|\\.)*")(?:@([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)|\^\^(<[^<>"{}|^`\\\s]*>|[^\s<>"]+))?'
 )
 _IRI = re.compile(r'<([A-Za-z][A-Za-z0-9+.-]*:[^<>"{}|^`\\\x00-\x20]*)>')
+_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})")
 _NAME = re.compile(r"([A-Za-z][\w.-]*):(\S*)", re.ASCII)
 
 Term = NamedNode | Literal
@@ -53,6 +54,15 @@ Term = NamedNode | Literal
 def json_string(text: str) -> str:
     """Return a text in quotes, with the escapes of JSON, which Turtle has too."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _unescaped(text: str) -> str:
+    """Return an IRI with its codepoint escapes (Turtle §6.4) decoded; pairs of surrogates as in JSON."""
+    try:
+        whole = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
+        return whole.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+    except UnicodeDecodeError:
+        return text
 
 
 class TurtleTerms:
@@ -125,7 +135,7 @@ class TurtleTerms:
 
     def iri(self, text: str) -> NamedNode | None:
         """Return the IRI that a text writes, in angle brackets or with a prefix; None when it writes none."""
-        found = _IRI.fullmatch(text)
+        found = _IRI.fullmatch(_unescaped(text) if "\\" in text and text.startswith("<") else text)
         name = None if found else _NAME.fullmatch(text)
         if name is not None and name[1] in self._prefixes and (not name[2] or _LOCAL.fullmatch(name[2])):
             return NamedNode(self._prefixes[name[1]] + name[2])

@@ -19,6 +19,7 @@ from cortex_skills.enrichment import read_block
 from cortex_skills.policy.permissions import is_of_memories
 from tests.configs import config
 from tests.plugin.skills import write_skill
+from tests.tools.answer_lines import read_line, whole_lines
 
 
 @pytest.fixture
@@ -64,14 +65,14 @@ def found(plugin: Plugin, *, agent: str | None = None, **arguments: Any) -> list
     lines = result.text.split("\n")
     lines = [line for line in lines[1:] if not line.startswith(("Scope agent", "more: cursor="))]
     assert len(lines) == len(result.details["matches"])
-    return sorted(lines)
+    return sorted(whole_lines(lines))
 
 
 # --- scopes
 
 
 def test_the_agent_scope_ignores_the_subject_that_was_passed_and_states_it(people: Plugin) -> None:
-    own = ["mayros:agent:a1 mayros:age 36", 'mayros:agent:a1 mayros:knows {"node":"mayros:agent:bob"}']
+    own = ["mayros:agent:a1 mayros:age 36", "mayros:agent:a1 mayros:knows mayros:agent:bob"]
     assert found(people) == own
     arguments = {"subject": "agent:bob", "scope": "agent", "predicate": "age"}
     assert found(people, **arguments) == own[:1]
@@ -159,19 +160,26 @@ def test_two_namespaces_on_one_store_are_separate(people: Plugin, skill: Written
         (36, "mayros:agent:a1 mayros:age 36"),
         ("Bob", 'mayros:agent:bob mayros:name "Bob"'),
         (True, "mayros:agent:bob mayros:tall true"),
-        (2.5, "mayros:place mayros:height 2.5"),
-        ({"node": "agent:bob"}, 'mayros:agent:a1 mayros:knows {"node":"mayros:agent:bob"}'),
-        ({"node": "https://example.org/x"}, 'mayros:place mayros:near {"node":"https://example.org/x"}'),
+        (2.5, "mayros:place mayros:height 2.5e0"),
+        ({"node": "agent:bob"}, "mayros:agent:a1 mayros:knows mayros:agent:bob"),
+        ({"node": "https://example.org/x"}, "mayros:place mayros:near <https://example.org/x>"),
     ],
 )
 def test_an_object_is_found_by_its_value_and_type(people: Plugin, object_: Any, line: str) -> None:
     assert found(people, scope="namespace", object=object_) == [line]
 
 
-@pytest.mark.parametrize("object_", ["36", 36.0, "true", 1, "agent:bob"])
-def test_a_value_of_another_type_is_another_value(people: Plugin, object_: Any) -> None:
+@pytest.mark.parametrize("object_", [37, "37", "open!", {"node": "age"}, False])
+def test_a_value_that_no_triple_has_in_any_form_is_not_found(people: Plugin, object_: Any) -> None:
     result = people.call(TOOL, {"scope": "namespace", "object": object_})
     assert (result.text, result.details["matches"]) == ("No matching triples.", [])
+
+
+@pytest.mark.parametrize(("object_", "shown"), [("36", 36), (36.0, 36), ("true", True)])
+def test_a_value_of_another_type_is_found_and_the_answer_states_it(people: Plugin, object_: Any, shown: Any) -> None:
+    result = people.call(TOOL, {"scope": "namespace", "object": object_})
+    assert [match["object"] for match in result.details["matches"]] == [shown]
+    assert "No triple has exactly " in result.text
 
 
 # --- pages
@@ -303,25 +311,11 @@ def test_no_name_and_no_value_forges_a_line_or_a_triple(plugin: Plugin, skill: W
     assert len(lines) == 5
     assert all(line.isprintable() for line in lines)
     assert "skill-enrichment type" not in result.text.replace("\\u003cskill-enrichment type", "")
-    read = [read_line(line) for line in lines[1:]]
+    read = [read_line(plugin.graph, line) for line in whole_lines(lines[1:])]
     for triple in triples:
         assert triple in read
     matches = [(m["subject"], m["predicate"], m["object"]) for m in result.details["matches"]]
     assert read == matches
-
-
-def read_line(line: str) -> tuple[str, str, Any]:
-    """Parse a line: two names, plain or as JSON strings, and a JSON value."""
-    decoder, parts = json.JSONDecoder(), []
-    for _ in range(2):
-        if line.startswith('"'):
-            name, end = decoder.raw_decode(line)
-        else:
-            name, end = line.split(" ", 1)[0], line.index(" ")
-        assert line[end] == " "
-        parts.append(name)
-        line = line[end + 1 :]
-    return parts[0], parts[1], json.loads(line)
 
 
 # --- results changed by a skill
@@ -343,7 +337,7 @@ def asked(plugin: Plugin, skill: Written) -> Callable[[str], tuple[list[Any], di
             (m["subject"], m["predicate"], len(m["id"])) == ("mayros:s", "mayros:p", 64) for m in matches(result)
         )
         objects = [match["object"] for match in matches(result)]
-        assert result.text.split("\n\n")[0].split("\n")[1:] == [f"mayros:s mayros:p {n}" for n in objects]
+        assert whole_lines(result.text.split("\n\n")[0].split("\n")[1:]) == [f"mayros:s mayros:p {n}" for n in objects]
         return objects, result.details["enrichment"], result.text
 
     def matches(result: Any) -> list[dict[str, Any]]:
@@ -541,7 +535,8 @@ def test_for_any_answer_of_a_skill_only_triples_of_the_graph_are_shown(obeying: 
     before, tag, block = result.text.partition("\n\n<skill-enrichment ")
     lines = before.split("\n")
     assert len(lines) == len(shown) + 1
-    assert [read_line(line) for line in lines[1:]] == [(m["subject"], m["predicate"], m["object"]) for m in shown]
+    read = [read_line(obeying.graph, line) for line in whole_lines(lines[1:])]
+    assert read == [(m["subject"], m["predicate"], m["object"]) for m in shown]
     assert not tag or (block.endswith("\n</skill-enrichment>") and len(tag + block) <= 4098)
     assert not tag or read_block(result.text) is not None
     json.dumps(result.to_json(), ensure_ascii=False, allow_nan=False).encode()

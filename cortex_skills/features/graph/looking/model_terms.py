@@ -48,7 +48,7 @@ class ModelTerms:
         if known is None:
             kind = self._kind(node.value)
             name = self._terms.node(node.value)
-            shown = name if one_line(name) == name else json_text(name)
+            shown = name if one_line(name) == name else one_line(f"<{node.value}>")
             known = self._nodes[node] = shown if kind is None else _withheld(kind)
         return known
 

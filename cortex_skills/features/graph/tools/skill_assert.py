@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cortex_graph import GraphError, Provenance
+from cortex_graph import GraphError, NamespacedGraph, Provenance
 from cortex_skills.errors import CortexError, as_ours
+from cortex_skills.features.graph.tools.given_terms import as_written
 from cortex_skills.features.graph.tools.triple_text import line_of
 from cortex_skills.features.proofs.proving import prover_of
 from cortex_skills.features.proofs.verdict import Verdict
@@ -99,10 +100,11 @@ def _run(call: Call) -> Outcome:
         return _run_all(call, given)
     triple, provenance, needs = _checked(call, call.arguments)
     if not needs:
-        return _answered(call.host.graph.create_triple(triple, provenance=provenance))
+        return _answered(call.host.graph, call.host.graph.create_triple(triple, provenance=provenance))
     others = _rules_of_others(call, triple["predicate"])
     proved = call.host.part(prover_of).assert_proved(triple, provenance, call.skill.rules, call.cancel, others=others)
-    return _answered(proved.triple, proved.proof, proved.verdict, added=proved.added)
+    graph = call.host.graph
+    return _answered(graph, proved.triple, proved.proof, proved.verdict, added=proved.added)
 
 
 def _run_all(call: Call, given: Sequence[Mapping[str, Any]]) -> Outcome:
@@ -123,10 +125,11 @@ def _run_all(call: Call, given: Sequence[Mapping[str, Any]]) -> Outcome:
             proved = call.host.part(prover_of).assert_all(statements, provenance, call.skill.rules, call.cancel)
         except RefusedStatementsError as error:
             raise _refused(error.problems, len(given)) from None
-        written = [_answered(each.triple, each.proof, each.verdict, added=each.added) for each in proved]
+        graph = call.host.graph
+        written = [_answered(graph, each.triple, each.proof, each.verdict, added=each.added) for each in proved]
     else:
         rows = call.host.graph.create_triples([each.triple for each in statements], provenance)
-        written = list(map(_answered, rows))
+        written = [_answered(call.host.graph, row) for row in rows]
     new = sum(each.details["created"] for each in written)
     lines = [f"Asserted {new} of {len(written)} statements; {len(written) - new} were there already:"]
     answers = [each.details for each in written]
@@ -137,7 +140,10 @@ def _run_all(call: Call, given: Sequence[Mapping[str, Any]]) -> Outcome:
         lines += ["(in the order of the call, without the triples, which are too long for an answer)"]
         lines += [f"{number}. hash {each['tripleHash']}" for number, each in enumerate(answers, 1)]
     else:
-        lines += [f"{number}. {line_of(each)} hash {each['tripleHash']}" for number, each in enumerate(answers, 1)]
+        lines += [
+            f"{number}. {line_of(each, call.host.graph)} hash {each['tripleHash']}"
+            for number, each in enumerate(answers, 1)
+        ]
     return Outcome("\n".join(lines), {"statements": answers, "createdCount": new}, spent=sum(w.spent for w in written))
 
 
@@ -205,10 +211,10 @@ def _repeated(call: Call) -> Outcome | None:
         return None
     known = {**graph.as_json(quad), "created": False}
     if not needs_proof:
-        return _answered(known)
+        return _answered(graph, known)
     others = _rules_of_others(call, triple["predicate"])
     proof = call.host.part(prover_of).valid_proof(quad, provenance, call.skill.rules, call.cancel, others=others)
-    return None if proof is None else _answered(known, *proof)
+    return None if proof is None else _answered(graph, known, *proof)
 
 
 def _provenance(call: Call) -> Provenance:
@@ -218,9 +224,9 @@ def _provenance(call: Call) -> Provenance:
 def _checked(call: Call, given: Mapping[str, Any]) -> tuple[dict[str, Any], Provenance, bool]:
     """A statement, its source, and whether it needs a proof, when the skill may assert it."""
     skill, semantic, host = call.skill.name, call.skill.semantic, call.host
-    predicate, strict = given["predicate"], host.config.strict_declarations
+    triple = as_written(host.graph, {key: given[key] for key in _PARTS})
+    predicate, strict = triple["predicate"], host.config.strict_declarations
     required = check_may_assert(predicate, skill, semantic, host.declared_predicates, host.graph.names, strict=strict)
-    triple = {key: given[key] for key in _PARTS}
     return triple, _provenance(call), bool(required or given.get("requireProof") or "proofType" in given)
 
 
@@ -235,14 +241,19 @@ def _rules_of_others(call: Call, predicate: str) -> list[RuleSet]:
 
 
 def _answered(
-    triple: dict[str, Any], proof: str | None = None, verdict: Verdict = Verdict.NOT_CHECKED, *, added: bool = False
+    graph: NamespacedGraph,
+    triple: dict[str, Any],
+    proof: str | None = None,
+    verdict: Verdict = Verdict.NOT_CHECKED,
+    *,
+    added: bool = False,
 ) -> Outcome:
     created = triple["created"]
     statement = with_short_object({key: triple[key] for key in _PARTS})
     details = {**statement, "tripleHash": triple["id"], "verified": verdict is Verdict.VERIFIED}
     details |= {"verdict": verdict.value, "created": created}
     verb = "Asserted" if created else "Already asserted"
-    text = f"{verb}: {line_of(statement)}\nhash {triple['id']}"
+    text = f"{verb}: {line_of(statement, graph)}\nhash {triple['id']}"
     if proof is not None:
         details["proofHash"] = proof
         text += f"\nproof {proof}, {verdict.value}{_CORE_ONLY if verdict is Verdict.WELL_FORMED else ''}"

@@ -5,6 +5,8 @@ Rules kept here:
   `global` query the namespace, and never more. The default is `namespace` for a call with a subject, else `agent`;
 - the text never states that there are no triples when there are, also after the last page and where a skill shows none;
   a number of triples is a lower bound with a `+`;
+- the text groups equal subjects and has prefixed names, and values as in Turtle; each form is taken as an argument, and
+  when no triple has exactly the given value, other forms of it are tried and named (`given_terms`);
 - memories are in other graphs: `skill_memory_context` recalls them. A query of a predicate of memories reads those of
   the calling agent, in every scope, and needs the permission `memory:inspect`;
 - a page is as long as hosts take it (`answer_sizes`), and then has a cursor for the rest;
@@ -26,7 +28,8 @@ from typing import Any
 
 from cortex_graph import NamespacedGraph
 from cortex_skills.errors import CortexError
-from cortex_skills.features.graph.tools.triple_text import lines_shown
+from cortex_skills.features.graph.tools.given_terms import with_present_object
+from cortex_skills.features.graph.tools.triple_text import grouped, lines_of, lines_shown
 from cortex_skills.features.proofs.proving import prover_of
 from cortex_skills.policy.permissions import check_permissions, is_of_memories
 from cortex_skills.safe_io.display import one_line
@@ -115,6 +118,7 @@ def _run(call: Call) -> Outcome:
         graph = call.host.part(memories_of).graph_of(call.agent)
     elif scope == "agent":
         pattern["subject"] = f"{graph.namespace}:agent:{call.agent}"
+    pattern, note_on_object = with_present_object(graph, pattern)
     proves = arguments.get("prove", "none") != "none"
     most = LONGEST_PAGE if proves or "limit" in arguments or "cursor" in arguments else PAGE
     page = _page(graph, pattern, most, OF_PROOF if proves else 0)
@@ -122,11 +126,18 @@ def _run(call: Call) -> Outcome:
     matches, is_one = enriched.matches, len(page["matches"]) == 1
     if is_one:  # several fit
         matches = [fitting(match, most) for match in matches]
-    shown = lines_shown(matches, call.host.cleaning)
+    shown = lines_shown(matches, call.host.cleaning, graph)
     lines = [line for line, _ in shown]
     if matches and not graph.proofs.is_empty():
         lines, matches = _marked(call, lines, matches)
+    names = lines_of(graph)
+    subjects = [
+        names.name(match["subject"]) if whole else None for match, (_, whole) in zip(matches, shown, strict=True)
+    ]
+    lines = grouped(lines, subjects)
     text = "\n".join([_heading(page, len(lines), call.skill.name, "cursor" in arguments), *lines])
+    if note_on_object:
+        text += f"\n{note_on_object}"
     if page["nextCursor"]:
         text += f"\nmore: cursor={page['nextCursor']}"
     if is_one and any("objectLength" in match for match in matches):
@@ -186,7 +197,7 @@ def _marked(
 ) -> tuple[list[str], list[dict[str, Any]]]:
     """The lines and the matches, with those marked that carry a proof by the rules that this host requires.
 
-    No other line ends like a marked one, because an object is JSON.
+    No other line ends like a marked one, because no object ends with a bracket after a blank.
     """
     from cortex_skills.features.proofs.logic.marks import proved_triples
 

@@ -38,7 +38,7 @@ def _run(call: Call) -> Outcome:
     is_withdrawn(triple, graph, skill, semantic, host.declared_predicates, strict=strict)  # or refuses
     retracted = graph.withdraw(triple_id, Provenance(skill, semantic.skill_version, call.agent))
     statement = with_short_object({key: triple[key] for key in ("subject", "predicate", "object")})
-    text = f"Retracted: {line_of(statement)}\nIts record stays, marked as withdrawn."
+    text = f"Retracted: {line_of(statement, graph)}\nIts record stays, marked as withdrawn."
     return Outcome(text, {**statement, "tripleHash": triple_id, "retracted": retracted})
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from cortex_skills.features.graph.tools.given_terms import with_present_object
 from cortex_skills.features.graph.tools.triple_text import line_of
 from cortex_skills.safe_io.display import json_text
 from cortex_skills.tools.answer_sizes import with_short_object
@@ -77,14 +78,16 @@ def _run(call: Call) -> Outcome:
     pattern: dict[str, Any] = {
         key: call.arguments[key] for key in ("subject", "predicate", "object") if key in call.arguments
     }
-    asked = CheckContext(datetime.now(UTC), call.host.config, call.host.graph, cancel=call.cancel)
-    statements = check_statements(call.host.graph, pattern, asked, call.arguments.get("proofId"))
+    graph = call.host.graph
+    pattern, note = with_present_object(graph, pattern)
+    asked = CheckContext(datetime.now(UTC), call.host.config, graph, cancel=call.cancel)
+    statements = check_statements(graph, pattern, asked, call.arguments.get("proofId"))
     lines, checks, rules = list[str](), list[dict[str, Any]](), set[str]()
     for triple, found_parts in statements.checked:
         parts = [replace(part, check=part.check.for_a_model()) for part in found_parts]
         rules |= set(rules_applied(parts))
         lines += [
-            f"Found: {line_of(with_short_object(triple))}",
+            f"Found: {line_of(with_short_object(triple), graph)}",
             _VERDICTS[verdict_of(found_parts)],
             *map(_line, parts),
         ]
@@ -95,13 +98,15 @@ def _run(call: Call) -> Outcome:
     for triple, found_part in statements.withdrawn:
         part = replace(found_part, check=found_part.check.for_a_model())
         lines += [
-            f"Withdrawn: {line_of(with_short_object(triple))}",
+            f"Withdrawn: {line_of(with_short_object(triple), graph)}",
             "NOT VERIFIED (refuted): it is not in the graph any more.",
             _line(part),
         ]
         checks.append({**part.to_json(), "tripleHash": triple["id"]})
     if not lines:
         lines = ["Not found.", "NOT VERIFIED (not checked): there is nothing to verify."]
+    if note:
+        lines.append(note)
     details = {
         "found": found,
         "verdict": statements.verdict.value,
