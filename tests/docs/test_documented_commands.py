@@ -118,6 +118,14 @@ def test_the_commands_of_a_memory_that_lasts_print_what_the_page_shows(tmp_path:
     assert printed.endswith('1 memory found:\n1. (importance 0.80, coverage 1.00) "Ana moved to Oslo in June"\n')
 
 
+def test_the_commands_on_an_existing_graph_print_what_the_page_shows(tmp_path: Path) -> None:
+    page = "docs/how-to/an-agent-on-an-existing-graph.md"
+    printed = shell(blocks(page, "sh"), tmp_path).splitlines()
+    for shown in blocks(page, "text"):
+        for line in shown.splitlines():  # an example is one of several values
+            assert any(each.startswith(line) for each in printed), line
+
+
 @pytest.mark.parametrize(
     ("page", "number"),
     [
@@ -132,6 +140,7 @@ def test_the_commands_of_a_memory_that_lasts_print_what_the_page_shows(tmp_path:
             "docs/direct-mode.md",
             "docs/actions.md",
             "docs/how-to/a-memory-that-lasts.md",
+            "docs/how-to/an-agent-on-an-existing-graph.md",
         )
         for number in range(len(blocks(page, "python")))
     ],

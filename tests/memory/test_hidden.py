@@ -169,7 +169,7 @@ def answers(plugin: Plugin, known: list[str]) -> list[str]:
         for arguments in each
         for result in [plugin.call(tool, arguments)]
     ]
-    found += [*pages(plugin, 7), plugin.context(agent="a1"), plugin.context()]
+    found += [*pages(plugin, 7), TIME.sub("", plugin.context(agent="a1")), TIME.sub("", plugin.context())]
     for query in ("SELECT (COUNT(*) AS ?n) {?s ?p ?o}", "SELECT DISTINCT ?g {GRAPH ?g {?s ?p ?o}} ORDER BY ?g"):
         found.append(b"".join(plugin.graph.query(query).chunks).decode())
     return [*found, str(plugin.graph.count())]

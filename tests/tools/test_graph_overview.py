@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ from cortex_skills.features.graph.looking.schema_text import OF_TEXT
 from cortex_skills.features.graph.looking.token_estimate import tokens_of
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
 from tests.configs import config
+from tests.plugin.skills import write_skill
 from tests.tools.shop_graph import fill
 
 
@@ -148,3 +150,22 @@ def test_it_states_when_the_numbers_are_not_of_now(shop: Plugin, monkeypatch: py
     assert "graph mayros: at least 57 triples" in old.text()
     assert "; the graph may have changed since" in old.text()
     assert (old.document()["current"], old.document()["exact"]) == (False, False)
+
+
+def test_it_is_the_context_of_an_agent_where_no_skill_declares_queries(shop: Plugin, tmp_path: Path) -> None:
+    context = shop.context()
+    assert context.startswith("<graph-overview>\ngraph mayros: ")
+    assert "v:Product 4" in context
+    assert "v: &lt;http://shop.example/vocab/&gt;" in context
+    shop.load(write_skill(tmp_path / "asks", assertions=[], queries=[{"predicate": "note", "scope": "namespace"}]))
+    try:
+        assert "<graph-overview>" not in shop.context()
+        assert '<semantic-skill-context skill="asks">' in shop.context()
+    finally:
+        shop.unload("asks")
+
+
+def test_an_empty_graph_adds_nothing_to_the_context() -> None:
+    with Plugin.open(config()) as plugin:
+        plugin.load(builtin_skill(NOTEBOOK))
+        assert "graph-overview" not in plugin.context()

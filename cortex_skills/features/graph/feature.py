@@ -11,6 +11,7 @@ FEATURE = Feature(
         "cortex_skills.features.graph.looking.description",
         "cortex_skills.features.graph.looking.sparql_rows",
     ),
+    attach=("cortex_skills.features.graph.starting_agents:attach",),
     tools=("cortex_skills.features.graph.tools",),
     rest=(
         "cortex_skills.features.graph.rest.triples",

@@ -2,6 +2,7 @@
 
 Rules kept here:
 - it reads and changes only the configured namespace; a text is an update only with `--update`;
+- errors and empty answers name what may have been meant, as for agents;
 - by default rows are a table on a terminal and a graph is Turtle; `--format` selects another format;
 - a pipe receives the answer byte for byte, as it arrives.
 """
@@ -77,8 +78,11 @@ def _update(common: Common, graph: NamespacedGraph, text: str, timeout: float) -
 def _query(common: Common, graph: NamespacedGraph, text: str, form: str | None, timeout: float) -> None:
     from pyoxigraph import QueryResultsFormat, RdfFormat
 
+    from cortex_graph.exceptions import InvalidArguments
     from cortex_graph.sparql.dataset import graphs_beside
     from cortex_graph.sparql.queries import query_graphs
+    from cortex_graph.sparql.query_names import names_in_query
+    from cortex_skills.features.graph.looking.sparql_rows import explained, unused_names
 
     rows = {"csv": QueryResultsFormat.CSV, "tsv": QueryResultsFormat.TSV}.get(form or "", QueryResultsFormat.JSON)
     graphs = {"ntriples": RdfFormat.N_TRIPLES, "jsonld": RdfFormat.JSON_LD}.get(form or "", RdfFormat.TURTLE)
@@ -86,9 +90,14 @@ def _query(common: Common, graph: NamespacedGraph, text: str, form: str | None, 
         graphs = RdfFormat.JSON_LD
     as_table = form in (None, "table")
     beside = graphs_beside(graph.store, [graph], memories=False)
-    answer = query_graphs(
-        graph.store, [graph], text, results=rows, graphs_format=graphs, timeout_s=timeout, beside=beside
-    )
+    try:
+        names = names_in_query([graph], text)
+        names.check_graphs([graph.names.graph, graph.names.provenance_graph, *beside])
+        answer = query_graphs(
+            graph.store, [graph], text, results=rows, graphs_format=graphs, timeout_s=timeout, beside=beside
+        )
+    except InvalidArguments as error:
+        raise explained(graph, text, error) from None
     for warning in answer.warnings:
         common.out.note(f"the result may be wrong: {warning}")
     with contextlib.closing(answer.chunks):
@@ -98,7 +107,9 @@ def _query(common: Common, graph: NamespacedGraph, text: str, form: str | None, 
         if is_graph and (form == "table" or (form in _ROWS and not common.out.as_json)):
             raise click.UsageError(f"the query returns a graph: --format is one of {', '.join(_GRAPHS)}")
         if as_table and not is_graph:
-            _table(common, graph, answer)
+            if not _table(common, graph, answer):
+                for note in ("no rows", *unused_names(graph, names.nodes)):
+                    common.out.note(note)
             return
         target = cast("IO[bytes]", Visible(common.out) if common.out.is_terminal else standard_output())
         for chunk in answer.chunks:
@@ -108,7 +119,8 @@ def _query(common: Common, graph: NamespacedGraph, text: str, form: str | None, 
         target.flush()
 
 
-def _table(common: Common, graph: NamespacedGraph, answer: QueryAnswer) -> None:
+def _table(common: Common, graph: NamespacedGraph, answer: QueryAnswer) -> bool:
+    """Write rows; returns whether there are any."""
     from pyoxigraph import QueryBoolean, QueryResultsFormat, parse_query_results
 
     from cortex_graph.sparql.queries import bounded
@@ -117,12 +129,11 @@ def _table(common: Common, graph: NamespacedGraph, answer: QueryAnswer) -> None:
     found = parse_query_results(content, QueryResultsFormat.JSON)
     if isinstance(found, QueryBoolean):
         common.out.line("true" if found else "false")
-        return
+        return True
     columns, terms = [variable.value for variable in found.variables], graph.prefixes.terms()
     rows = [["" if row[name] is None else terms.written(row[name]) for name in columns] for row in found]
     common.out.table(columns, rows)
-    if not rows:
-        common.out.note("no rows")
+    return bool(rows)
 
 
 def _read(file: Path) -> str:

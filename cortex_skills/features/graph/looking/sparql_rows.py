@@ -165,13 +165,13 @@ def sparql(call: OperationCall, given: PagedQuery) -> SparqlAnswer:
             cancel=call.cancel,
         )
     except InvalidArguments as error:
-        raise _explained(graph, given.query, error) from None
+        raise explained(graph, given.query, error) from None
     is_graph = isinstance(found.form, RdfFormat)
     head, lines, count, is_whole = _page(found.chunks, first, most, has_head=not is_graph)
     columns, rows, boolean = _triples(lines) if is_graph else _solutions(head, lines)
     notes = [f"The result may be wrong: {warning}" for warning in found.warnings]
     if not count and boolean is None:
-        notes += _unused(graph, names.nodes)
+        notes += unused_names(graph, names.nodes)
     labels = labels_in(call, graph).of(cell for row in rows for cell in row)
     return SparqlAnswer(
         graph, columns, rows, first, count, is_whole, digest, boolean, labels, tuple(notes), given.limit is not None
@@ -251,7 +251,7 @@ def _last_part(name: str) -> str:
     return re.split(r"[:/#]", name.strip("<>"))[-1]
 
 
-def _unused(graph: NamespacedGraph, nodes: Iterable[NamedNode]) -> list[str]:
+def unused_names(graph: NamespacedGraph, nodes: Iterable[NamedNode]) -> list[str]:
     """Notes about the names of a query that no triple has."""
     notes: list[str] = []
     terms = graph.prefixes.terms()
@@ -273,7 +273,7 @@ def _in_words(listed: str) -> str:
     )
 
 
-def _explained(graph: NamespacedGraph, query: str, error: InvalidArguments) -> GraphError:
+def explained(graph: NamespacedGraph, query: str, error: InvalidArguments) -> GraphError:
     """An error of a text, with what is expected in words, and the names that may have been meant."""
     if (listed := _EXPECTED.search(error.message)) is not None:
         message = f"{error.message[: listed.start()]}expected {_in_words(listed[1])}"
