@@ -40,7 +40,7 @@ _TIME = "%I:%M %p on %d %B, %Y"
 
 @dataclass(frozen=True)
 class Turn:
-    """What was said, and when."""
+    """A text of a speaker, and its time."""
 
     id: str
     text: str

@@ -173,7 +173,7 @@ interface RecalledMemory {
   readonly relevance: number;
   readonly importanceWeight: number;
   readonly recencyWeight: number;
-  /** The weight of the words of the query that it has, from 0 to 1, whatever else matches; rare words weigh more. */
+  /** The weight of the words of the query that it has, from 0 to 1, independent of other memories that match. */
   readonly coverage?: number;
   /** The similarity of its meaning to that of the query, from 0 to 1; only where the host has an embedder. */
   readonly similarity?: number;

@@ -108,7 +108,7 @@ def test_a_memory_is_recalled_at_once_and_the_best_come_first(memories, clock) -
     assert texts(memories, "tea", limit=1) == ["tea three"]
 
 
-def test_what_was_said_before_and_after_decides_among_equal_memories(memories, clock) -> None:
+def test_the_memories_before_and_after_decide_among_equal_ones(memories, clock) -> None:
     for name, answer in (("Oslo", "It was cold."), ("Rome", "It was warm.")):
         clock.go(days=1)
         remember(memories, f"Ana: how was the trip to {name}?")
@@ -128,7 +128,7 @@ def test_a_memory_without_a_word_of_the_query_is_not_recalled_for_its_neighbours
     assert texts(memories, "tea") == ["Ana prefers tea"]
 
 
-def test_memories_keep_their_order_while_the_clock_stands(memories, own, clock) -> None:
+def test_memories_keep_their_order_while_the_clock_does_not_advance(memories, own, clock) -> None:
     for number in range(20):
         remember(memories, f"turn {number}")
     found = memories.recall(memory_query("turn", {"limit": 50}), agent="a1").found

@@ -59,7 +59,7 @@ def test_another_skill_of_that_name_has_the_budgets_of_a_skill(opened: Opened, t
     assert codes == [None] * 20 + ["assertion_limit"]
 
 
-def test_an_answer_says_what_is_left_below_a_fifth_of_a_budget(opened: Opened, skill: Written) -> None:
+def test_an_answer_states_what_is_left_below_a_fifth_of_a_budget(opened: Opened, skill: Written) -> None:
     plugin = opened(sandbox={"maxAssertions": 10, "maxGraphQueries": 5})
     plugin.load(skill("probe"))
     results = [plugin.call("skill_assert", fact(number)) for number in range(10)]
@@ -71,7 +71,7 @@ def test_an_answer_says_what_is_left_below_a_fifth_of_a_budget(opened: Opened, s
     assert "(0 of 5 queries are left in this session)" in queries[4].text
 
 
-def test_an_answer_says_what_is_left_of_the_writes_of_the_code_that_ran_for_it(opened: Opened, skill: Written) -> None:
+def test_an_answer_states_what_is_left_of_the_writes_of_the_code_that_ran_for_it(opened: Opened, skill: Written) -> None:
     plugin = opened(sandbox={"maxWrites": 3})
     code = """
     let number = 0;

@@ -1,4 +1,4 @@
-"""`QueryWords`: the words of a query, and how much each of them says.
+"""`QueryWords`: the words of a query, and their weights.
 
 Rules kept here:
 - the weight of a word is its rarity, the inverse document frequency of BM25; the weights of a query sum up to 1, with

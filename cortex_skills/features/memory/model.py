@@ -95,7 +95,7 @@ class Scored:
         relevance: how well it matches, relative to the best match.
         importance: the weight of its importance.
         recency: the weight of its age.
-        coverage: the weight of the query's words that it has, from 0 to 1: absolute, whatever else matches. None where
+        coverage: the weight of the query's words that it has, from 0 to 1: independent of what else matches. None where
             a provider ranks.
         similarity: of its meaning to the query's, from 0 to 1; None where meanings are not compared.
     """
