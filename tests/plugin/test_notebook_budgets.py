@@ -71,7 +71,7 @@ def test_an_answer_states_what_is_left_below_a_fifth_of_a_budget(opened: Opened,
     assert "(0 of 5 queries are left in this session)" in queries[4].text
 
 
-def test_an_answer_states_what_is_left_of_the_writes_of_the_code_that_ran_for_it(opened: Opened, skill: Written) -> None:
+def test_an_answer_states_what_is_left_of_the_writes_of_the_code_that_ran(opened: Opened, skill: Written) -> None:
     plugin = opened(sandbox={"maxWrites": 3})
     code = """
     let number = 0;
