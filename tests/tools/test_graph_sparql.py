@@ -150,6 +150,19 @@ def test_an_empty_answer_points_out_names_that_no_triple_has(shop: Plugin) -> No
     assert text == "No rows.\nNo triple has v:prize; near names that are used: v:price."
 
 
+@pytest.mark.parametrize(
+    "query", ['SELECT * { ?s rdfs:label "Skruv M4" }', "SELECT * { ?s rdfs:label ?l FILTER(?l = 'Skruv M4') }"]
+)
+def test_a_text_that_the_graph_has_with_a_language_is_pointed_out(shop: Plugin, query: str) -> None:
+    assert text_of(shop, query) == 'No rows.\nNo triple has "Skruv M4"; there is "Skruv M4"@sv.'
+
+
+def test_a_variable_that_having_does_not_see_is_pointed_out(shop: Plugin) -> None:
+    query = "SELECT ?s (COUNT(?p) AS ?n) { ?p v:from ?s } GROUP BY ?s HAVING (?n > 1) ORDER BY ?n"
+    assert text_of(shop, query) == "No rows.\nHAVING does not see ?n: repeat its expression there."
+    assert text_of(shop, query.replace("(?n > 1)", "(COUNT(?p) > 1)")).startswith("2 rows:")
+
+
 def test_other_namespaces_and_memories_are_out_of_reach(shop: Plugin) -> None:
     other = NamespacedGraph(shop.graph.store, "other")
     other.create_triple(

@@ -82,7 +82,7 @@ def _query(common: Common, graph: NamespacedGraph, text: str, form: str | None, 
     from cortex_graph.sparql.dataset import graphs_beside
     from cortex_graph.sparql.queries import query_graphs
     from cortex_graph.sparql.query_names import names_in_query
-    from cortex_skills.features.graph.looking.sparql_rows import explained, unused_names
+    from cortex_skills.features.graph.looking.sparql_rows import explained, notes_on_nothing
 
     rows = {"csv": QueryResultsFormat.CSV, "tsv": QueryResultsFormat.TSV}.get(form or "", QueryResultsFormat.JSON)
     graphs = {"ntriples": RdfFormat.N_TRIPLES, "jsonld": RdfFormat.JSON_LD}.get(form or "", RdfFormat.TURTLE)
@@ -108,7 +108,7 @@ def _query(common: Common, graph: NamespacedGraph, text: str, form: str | None, 
             raise click.UsageError(f"the query returns a graph: --format is one of {', '.join(_GRAPHS)}")
         if as_table and not is_graph:
             if not _table(common, graph, answer):
-                for note in ("no rows", *unused_names(graph, names.nodes)):
+                for note in ("no rows", *notes_on_nothing(graph, names)):
                     common.out.note(note)
             return
         target = cast("IO[bytes]", Visible(common.out) if common.out.is_terminal else standard_output())

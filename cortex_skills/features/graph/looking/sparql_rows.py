@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import Annotated, NotRequired
 
@@ -33,14 +33,17 @@ from pyoxigraph import (
 from typing_extensions import TypedDict
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.exceptions import GraphError, InvalidArguments, invalid
+from cortex_graph.exceptions import GraphBusy, GraphError, InvalidArguments, QueryLimit, QueryTimeout, invalid
 from cortex_graph.sparql import query_graphs
-from cortex_graph.sparql.query_names import names_in_query
+from cortex_graph.sparql.query_names import QueryNames, names_in_query
 from cortex_graph.spelling import nearest
+from cortex_graph.store import Pattern
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.features.graph.looking.call_graph import AsOf, Undated, graph_of, labels_in
+from cortex_skills.features.graph.looking.other_forms import other_forms
 from cortex_skills.features.graph.looking.sparql_text import sparql_text
 from cortex_skills.operations.operation import Described, OperationCall, operation
+from cortex_skills.safe_io.display import json_text
 
 ROWS = 50  # of a page, by default
 MOST_COUNTED = 10_000  # rows
@@ -171,7 +174,7 @@ def sparql(call: OperationCall, given: PagedQuery) -> SparqlAnswer:
     columns, rows, boolean = _triples(lines) if is_graph else _solutions(head, lines)
     notes = [f"The result may be wrong: {warning}" for warning in found.warnings]
     if not count and boolean is None:
-        notes += unused_names(graph, names.nodes)
+        notes += notes_on_nothing(graph, names)
     labels = labels_in(call, graph).of(cell for row in rows for cell in row)
     return SparqlAnswer(
         graph, columns, rows, first, count, is_whole, digest, boolean, labels, tuple(notes), given.limit is not None
@@ -251,11 +254,16 @@ def _last_part(name: str) -> str:
     return re.split(r"[:/#]", name.strip("<>"))[-1]
 
 
-def unused_names(graph: NamespacedGraph, nodes: Iterable[NamedNode]) -> list[str]:
-    """Notes about the names of a query that no triple has."""
-    notes: list[str] = []
-    terms = graph.prefixes.terms()
-    for node in nodes:
+def notes_on_nothing(graph: NamespacedGraph, names: QueryNames) -> list[str]:
+    """Notes about a query without an answer: on unbound variables, texts with a language, and unused names."""
+    notes = [f"HAVING does not see {each}: repeat its expression there." for each in names.unseen]
+    terms = graph.prefixes.terms(json_text)
+    for text in filter(None, names.texts[:_MOST_NOTES]):
+        if not graph.store.count(Pattern(graph.names.graph, object_=Literal(text)), 1):
+            with suppress(QueryTimeout, QueryLimit, GraphBusy):
+                if others := other_forms(graph, None, None, text):
+                    notes.append(f"No triple has {json_text(text)}; there is {', '.join(map(terms.written, others))}.")
+    for node in names.nodes:
         if len(notes) < _MOST_NOTES and not graph.has_node(node):
             near = _near(graph, node.value)
             meant = f"; near names that are used: {', '.join(near)}" if near else ""

@@ -18,15 +18,11 @@ from pyoxigraph import Literal, NamedNode
 
 from cortex_graph import NamespacedGraph
 from cortex_graph.exceptions import GraphBusy, QueryLimit, QueryTimeout
-from cortex_graph.records import select
 from cortex_graph.store import Pattern
 from cortex_graph.terms import from_term
-from cortex_skills.enrichment.fragments import kind_of
+from cortex_skills.features.graph.looking.other_forms import other_forms
 from cortex_skills.safe_io.display import json_text
 
-_QUERY_S = 3.0
-_MOST = 5  # other forms that are named
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _TYPED = re.compile(r'".*"(?:@|\^\^)\S+', re.DOTALL)
 
 
@@ -75,7 +71,7 @@ def with_present_object(graph: NamespacedGraph, pattern: Mapping[str, Any]) -> t
     else:
         text = read.value if isinstance(read, Literal) else exact.value
         try:
-            others = [*_other_forms(graph, subject, predicate, text)]
+            others = [*other_forms(graph, subject, predicate, text)]
         except (QueryTimeout, QueryLimit, GraphBusy):
             return found, "Other forms of this value were not searched, which would take too long."
     if not others:
@@ -90,19 +86,3 @@ def _named(graph: NamespacedGraph, name: Any, field: str) -> Any:
     if not isinstance(name, str) or (not graph.prefixes.kept() and "\\u" not in name):
         return name
     return graph.names.name(graph.node_of(name, field).value)
-
-
-def _other_forms(
-    graph: NamespacedGraph, subject: NamedNode | None, predicate: NamedNode | None, text: str
-) -> list[Literal]:
-    """The literals of a pattern with the same text, or the same number, the most frequent first."""
-    same = f"STR(?o) = {Literal(text)}"
-    if _NUMBER.fullmatch(text):
-        same += f" || (ISNUMERIC(?o) && ?o = {Literal(float(text))})"
-    query = (
-        f"SELECT ?o (COUNT(*) AS ?n) {{ {subject or '?s'} {predicate or '?p'} ?o FILTER(ISLITERAL(?o) && ({same})) }} "
-        f"GROUP BY ?o ORDER BY DESC(?n) STR(?o) LANG(?o) LIMIT {_MOST}"
-    )
-    rows = select(graph.store, graph.names.graph, query, timeout_s=_QUERY_S)
-    found = [term for row in rows if isinstance(term := row["o"], Literal)]
-    return [term for term in found if kind_of(term.datatype.value) is None]  # a datatype that is an instruction
