@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import textwrap
 
 from click.testing import CliRunner
+from mcp import Client
 
 from cortex_skills import Config, Plugin
 from cortex_skills.doors.cli.app import program
+from cortex_skills.doors.http.worker_pools import WorkerPool
 from cortex_skills.doors.mcp.caller import SessionCaller
+from cortex_skills.doors.mcp.mcp_server import build
 from cortex_skills.doors.mcp.tools import listed
 from tests.artifact_tools.conftest import add
 
@@ -51,6 +55,22 @@ def test_a_tool_is_called_on_the_command_line_without_a_skill(plugin, tmp_path, 
     for name in ("acme.echo", "acme_DOT_echo"):
         answer = CliRunner().invoke(program, ["call", name, '{"text": "hi"}', "--store", store])
         assert (answer.exit_code, answer.stdout) == (0, 'acme.echo: {"text":"hi"}\n'), answer.output
+
+
+def test_a_tool_whose_artifact_was_changed_answers_over_mcp_as_everywhere_and_is_recorded(plugin):
+    key = add(plugin).key
+    (plugin.installed.files.place(key) / "artifact.palyra-skill").write_bytes(b"changed")
+    expected = plugin.call("acme.echo", HI)
+
+    async def called():
+        built = build(plugin, WorkerPool("echo", 2, 8), lambda _: SessionCaller())
+        async with Client(built.server, mode="legacy") as client:
+            return await client.call_tool("acme_DOT_echo", HI)
+
+    answer = asyncio.run(called())
+    assert (answer.is_error, answer.structured_content) == (True, expected.details)
+    assert expected.code == "artifact_invalid"
+    assert plugin.recent_calls.page(limit=1).calls[0].record.outcome == "artifact_invalid"
 
 
 def test_a_version_that_another_process_quarantines_stops_here(open_plugin, tmp_path):

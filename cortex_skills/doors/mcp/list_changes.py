@@ -133,7 +133,7 @@ class ListChanges:
         return self._of_sources != before
 
     async def _notify(self) -> None:
-        before, self._seen = self._seen, self._lists()
+        before, self._seen = self._seen, await asyncio.to_thread(self._lists)
         for event in _events(before, self._seen):
             await self._bus.publish(event)
         sending: list[asyncio.Task[None]] = []

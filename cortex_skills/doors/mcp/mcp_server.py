@@ -140,21 +140,20 @@ class _Handlers:
     async def list_tools(self, ctx: _Context, _: Any) -> types.ListToolsResult:
         await self._served.known()
         profiles = self._plugin.config.tools.profiles
-        return types.ListToolsResult(
-            tools=tools.listed(self._served.skills, self._caller_of(ctx), profiles, self._plugin.tool_sources)
-        )
+        listed = partial(tools.listed, self._served.skills, self._caller_of(ctx), profiles, self._plugin.tool_sources)
+        return types.ListToolsResult(tools=await self._pool.run(listed))
 
     async def call_tool(self, ctx: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         caller = self._caller_of(ctx)
-        refusal = tools.refused(params.name, caller, self._plugin.tool_sources)
-        if refusal is not None:
-            return tools.answer(failed(refusal))
         arguments, skill, agent = caller.acting(params.arguments or {})
         lines = list[Line]()
         learning = self._plugin.config.learning
         sampler = sampler_of(ctx, learning.timeout_ms / 1000) if learning.enabled else None
 
         def call(cancel: CancelToken) -> Result:
+            refusal = tools.refused(params.name, caller, self._plugin.tool_sources)
+            if refusal is not None:
+                return failed(refusal)
             listening = LISTENER.set(lambda *line: lines.append(line))
             sampling = SAMPLER.set(sampler)
             calling = CALLER.set(self._sender(ctx, caller))
@@ -174,7 +173,7 @@ class _Handlers:
         for extension in self._extensions:
             result = await extension.answered(ctx, result, caller, partial(self._run, ctx, caller=caller))
         await self.logs.send(ctx, lines)
-        return tools.answer(result, tool_named(params.name, self._plugin.tool_sources))
+        return tools.answer(result, tool_named(params.name))
 
     async def subscribe(self, ctx: _Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
         uri = str(params.uri)

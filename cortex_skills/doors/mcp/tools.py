@@ -46,7 +46,10 @@ def listed(
 
 def refused(tool: str, caller: SessionCaller, sources: Iterable[ToolSource]) -> CortexError | None:
     """Why a caller may not use a tool at all; None if the gate decides."""
-    known = tool_named(tool, sources)
+    try:
+        known = tool_named(tool, sources)
+    except CortexError as error:  # it cannot be used: the gate states why, and records the call
+        return None if caller.may_write else error
     if known is None or known.read_only or caller.may_write:
         return None
     hint = "ask for a token that has the permission `write`"
