@@ -4,7 +4,7 @@ import pytest
 
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.index import read_first_page
-from cortex_skills.features.artifacts.index.index_keys import key_trust
+from cortex_skills.features.artifacts.index.snapshot_check import key_trust
 from cortex_skills.signatures import Publisher, Trust
 from cortex_skills.signatures.trust import RevokedKey
 from tests.artifact_index.samples import KEY, OTHER_KEY, files

@@ -51,11 +51,7 @@ def index_routes(config: Config) -> list[Route]:
 
 
 class ServedIndex:
-    """The index of what is installed, in a folder.
-
-    Args:
-        installed: what is installed.
-    """
+    """The index of what is installed, in a folder."""
 
     def __init__(self, installed: InstalledArtifacts) -> None:
         place = installed.files.folder

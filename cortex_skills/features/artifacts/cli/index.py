@@ -147,8 +147,8 @@ def fetch_index(common: Common, url: str, index_key: str | None) -> FetchedIndex
         CortexError: see `artifact_index.fetching.fetch`.
     """
     from cortex_skills.features.artifacts.index.fetching import fetch
-    from cortex_skills.features.artifacts.index.index_keys import key_trust
     from cortex_skills.features.artifacts.index.seen_indexes import SeenIndexes
+    from cortex_skills.features.artifacts.index.snapshot_check import key_trust
     from cortex_skills.signatures.trust_file import trust_of
 
     config = common.settings()

@@ -7,6 +7,8 @@ Rules kept here:
 - mix and match: the same number with other contents is refused; all pages belong to the snapshot of the first;
 - a new key that is trusted starts again at any number, which also ends an attack that made the numbers too high;
 - freeze: an index that has expired is refused, so nobody can serve an old state for longer than its owner allowed;
+- a key that a person gives is trusted, and no other then; without one, the key of a publisher with which the trust
+  store lists it. A listed publisher signs with its keys only, and a revoked key signs nothing, also if it was seen;
 - nothing is read or written here.
 """
 
@@ -22,6 +24,8 @@ from cortex_skills.features.artifacts.index.index_error import badly_signed, inv
 from cortex_skills.features.artifacts.package import ArtifactSignature
 from cortex_skills.keys import did_of
 from cortex_skills.safe_io.schemas import shown
+from cortex_skills.signatures.named_keys import read_key
+from cortex_skills.signatures.trust import Trust, changed_key
 
 MAX_AHEAD_MS = 86_400_000  # how far the clock of its owner may be ahead: a day
 
@@ -126,3 +130,30 @@ def time_text(unix_ms: int) -> str:
         return date_time(datetime.fromtimestamp(unix_ms / 1000, UTC))
     except (OverflowError, OSError, ValueError):
         return f"{unix_ms} ms after 1970"
+
+
+def key_trust(trust: Trust, given: str | None = None) -> KeyTrust:
+    """The check of a key for `fetch`.
+
+    Args:
+        trust: the state of the trust store.
+        given: a key that a person gives, in a form of `read_key`; None for none.
+
+    Raises:
+        CortexError: `invalid_arguments`: what was given is no key.
+    """
+    wanted = read_key(given) if given is not None else None
+
+    def trusted(signature: ArtifactSignature) -> bool:
+        key = did_of(signature.public_key)
+        trust.check_not_revoked(key, signature.publisher)
+        if wanted is not None and key != wanted:
+            raise badly_signed(f"the index is signed with {key}, not with the key that was given")
+        if wanted is not None:
+            return True
+        known = trust.publishers.get(signature.publisher)
+        if known is not None and key not in known.keys:
+            raise changed_key(known, key)
+        return known is not None
+
+    return trusted

@@ -57,12 +57,7 @@ def artifacts_folder(config: Config) -> Path:
 
 
 class ArtifactFiles:
-    """The files of one namespace.
-
-    Args:
-        folder: of all installed artifacts.
-        namespace: of the artifacts.
-    """
+    """The files of one namespace."""
 
     def __init__(self, folder: Path, namespace: str) -> None:
         self.folder = folder / namespace

@@ -158,12 +158,6 @@ def finish(
 ) -> InstalledArtifact:
     """Install a prepared artifact.
 
-    Args:
-        installed: where.
-        prepared: what.
-        answers: what is granted.
-        actor: who installs it.
-
     Returns:
         The installed version; its status may be `quarantined`.
 

@@ -75,11 +75,6 @@ class OpenArtifact:
 class InstalledArtifacts:
     """What is installed in one namespace. Safe to use from several threads and processes.
 
-    Args:
-        config: the settings.
-        store: of the index.
-        names: of the namespace.
-
     Attributes:
         index: of what is installed.
         files: of what is installed.

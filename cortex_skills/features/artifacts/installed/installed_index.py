@@ -137,10 +137,6 @@ class InstalledIndex:
     def history(self, skill_id: str, most: int) -> list[dict[str, Any]]:
         """The changes of an artifact, the latest first: what, when (`at`) and by whom, as JSON objects.
 
-        Args:
-            skill_id: of the artifact.
-            most: how many at most.
-
         Raises:
             CortexError: `artifact_invalid`.
             GraphError: the store cannot be read.

@@ -7,6 +7,7 @@ from cortex_skills.features.artifacts.package.archive import read_archive, read_
 from cortex_skills.features.artifacts.package.artifact_error import ArtifactError
 from cortex_skills.features.artifacts.package.artifact_manifest import ArtifactManifest
 from cortex_skills.features.artifacts.package.artifact_verification import (
+    HOST_VERSIONS,
     ExpectedArtifact,
     RuntimeVersions,
     VerificationReport,
@@ -15,7 +16,6 @@ from cortex_skills.features.artifacts.package.artifact_verification import (
     verify_entries,
 )
 from cortex_skills.features.artifacts.package.build import ArtifactProject, BuiltArtifact, build_artifact
-from cortex_skills.features.artifacts.package.host_versions import HOST_VERSIONS
 from cortex_skills.features.artifacts.package.payload import (
     ArtifactSignature,
     payload_hash,

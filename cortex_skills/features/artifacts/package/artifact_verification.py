@@ -49,6 +49,12 @@ class RuntimeVersions:
     palyra_version: str
 
 
+# The origin of the format, Palyra, states the major version of its protocol in `crates/palyra-common/src/lib.rs`
+# (CANONICAL_PROTOCOL_MAJOR) and compares `[compat]` with the version of its workspace in `Cargo.toml`. It has had no
+# other version with either format of the manifest.
+HOST_VERSIONS = RuntimeVersions(protocol_major=1, palyra_version="0.1.0")
+
+
 @dataclass(frozen=True, slots=True)
 class ExpectedArtifact:
     """Which artifact is meant, when it is verified again; empty parts are not compared."""

@@ -20,10 +20,13 @@ from typing import Any
 from cortex_skills.features.artifacts.package.archive import check_entries, write_archive
 from cortex_skills.features.artifacts.package.artifact_error import ArtifactError
 from cortex_skills.features.artifacts.package.artifact_manifest import ArtifactManifest
-from cortex_skills.features.artifacts.package.artifact_verification import VerificationReport, verify_artifact
+from cortex_skills.features.artifacts.package.artifact_verification import (
+    HOST_VERSIONS,
+    VerificationReport,
+    verify_artifact,
+)
 from cortex_skills.features.artifacts.package.dependencies import ContainedPackage
 from cortex_skills.features.artifacts.package.entry_paths import MANIFEST, PROVENANCE, SBOM, SIGNATURE, is_content
-from cortex_skills.features.artifacts.package.host_versions import HOST_VERSIONS
 from cortex_skills.features.artifacts.package.payload import ArtifactSignature, payload_hash, sign_payload
 from cortex_skills.features.artifacts.package.provenance_statement import PREDICATE_TYPE, STATEMENT_TYPE
 from cortex_skills.features.artifacts.package.skill_toml import read_document

@@ -23,10 +23,10 @@ from typing import Any
 from cortex_skills.features.artifacts.package.archive import MAX_ENTRIES, MAX_TOTAL
 from cortex_skills.features.artifacts.package.artifact_error import ArtifactError
 from cortex_skills.features.artifacts.package.artifact_manifest import SEMANTIC
+from cortex_skills.features.artifacts.package.artifact_verification import HOST_VERSIONS
 from cortex_skills.features.artifacts.package.build import ArtifactProject
 from cortex_skills.features.artifacts.package.dependencies import FILES, read_dependencies
 from cortex_skills.features.artifacts.package.entry_paths import ASSETS, MANIFEST, MODULES, SKILL_FILES, is_module
-from cortex_skills.features.artifacts.package.host_versions import HOST_VERSIONS
 from cortex_skills.features.artifacts.package.manifest_rules import is_version
 from cortex_skills.features.artifacts.package.skill_toml import parse_document
 from cortex_skills.manifest import Manifest, load_manifest
