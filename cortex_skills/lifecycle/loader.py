@@ -194,7 +194,7 @@ class Loader:
         skill = self._start(snapshot, manifest, signed, signer)
         if verifier is not None and signature is not None:
             try:
-                verifier.remember(signature)
+                self._remember(verifier, signature, manifest.name)
             except BaseException:
                 dispose([skill])
                 raise
@@ -219,6 +219,14 @@ class Loader:
         return stopped | {
             name: _revoked(name, revoked[skill.signer]) for name, skill in skills.items() if skill.signer in revoked
         }
+
+    def _remember(self, verifier: Verifier, signature: Signature, skill: str) -> None:
+        """Store the version of a skill; a publisher that is trusted since its first skill is recorded."""
+        from cortex_skills.signatures.named_keys import id_of
+
+        if (pinned := verifier.remember(signature)) is not None:
+            facts = {"object": pinned.name, "before": None, "after": f"{pinned.how}, {id_of(pinned.key)}"}
+            self.host.audit.event("trust.pinned", skill=skill, facts=facts)
 
     @cached_property
     def _revocations(self) -> Revocations:

@@ -39,7 +39,7 @@ from cortex_skills.signatures.signing import (
 )
 from cortex_skills.signatures.skill_files import SkillFile, files_of
 from cortex_skills.signatures.statement import Signature, read_signature
-from cortex_skills.signatures.trust import Trust, accepted, check_is_about
+from cortex_skills.signatures.trust import Publisher, Trust, accepted, check_is_about
 from cortex_skills.signatures.trust_file import TrustFile, trust_of
 from cortex_skills.skill_folder.snapshot import MAX_SIGNATURE, SHAPES, SkillSnapshot, is_developed
 
@@ -95,14 +95,25 @@ class Verifier:
         self._check_trusted(signature, snapshot.folder)
         return signature
 
-    def remember(self, signature: Signature) -> None:
+    def remember(self, signature: Signature) -> Publisher | None:
         """Store the version of a skill that has started; older versions are refused from then on.
+
+        Returns:
+            Its publisher, if it is trusted since now.
 
         Raises:
             CortexError: `signature_invalid`: a newer version was stored meanwhile; `config_invalid`.
         """
-        if signature.statement.publisher != DEVELOPER:
-            self.trust.change(lambda trust: self._accepted(signature, trust))
+        name, before = signature.statement.publisher, []
+        if name == DEVELOPER:
+            return None
+
+        def change(trust: Trust) -> Trust:
+            before.append(trust)
+            return self._accepted(signature, trust)
+
+        after = self.trust.change(change)
+        return None if name in before[-1].publishers else after.publishers.get(name)
 
     def signature_of(self, snapshot: SkillSnapshot, current: list[SkillFile]) -> Signature:
         """The signature of a skill: the local developer's if it covers these files, else the publisher's.

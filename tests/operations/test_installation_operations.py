@@ -36,6 +36,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "secrets.remove": {"name": "global/a"},
     "index.list": {},
     "index.forget": {"url": "https://example.org/"},
+    "index.fetch": {"url": "https://example.org/"},
 }
 
 
@@ -110,6 +111,13 @@ def test_an_index_that_is_forgotten_is_recorded_with_its_snapshot(command: Calla
     assert (record["object"], record["after"]) == (address, None)
     assert record["before"] == "snapshot 7, signed with ed25519:34750f98bd59fcfc"
     assert command("index", "forget", "https://example.org/", code=1)["event"] == "index.forget"
+
+
+def test_an_index_that_is_fetched_is_recorded_also_when_it_is_refused(command: Callable[..., Any]) -> None:
+    record = command("index", "verify", "https://127.0.0.1:1/", code=1)
+    assert (record["event"], record["object"], record["before"], record["after"]) == (
+        "index.fetch", "https://127.0.0.1:1/", None, None,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ["person", "agent", "program"])

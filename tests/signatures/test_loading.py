@@ -192,8 +192,13 @@ def test_a_publisher_is_trusted_on_first_use_only_when_that_is_enabled(
     opened: Opened, signed: Written, trust: TrustFile
 ) -> None:
     refused(opened(), signed())
-    assert opened(trustOnFirstUse=True).load(signed()) == ["probe"]
+    plugin, folder = opened(trustOnFirstUse=True), signed()
+    assert plugin.load(folder) == ["probe"]
     assert trust.trust().publishers["acme"].how == "first use"
+    plugin.unload("probe")
+    plugin.load(folder)  # its publisher is known now
+    pinned = [call.record for call in plugin.audit.calls.page(limit=20).calls if call.record.event == "trust.pinned"]
+    assert [each.skill for each in pinned] == ["probe"]
     assert opened().load(signed()) == ["probe"]  # known from then on
 
 

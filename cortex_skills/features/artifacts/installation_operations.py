@@ -8,9 +8,10 @@ from typing import Annotated
 
 from cortex_graph.datetimes import date_time
 from cortex_skills.errors import CortexError
-from cortex_skills.features.artifacts.index.fetching import index_address
+from cortex_skills.features.artifacts.index.fetched_index import FetchedIndex
+from cortex_skills.features.artifacts.index.fetching import fetch, index_address
 from cortex_skills.features.artifacts.index.seen_indexes import SeenIndexes
-from cortex_skills.features.artifacts.index.snapshot_check import SeenIndex
+from cortex_skills.features.artifacts.index.snapshot_check import SeenIndex, key_trust
 from cortex_skills.features.artifacts.origin_store import read_origin_store, with_imported
 from cortex_skills.operations.operation import AS_IS, ObjectState, OperationCall, operation
 from cortex_skills.operations.trust_operations import change_trust, check_owner, trusted
@@ -84,6 +85,29 @@ def forget_index(call: OperationCall, given: OneIndex) -> str:
         raise CortexError("invalid_arguments", f"no index was accepted from {address}", hint=hint)
     seen.change(address, lambda _: None)
     return address
+
+
+@dataclass(frozen=True, slots=True)
+class FetchIndex:
+    """The address of an index, and its key, as its owner states it."""
+
+    url: str
+    key: str | None = None
+
+
+@operation("index.fetch", effect="changes", permission=None, object_="url", state=index_of)
+def fetch_index(call: OperationCall, given: FetchIndex) -> FetchedIndex:
+    """Fetch an index, check it, and remember its snapshot and its key."""
+    check_owner(call)
+    config = call.host.config
+    return fetch(
+        given.url,
+        SeenIndexes.of(config),
+        trusted=key_trust(trusted(call), given.key),
+        first_use=config.verification.trust_on_first_use,
+        allow_loopback=config.actions.allow_loopback,
+        now=datetime.now(UTC),
+    )
 
 
 def _address(url: str) -> str:

@@ -7,6 +7,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from cortex_skills.features.artifacts.installed import InstalledArtifact
     from cortex_skills.features.artifacts.package import ExpectedArtifact
 
+Operate = Callable[..., Any]  # `Common.operate`, or that of an open plugin
 INDEX_KEY = click.option("--index-key", metavar="KEY", help="The key of the index, as its owner states it.")
 
 
@@ -140,50 +142,30 @@ def forget(common: Common, url: str) -> None:
     common.out.answer({"forgotten": address}, lambda: common.out.line(f"{address} is forgotten"))
 
 
-def fetch_index(common: Common, url: str, index_key: str | None) -> FetchedIndex:
-    """The index at an address, under the configuration of a command.
-
-    Raises:
-        CortexError: see `artifact_index.fetching.fetch`.
-    """
-    from cortex_skills.features.artifacts.index.fetching import fetch
-    from cortex_skills.features.artifacts.index.seen_indexes import SeenIndexes
-    from cortex_skills.features.artifacts.index.snapshot_check import key_trust
-    from cortex_skills.signatures.trust_file import trust_of
-
-    config = common.settings()
-    return fetch(
-        url,
-        SeenIndexes.of(config),
-        trusted=key_trust(trust_of(config).trust(), index_key),
-        first_use=config.verification.trust_on_first_use,
-        allow_loopback=config.actions.allow_loopback,
-        now=datetime.now(UTC),
-    )
-
-
 def artifact_of_index(
-    common: Common, source: str, index_key: str | None, skill_id: str = ""
+    common: Common, operate: Operate, source: str, index_key: str | None, skill_id: str = ""
 ) -> tuple[bytes, ExpectedArtifact, str]:
     """An artifact of an index: its bytes, which artifact it has to be, and the address of the index.
 
     Args:
         common: the common options of the command.
+        operate: runs an operation.
         source: the address of the index with `#ID` or `#ID@VERSION`.
         index_key: the key of the index; None if none is given.
         skill_id: the only artifact that is accepted; empty for any.
 
     Raises:
-        CortexError: as `fetch_index`; `artifact_not_found`, `artifact_invalid`.
+        CortexError: as for `index.fetch`; `artifact_not_found`, `artifact_invalid`.
     """
     from cortex_skills.features.artifacts.index.fetching import download
+    from cortex_skills.features.artifacts.installation_operations import fetch_index
 
     url, wanted, version = _parts(source)
     if not wanted:
         raise click.UsageError("an artifact of an index is named by URL#ID or URL#ID@VERSION")
     if skill_id and wanted != skill_id:
         raise click.UsageError(f"{wanted} is not {skill_id}")
-    index = fetch_index(common, url, index_key)
+    index: FetchedIndex = operate(fetch_index, url=url, key=index_key)
     entry = index.find(wanted, version)
     if entry.yanked:
         common.out.note(f"{entry.skill_id} {entry.version} was withdrawn in the index")
@@ -192,18 +174,19 @@ def artifact_of_index(
     return data, entry.expected, index.url
 
 
-def newer_in_index(common: Common, found: InstalledArtifact, source: str | None, index_key: str | None) -> str | None:
+def newer_in_index(operate: Operate, found: InstalledArtifact, source: str | None, index_key: str | None) -> str | None:
     """The address of the newest version of an installed artifact in an index; None if it is not newer.
 
     Args:
-        common: the common options of the command.
+        operate: runs an operation.
         found: the installed version.
         source: the address of an index; None for the one that it came from.
         index_key: the key of the index; None if none is given.
 
     Raises:
-        CortexError: as `fetch_index`; `artifact_not_found`; `invalid_arguments`: it came from a file.
+        CortexError: as for `index.fetch`; `artifact_not_found`; `invalid_arguments`: it came from a file.
     """
+    from cortex_skills.features.artifacts.installation_operations import fetch_index
     from cortex_skills.features.artifacts.package.manifest_rules import is_older
 
     if not (source or found.source):
@@ -214,7 +197,7 @@ def newer_in_index(common: Common, found: InstalledArtifact, source: str | None,
         raise click.UsageError(f"{wanted} is not {found.key.skill_id}")
     if version is not None:
         return source
-    newest = fetch_index(common, url, index_key).find(found.key.skill_id).version
+    newest: str = operate(fetch_index, url=url, key=index_key).find(found.key.skill_id).version
     return f"{url}#{found.key.skill_id}@{newest}" if is_older(found.key.version, newest) else None
 
 
@@ -227,9 +210,10 @@ def _parts(source: str) -> tuple[str, str, str | None]:
 
 def _read(common: Common, source: str, index_key: str | None) -> FetchedIndex:
     from cortex_skills.features.artifacts.index.fetching import read_local
+    from cortex_skills.features.artifacts.installation_operations import fetch_index
 
     if "://" in source:
-        return fetch_index(common, source, index_key)
+        return common.operate(fetch_index, url=source, key=index_key)
     try:
         return read_local(Path(source), datetime.now(UTC))
     except OSError as error:

@@ -124,14 +124,15 @@ def run_install(
     from cortex_skills.features.artifacts.cli.index import artifact_of_index
 
     common: Common = ctx.obj
+    operate = operates(plugin)
     options = options_of(common, given, skill_id)
     if isinstance(source, bytes):
         data = source
     else:
-        data, expected, address = artifact_of_index(common, source, given["index_key"], skill_id)
+        data, expected, address = artifact_of_index(common, operate, source, given["index_key"], skill_id)
         options = replace(options, expected=expected, source=address)
     answers = AskedGrants(_given_answers(given), partial(_asked, common))
-    done = plugin.operate(install, door="command", by=user_name(), data=data, options=options, answers=answers)
+    done = operate(install, data=data, options=options, answers=answers)
 
     def show() -> None:
         common.out.line(f"{done['skillId']} {done['version']} is installed; its status is {done['status']}")
@@ -141,6 +142,11 @@ def run_install(
     common.out.answer(done, show)
     if done["status"] != "active":
         ctx.exit(1)
+
+
+def operates(plugin: Plugin) -> Callable[..., Any]:
+    """Runs an operation of a command, in the name of the user."""
+    return partial(plugin.operate, door="command", by=user_name())
 
 
 def options_of(common: Common, given: dict[str, Any], skill_id: str = "") -> InstallOptions:

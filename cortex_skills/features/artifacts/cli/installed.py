@@ -23,6 +23,7 @@ from cortex_skills.features.artifacts.cli.install import (
     SOURCE,
     SUFFIX,
     install_options,
+    operates,
     options_of,
     read_source,
     run_install,
@@ -141,7 +142,7 @@ def update(ctx: click.Context, /, skill_id: str, source: Path | str | None, **gi
     with common.plugin(reads=True) as plugin:
         found = plugin.installed.find(skill_id)
         if not isinstance(source, Path):
-            source = newer_in_index(common, found, source, given["index_key"])
+            source = newer_in_index(operates(plugin), found, source, given["index_key"])
         if source is not None:
             run_install(ctx, plugin, read_source(source), given, skill_id)
             return
