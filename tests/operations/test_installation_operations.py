@@ -80,6 +80,12 @@ def test_each_change_of_a_secret_leaves_a_record_without_its_value(command: Call
     assert (failed["event"], failed["object"], failed["before"]) == ("secrets.remove", "global/token", None)
 
 
+def test_what_only_reads_opens_no_journal(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text('{"store": "memory:", "audit": {"journal": "on"}}')
+    for words, code in ((("trust", "list"), 0), (("secrets", "list"), 0), (("trust", "remove", "x"), 2)):
+        assert CliRunner().invoke(program, [*words, "--config", str(tmp_path / "c.yaml")]).exit_code == code
+
+
 def test_a_refused_change_of_what_is_trusted_is_recorded_too(command: Callable[..., Any]) -> None:
     assert command("trust", "add", "acme", KEY.did)["before"] is None
     refused = command("trust", "add", "acme", OTHER_KEY.did, code=1)

@@ -254,6 +254,7 @@ class Common:
             CortexError: `config_invalid`, or that of the operation.
         """
         from cortex_graph import NamespacedGraph, open_store
+        from cortex_skills.audit.audit_log import AuditLog
         from cortex_skills.audit.opening import open_audit
         from cortex_skills.audit.recent_calls import RecentCalls
         from cortex_skills.host import Host, Session
@@ -265,7 +266,8 @@ class Common:
         settings = self.settings()
         namespace, agent = settings.agent_namespace, self.agent or DEFAULT_AGENT
         graph = NamespacedGraph(open_store("memory:"), namespace)
-        audit = open_audit(settings, namespace, agent, RecentCalls())
+        is_read = operation.effect == "reads"  # of which there is no record
+        audit = AuditLog(agent, RecentCalls()) if is_read else open_audit(settings, namespace, agent, RecentCalls())
         try:
             host = Host(settings, graph, AllLimits(settings.skill_sandbox), Session(namespace, agent, ""), audit)
             return run(operation, owner(user_name(), "command", namespace), given, host)
