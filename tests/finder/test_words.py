@@ -73,8 +73,8 @@ def index() -> WordIndex:
 
 @given(query=st.text(max_size=200), least=st.floats(0, 1))
 def test_any_query_is_answered(index: WordIndex, query: str, least: float) -> None:
-    found = index.words_of(query)
-    assert len(found) <= MAX_QUERY_WORDS
+    found = index.asked(query)
+    assert len(found.words) <= MAX_QUERY_WORDS
     assert {number for number, _ in index.search(found, least, 10)} <= {1, 2}
 
 
@@ -82,22 +82,22 @@ def test_any_query_is_answered(index: WordIndex, query: str, least: float) -> No
 def test_a_text_with_an_indexed_word_finds_itself(text: str) -> None:
     index = WordIndex()
     index.change(add=[(7, text, 0.5)])
-    found = index.words_of(text)
-    assert [number for number, _ in index.search(found, 0.5, 10)] == ([7] if found else [])
+    found = index.asked(text)
+    assert [number for number, _ in index.search(found, 0.5, 10)] == ([7] if found.words else [])
 
 
 def test_a_discarded_number_is_not_found() -> None:
     index = WordIndex()
     index.change(add=[(number, "tea", 0.5) for number in range(5)])
     index.change(discard=[1, 3, 99])
-    assert sorted(number for number, _ in index.search(["tea"], 0, 10)) == [0, 2, 4]
+    assert sorted(number for number, _ in index.search(index.asked("tea"), 0, 10)) == [0, 2, 4]
 
 
 def test_stop_words_do_not_count_and_rare_words_weigh_more() -> None:
     index = WordIndex()
     assert index.words_of("the of and is") == []
     index.change(add=[(0, "tea with milk", 0.5), *((number, "tea with lemon", 0.5) for number in range(1, 9))])
-    (best, _), *_ = index.search(index.words_of("tea and milk"), 0, 10)
+    (best, _), *_ = index.search(index.asked("tea and milk"), 0, 10)
     assert best == 0
 
 
@@ -109,7 +109,7 @@ def test_stop_words_do_not_count_and_rare_words_weigh_more() -> None:
 def test_words_with_and_without_accents_find_each_other(text: str, query: str) -> None:
     index = WordIndex()
     index.change([(1, text, 1.0), (2, "something else", 1.0)])
-    assert [number for number, _ in index.search(index.words_of(query), 0.0, 5)] == [1]
+    assert [number for number, _ in index.search(index.asked(query), 0.0, 5)] == [1]
 
 
 def test_a_text_is_looked_for_without_case_and_accents() -> None:
@@ -136,5 +136,5 @@ def test_a_query_of_question_words_alone_is_searched_as_it_is() -> None:
     index = WordIndex()
     index.change(add=[(1, "The Who played in Leeds", 1.0), (2, "Ana asked when the train leaves", 1.0)])
     assert index.asked("The Who?").words == ("who",)
-    assert [number for number, _ in index.search(index.asked("The Who?").words, 0.0, 5)] == [1]
-    assert [number for number, _ in index.search(index.asked("when did the Who play").words, 0.0, 5)] == [1]
+    assert [number for number, _ in index.search(index.asked("The Who?"), 0.0, 5)] == [1]
+    assert [number for number, _ in index.search(index.asked("when did the Who play"), 0.0, 5)] == [1]

@@ -33,7 +33,7 @@ class QueryWords:
             having: how many texts have each word.
             count: how many texts there are.
         """
-        rarities = [math.log(1 + (max(0, count - each) + 0.5) / (each + 0.5)) for each in having]
+        rarities = [rarity(each, count) for each in having]
         total = math.fsum(rarities)
         return cls(tuple(words), tuple(rarity / total for rarity in rarities))
 
@@ -42,3 +42,8 @@ class QueryWords:
         if mask == (1 << len(self.weights)) - 1:
             return 1.0 if mask else 0.0
         return math.fsum(weight for place, weight in enumerate(self.weights) if mask >> place & 1)
+
+
+def rarity(having: int, count: int) -> float:
+    """How much a word says that so many of some texts have: the inverse document frequency of BM25."""
+    return math.log(1 + (max(0, count - having) + 0.5) / (having + 0.5))

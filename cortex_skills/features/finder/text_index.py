@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from cortex_skills.features.finder.embedders import Embedder, EmbedderError, Vectors
 from cortex_skills.features.finder.query_words import QueryWords
-from cortex_skills.features.finder.word_index import WordIndex
+from cortex_skills.features.finder.word_index import SharedWords, WordIndex
 
 if TYPE_CHECKING:
     from cortex_skills.features.finder.vector_index import VectorIndex
@@ -88,11 +88,12 @@ class TextIndex:
 
     Args:
         embedder: makes the vectors; None for words alone.
+        shared: the words that it shares with other indexes; None for words of its own.
     """
 
-    def __init__(self, embedder: Embedder | None = None) -> None:
+    def __init__(self, embedder: Embedder | None = None, shared: SharedWords | None = None) -> None:
         self.embedder = embedder
-        self._words = WordIndex()
+        self._words = WordIndex(shared)
         self._vectors: VectorIndex | None = None
         self._pending: dict[int, tuple[str, float]] = {}  # not embedded yet
 
@@ -132,7 +133,7 @@ class TextIndex:
             near: what may be returned beside the best `NEAR` of either.
         """
         asked = self.asked(query)
-        by_words = [number for number, _ in self._words.search(asked.words, min_weight, limit)]
+        by_words = [number for number, _ in self._words.search(asked, min_weight, limit)]
         vector, reason = self._vector_of(query)
         vectors = self._vectors
         similar: dict[int, float] = {}

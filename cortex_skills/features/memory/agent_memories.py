@@ -6,6 +6,7 @@ Rules kept here:
 - memories that other processes write are found by their minute: after a change of the graph, the minutes since the last
   update are read again (and one before, for clock differences). All memories are read for the first index, after a long
   pause, and once an hour, which also finds imported memories;
+- the words of all agents of a namespace are in one index, in which an agent finds its own only (`SharedWords`);
 - the first index of many memories is built in the background (`IndexUpdates`);
 - a memory near the best ones in time is ranked too if it matches, however many match better (`ranking`);
 - at most `MAX_INDEXED` memories are indexed; a warning states how many are not.
@@ -24,6 +25,7 @@ from cortex_graph.store import Revisioned
 from cortex_skills.features.finder.embedders import Embedder
 from cortex_skills.features.finder.index_updates import IndexUpdates
 from cortex_skills.features.finder.text_index import FoundTexts, TextIndex
+from cortex_skills.features.finder.word_index import SharedWords
 from cortex_skills.features.memory.memory_triples import MemoryReader, minute_of
 from cortex_skills.features.memory.model import Memory, MemoryQuery, Recalled, Scored
 from cortex_skills.features.memory.ranking import LENT, NEAR_S, Candidate, rank
@@ -47,15 +49,22 @@ class AgentMemories:
         graph: the memories of the agent.
         clock: returns the time, in UTC.
         embedder: finds them by meaning too; None for words alone.
+        shared: the words of the memories of all agents; None for words of its own.
     """
 
-    def __init__(self, graph: AgentGraph, clock: Callable[[], datetime], embedder: Embedder | None = None) -> None:
+    def __init__(
+        self,
+        graph: AgentGraph,
+        clock: Callable[[], datetime],
+        embedder: Embedder | None = None,
+        shared: SharedWords | None = None,
+    ) -> None:
         self._graph = graph
         self._store = graph.store if isinstance(graph.store, Revisioned) else None
         self._reader = MemoryReader(graph)
         self._clock = clock
         self._updates = IndexUpdates(self._refresh, "memories")
-        self._index = TextIndex(embedder)
+        self._index = TextIndex(embedder, shared)
         self._numbers: dict[str, int] = {}
         self._ids: list[str] = []
         self._importances = array("d")
@@ -64,6 +73,10 @@ class AgentMemories:
         self._revision: str | None = None
         self._updated: datetime | None = None
         self._updated_fully: datetime | None = None
+
+    def __len__(self) -> int:
+        """How many memories are indexed."""
+        return len(self._numbers)
 
     def recall(self, query: MemoryQuery, timeout_s: float = INDEX_TIMEOUT_S) -> Recalled:
         """The memories that match a query best.

@@ -13,7 +13,7 @@ Rules kept here:
 - a recalled reflection is counted, where the store can be written to;
 - a provider of the host, where there is one, gets what is remembered after the graph, and what it recalls is ranked
   with the memories of the graph;
-- the indexes of the last few agents that recalled are kept.
+- the memories of the agents that recalled last are indexed, together at most `MAX_INDEXED` if they are of several.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ from cortex_graph.vocabulary import MEMORY_USES
 from cortex_skills.errors import CortexError
 from cortex_skills.features.finder.embedder_choice import embedder_of
 from cortex_skills.features.finder.embedders import Embedder
-from cortex_skills.features.memory.agent_memories import INDEX_TIMEOUT_S, AgentMemories
+from cortex_skills.features.finder.word_index import SharedWords
+from cortex_skills.features.memory.agent_memories import INDEX_TIMEOUT_S, MAX_INDEXED, AgentMemories
 from cortex_skills.features.memory.memory_triples import MemoryReader, memory_node, triples_of
 from cortex_skills.features.memory.model import Memory, MemoryQuery, NewMemory, Recalled, ReflectedOn, Scored
 from cortex_skills.features.memory.requests import MAX_DEPTH, MAX_SOURCES
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_MAX_AGENTS = 4
 _NEXT = timedelta(milliseconds=1)
 _CLOCK_STEP = timedelta(minutes=1)  # a clock that goes back further was set
 
@@ -87,6 +87,7 @@ class Memories:
         self._clock = clock
         self._embedder = embedder
         self._owned: OrderedDict[str, AgentMemories] = OrderedDict()
+        self._shared: SharedWords | None = None
         self._lock = threading.Lock()
         self._latest = datetime.min.replace(tzinfo=UTC)
         self.provider: MemoryProvider | None = None
@@ -223,9 +224,11 @@ class Memories:
         with self._lock:
             owned = self._owned.get(agent)
             if owned is None:
-                owned = self._owned[agent] = AgentMemories(AgentGraph(self._graph, agent), self._clock, self._embedder)
+                self._shared = self._shared or SharedWords()
+                graph = AgentGraph(self._graph, agent)
+                owned = self._owned[agent] = AgentMemories(graph, self._clock, self._embedder, self._shared)
             self._owned.move_to_end(agent)
-            while len(self._owned) > _MAX_AGENTS:
+            while len(self._owned) > 1 and sum(map(len, self._owned.values())) > MAX_INDEXED:
                 self._owned.popitem(last=False)
         recalled = owned.recall(query, timeout_s)
         if self.provider is None:
@@ -252,6 +255,7 @@ class Memories:
         """Release the indexes."""
         with self._lock:
             self._owned.clear()
+            self._shared = None
 
 
 def memories_of(host: Host) -> Memories:
