@@ -1,7 +1,7 @@
 """Finds what a text may name in a namespace: a resource, a triple by its id, a predicate, an agent or a skill.
 
 Rules kept here:
-- each hit says where it was found: it is a name that exists, an id, or a name of a predicate or an asserter that begins
+- each hit has where it was found: it is a name that exists, an id, or a name of a predicate or an asserter that begins
   so;
 - all of it costs a few reads. Words of names and texts are found by an index (the feature `finder` of the plugin);
 - names are compared exactly.
@@ -57,7 +57,7 @@ class FindHit:
 
 @dataclass(frozen=True, slots=True)
 class FindResult:
-    """What was found, the nearest first; `reason` says why it may not be all, where `is_complete` is false."""
+    """What was found, the nearest first; `reason` is why it may not be all, where `is_complete` is false."""
 
     hits: tuple[FindHit, ...]
     is_complete: bool

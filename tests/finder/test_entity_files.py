@@ -37,7 +37,7 @@ def graph(folder: Path) -> Iterator[NamespacedGraph]:
     store.close()
 
 
-def say(graph: NamespacedGraph, subject: str, text: str) -> str:
+def note(graph: NamespacedGraph, subject: str, text: str) -> str:
     return graph.create_triple({"subject": subject, "predicate": "note", "object": text})["id"]
 
 
@@ -73,7 +73,7 @@ def in_process(code: str, folder: Path) -> str:
 def test_what_another_process_writes_is_found_and_it_finds_what_is_written_here(graph, folder):
     index = EntityIndex(graph)
     assert subjects(index.find("hello")) == []
-    say(graph, "a", "hello from here")
+    note(graph, "a", "hello from here")
     code = """
 print(index.find("hello").hits[0].subject.value)
 graph.create_triple({"subject": "b", "predicate": "note", "object": "hello from there"})
@@ -87,7 +87,7 @@ def test_what_was_moved_to_the_files_is_found_by_the_next_process_without_indexi
     monkeypatch.setattr(entity_follower, "MOVED_AT", 5)
     index = EntityIndex(graph)
     for number in range(20):
-        say(graph, f"s{number}", f"common word{number}")
+        note(graph, f"s{number}", f"common word{number}")
         assert len(subjects(index.find("common", limit=100))) == number + 1
     code = """
 from cortex_skills.features.finder import entity_follower
@@ -128,7 +128,7 @@ index.find("common")
 @pytest.mark.parametrize("commits", [1, 2], ids=["made", "moved"])
 def test_a_kill_while_indexing_loses_nothing_and_repeats_nothing(graph, folder, moment, commits):
     for number in range(10):
-        say(graph, f"s{number}", "common")
+        note(graph, f"s{number}", "common")
     process = started(KILLED.format(moment=moment, commits=commits), folder)
     assert process.stdout is not None
     assert process.stdout.readline() == "waiting\n"
@@ -142,7 +142,7 @@ def test_a_kill_while_indexing_loses_nothing_and_repeats_nothing(graph, folder, 
 def test_a_damaged_index_is_made_again(folder, damage):
     store = open_store(folder)
     graph = NamespacedGraph(store, "m")
-    say(graph, "a", "hello Zoë")
+    note(graph, "a", "hello Zoë")
     assert subjects(EntityIndex(graph).find("zoe")) == ["a"]
     store.close()
     place = files(folder)
@@ -171,7 +171,7 @@ def test_a_damaged_index_is_made_again(folder, damage):
 def test_where_the_folder_cannot_be_written_the_index_is_in_the_cache_and_else_in_memory(folder, tmp_path):
     store = open_store(folder)
     graph = NamespacedGraph(store, "m")
-    say(graph, "a", "hello")
+    note(graph, "a", "hello")
     (folder / ".find").write_text("no folder")
     assert subjects(EntityIndex(graph).find("hello")) == ["a"]
     assert len(list((tmp_path / "cache").rglob("meta.json"))) == 1
@@ -180,13 +180,13 @@ def test_where_the_folder_cannot_be_written_the_index_is_in_the_cache_and_else_i
     (tmp_path / "cache").write_text("no folder")
     store = open_store(folder)
     graph = NamespacedGraph(store, "m")
-    say(graph, "b", "hello")
+    note(graph, "b", "hello")
     assert subjects(EntityIndex(graph).find("hello")) == ["a", "b"]
     store.close()
 
 
 def test_on_a_full_disk_the_index_is_in_memory(graph, folder, monkeypatch):
-    say(graph, "a", "hello")
+    note(graph, "a", "hello")
     make = EntityDocuments.writing
 
     def full(self):
@@ -198,8 +198,8 @@ def test_on_a_full_disk_the_index_is_in_memory(graph, folder, monkeypatch):
     assert subjects(EntityIndex(graph).find("hello")) == ["a"]
 
 
-def test_an_index_that_is_being_made_says_so_and_finds_all_when_it_is_there(graph, folder, monkeypatch):
-    say(graph, "a", "hello")
+def test_an_index_that_is_being_made_is_stated_and_finds_all_when_it_is_there(graph, folder, monkeypatch):
+    note(graph, "a", "hello")
     goes_on = threading.Event()
     every = entity_follower.every_entity
 
@@ -221,16 +221,16 @@ def test_a_write_between_reading_and_the_end_of_indexing_is_found(graph, monkeyp
 
     def written_meanwhile(graph):
         yield from every(graph)
-        say(graph, "b", "hello")
+        note(graph, "b", "hello")
 
-    say(graph, "a", "hello")
+    note(graph, "a", "hello")
     monkeypatch.setattr(entity_follower, "every_entity", written_meanwhile)
     assert subjects(EntityIndex(graph).find("hello")) == ["a", "b"]
 
 
 def test_what_is_deleted_withdrawn_or_changed_is_not_found(graph):
     by = Provenance(agent="nancy")
-    first, second = say(graph, "a", "hello"), say(graph, "b", "hello")
+    first, second = note(graph, "a", "hello"), note(graph, "b", "hello")
     index = EntityIndex(graph)
     assert subjects(index.find("hello")) == ["a", "b"]
     graph.delete_triple(first)
@@ -243,7 +243,7 @@ def test_what_is_deleted_withdrawn_or_changed_is_not_found(graph):
 
 def test_nothing_of_another_namespace_and_no_memory_is_found(graph):
     other = NamespacedGraph(graph.store, "mm")
-    say(other, "a", "hello elsewhere")
+    note(other, "a", "hello elsewhere")
     own = AgentGraph(graph, "a1")
     own.create_triples(triples_of(own, "0" * 32, NewMemory("hello memory", 0.5, ()), None, datetime.now(UTC)))
     index = EntityIndex(graph)
@@ -264,7 +264,7 @@ def test_an_earlier_moment_has_what_was_there_then_and_states_its_limit(graph):
 
 def test_of_long_texts_and_large_resources_the_rest_is_not_searched_and_that_is_stated(graph, monkeypatch):
     monkeypatch.setattr(entity_texts, "MAX_STATEMENTS", 20)
-    say(graph, "long", "beginning " + "x" * 1_000_000 + " ending")
+    note(graph, "long", "beginning " + "x" * 1_000_000 + " ending")
     graph.create_triples({"subject": "hub", "predicate": "note", "object": f"n{number}"} for number in range(30))
     index = EntityIndex(graph)
     assert [hit.subject.value for hit in index.find("beginning").hits] == ["urn:cortex:m:long"]
@@ -291,7 +291,7 @@ def test_no_thread_stays_and_a_closed_store_is_not_kept(folder):
     before = threading.active_count()
     store = open_store(folder)
     graph = NamespacedGraph(store, "m")
-    say(graph, "a", "hello")
+    note(graph, "a", "hello")
     assert subjects(EntityIndex(graph).find("hello")) == ["a"]
     threads = [thread.name for thread in threading.enumerate() if thread.name.startswith("cortex-find")]
     assert threads == []

@@ -9,7 +9,7 @@ Rules kept here:
   finds nothing either, resources with some of the words are found (`every_word` is false then);
 - a name of the namespace or an IRI that is exactly that of a resource finds this one first;
 - what a hit shows is read from the graph: what was deleted is never found;
-- an answer that may lack something says so: `complete` is false, and `reason` states why.
+- an answer that may lack something states it: `complete` is false, and `reason` states why.
 """
 
 from __future__ import annotations

@@ -45,5 +45,5 @@ class QueryWords:
 
 
 def rarity(having: int, count: int) -> float:
-    """How much a word says that so many of some texts have: the inverse document frequency of BM25."""
+    """How rare a word is that so many of some texts have: the inverse document frequency of BM25."""
     return math.log(1 + (max(0, count - having) + 0.5) / (having + 0.5))

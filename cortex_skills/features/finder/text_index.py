@@ -88,7 +88,7 @@ class TextIndex:
 
     Args:
         embedder: makes the vectors; None for words alone.
-        shared: the words that it shares with other indexes; None for words of its own.
+        shared: the words that it shares with other indexes; without it, it shares none.
     """
 
     def __init__(self, embedder: Embedder | None = None, shared: SharedWords | None = None) -> None:

@@ -4,7 +4,7 @@ Rules kept here:
 - the index contains words, numbers and weights, and no text: the text of an answer is read from the graph;
 - several owners share one index (`SharedWords`), with one writer. The owner is a part of each indexed word, so that a
   query of one cannot match a text of another. How frequent a word is, and how many texts there are, is counted for
-  each owner: both decide scores, and must say nothing of others. What all have in common is only the mean length of a
+  each owner: both decide scores, which must not depend on others. What all have in common is only the mean length of a
   text, which has a part in the order of equal words where more texts match than are asked for;
 - English stop words and stems; words of other languages are indexed without their accents, so that `zoe` finds `Zoë`.
   Stop words are removed first: `thé` is none;
@@ -93,7 +93,7 @@ class WordIndex:
     """Finds numbers by the words that were added with them. Not safe for concurrent use.
 
     Args:
-        shared: what it shares with other owners; None for an index of its own.
+        shared: what it shares with other owners; without it, it shares nothing.
     """
 
     def __init__(self, shared: SharedWords | None = None) -> None:

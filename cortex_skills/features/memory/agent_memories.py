@@ -49,7 +49,7 @@ class AgentMemories:
         graph: the memories of the agent.
         clock: returns the time, in UTC.
         embedder: finds them by meaning too; None for words alone.
-        shared: the words of the memories of all agents; None for words of its own.
+        shared: the words of the memories of all agents; without it, only those of this one.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Which subjects of which graphs were written to, for whoever keeps something that follows from them, such as an index.
+"""Which subjects of which graphs were written to, for an index, or anything else that follows from them.
 
 Rules kept here:
 - the file `.changed` of a store in a folder has a line for each transaction: the numbers of its changes
@@ -44,7 +44,7 @@ def touched_by(quads: Iterable[Quad]) -> dict[str, set[str] | None]:
 
 
 def note(found: dict[str, set[str] | None], graph: str, subject: str) -> None:
-    """Add a subject of a graph; None stands for more subjects than are noted."""
+    """Add a subject of a graph; more subjects than are noted are None."""
     if graph.endswith(_LEFT_OUT):
         return
     subjects = found.setdefault(graph, set())

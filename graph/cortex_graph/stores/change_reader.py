@@ -1,7 +1,7 @@
 """Reads which subjects of which graphs were written to since a position (`change_log.py`).
 
 Rules kept here:
-- a position is the generation of the log and the number of a change; another text stands for nothing;
+- a position is the generation of the log and the number of a change; no other text is one;
 - when it is not known what was written, everything may have been: that is the answer, never a part.
 """
 
@@ -44,7 +44,7 @@ class ChangeReader:
             self._read()
         except (OSError, ValueError, IndexError, TypeError):
             self._inode, self._generation, self._entries = 0, "", []
-            now = f"?{answered}"  # nobody writes lines: nothing changes, or an earlier version changes it
+            now = f"?{answered}"  # without lines nothing changes, or an earlier version writes
             return Changes(now, {} if now == position else None)
         generation, _, number = position.partition(":")
         now = f"{self._generation}:{answered}"

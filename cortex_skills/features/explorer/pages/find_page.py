@@ -1,7 +1,7 @@
 """`/explore/{namespace}/find?q=`: what a text may mean: names, ids, and literals, each with where it was found.
 
 Rules kept here:
-- the search is that of the API; the page says when the hits may not be all, and why;
+- the search is that of the API; the page states when the hits may not be all, and why;
 - a text that is exactly one name, and nothing else, leads to the page of that resource.
 """
 

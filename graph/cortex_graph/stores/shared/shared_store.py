@@ -84,7 +84,7 @@ class SharedStore:
         return self._finder.with_owner(lambda owner: owner.revision(nodes))
 
     def changes_since(self, position: str) -> Changes:
-        """See `Following`. From the files of the folder, whoever writes them."""
+        """See `Following`. From the files of the folder, which the owner writes."""
         self._finder.with_owner(bool)
         return self._reader.since(position)
 
