@@ -16,6 +16,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -490,14 +491,14 @@ class Plugin:
         Raises:
             CortexError: `skill_not_found`; `invalid_arguments`.
         """
-        from cortex_skills.features.registry.parts import registry_in
-        from cortex_skills.features.registry.views import key_of
+        from cortex_skills.features.registry.skill_changes import record_outcome
         from cortex_skills.gate.gate import checked_agent
+        from cortex_skills.operations.caller import owner
+        from cortex_skills.operations.run import run
 
         who = self.agent if agent is None else checked_agent(agent)
-        registry = self._host.part(registry_in)
-        key = key_of(name, registry.terms.names.namespace)
-        registry.outcome(key, success=success, actor=who, note=note)
+        caller = replace(owner(self.agent, "python", self.graph.namespace), agent=who)
+        run(record_outcome, caller, {"skill": name, "success": success, "note": note}, self._host)
 
     def on(self, event: EventName, hook: Hook) -> Callable[[], None]:
         """Add a hook, which is called at each `event`; see `cortex_skills.gate.hooks` for its argument.

@@ -206,6 +206,8 @@ REACHED = {
 # They take what only a session has, a run or a memory: tests/registry/test_learning.py and test_reflections.py; or no
 # skill: `test_maintenance_is_one_operation`.
 ELSEWHERE = {"registry.learn", "registry.register_reflection", "registry.maintain"}
+# What an agent states about a skill, and what the host measured: one interface each.
+ONE_INTERFACE = {"registry.report", "registry.outcome"}
 _DENIED = "permission_denied"
 
 
@@ -224,9 +226,58 @@ def expected(operation: str, caller: str, origin: str) -> str:
     return "ok"
 
 
+# Where a skill that is called `{name}`, with the version `{id}`, is read: the address, or the tool and its arguments.
+READS: dict[str, tuple[Any, ...]] = {
+    "registry.list": (
+        "/api/skills?limit=1000",
+        "/api/v1/skill/list?filter={name}",
+        ("memory_skill_list", {"filter": "{name}"}),
+    ),
+    "registry.find": ("/api/skills/find?query={name}", ("skill_find", {"query": "{name}"})),
+    "registry.show": ("/api/skills/detail?name={name}", ("skill_read", {"name": "{name}"})),
+    "registry.read": ("/api/v1/skill/{id}", ("memory_skill_get", {"skill_id": "{id}"})),
+    "registry.read_file": (("memory_skill_resource", {"skill_id": "{id}", "resource_path": "none.md"}),),
+    "registry.health": ("/api/skills/health?name={name}",),
+    "registry.dependencies": ("/api/skills/dependencies?name={name}",),
+    "registry.figures": ("/api/skills/stats",),
+    # The command line and Python, which are the owner's: tests/cli/test_registry.py.
+    "registry.history": (),
+    "registry.diff": (),
+    "registry.events": (),
+    "registry.verify_events": (),
+}
+
+
+@pytest.mark.parametrize("operation", READS)
+def test_what_reads_has_one_answer_for_every_caller_who_may_read(setting: Setting, operation: str) -> None:
+    name = f"read-n{next(_NUMBERS)}"
+    document = inline_document({"name": name, "description": f"Does {name}.", "body": "b"}, "mayros")
+    version = setting.plugin.registry.register(document, actor="ada", origin="human").version
+    before = setting.plugin.audit.calls.counts().total
+    for holder in ("person", "agent"):
+        client = setting.running.client(setting.token(holder, ("read",)))
+        for place in READS[operation]:
+            if not isinstance(place, str):
+                continue
+            asked = place.format(name=name, id=version.id)
+            answer = client.get(asked)
+            assert answer.status_code == 200, answer.text
+            assert name in answer.text or operation == "registry.figures"
+            refused = setting.running.client(setting.token(holder, ("audit",))).get(asked)
+            assert refused.json()["code"] == "permission_denied"
+    for tool, given in (each for each in READS[operation] if not isinstance(each, str)):
+        arguments = {key: value.format(name=name, id=version.id) for key, value in given.items()}
+        answer = setting.plugin.call(tool, arguments, skill="learner")
+        assert name in answer.text or answer.code == "invalid_arguments"
+    events = {each.record.event for each in setting.plugin.audit.calls.page(limit=10).calls}
+    assert operation not in events
+    assert setting.plugin.audit.calls.counts().total - before == sum(not isinstance(e, str) for e in READS[operation])
+
+
 def test_every_operation_is_here_or_named_elsewhere() -> None:
     of_registry = {name for name in all_operations() if name.startswith("registry.")}
-    assert of_registry == REACHED.keys() | ELSEWHERE
+    assert of_registry == REACHED.keys() | ELSEWHERE | ONE_INTERFACE | READS.keys()
+    assert {name for name in of_registry if all_operations()[name].effect == "reads"} == READS.keys()
 
 
 @pytest.mark.parametrize("origin", ["human", "builtin", "learned"])

@@ -5,7 +5,10 @@ from cortex_skills.feature import Feature
 FEATURE = Feature(
     name="registry",
     rank=40,
-    operations=("cortex_skills.features.registry.skill_changes",),
+    operations=(
+        "cortex_skills.features.registry.skill_changes",
+        "cortex_skills.features.registry.skill_reads",
+    ),
     tools=("cortex_skills.features.registry.tools",),
     rest=(
         "cortex_skills.features.registry.rest.registered_skills",

@@ -221,7 +221,7 @@ class TrustSkill:
 @operation("registry.trust", effect="changes", permission="registry", object_="skill", state=standing_of)
 def trust(call: OperationCall, given: TrustSkill) -> SkillRecord:
     """Give a skill a trust tier."""
-    record = _found(call, given.skill)
+    record = found_record(call, given.skill)
     _check_person(call, "the trust tier of a skill")
     return call.part(registry_in).trust(record.key, given.tier, actor=call.caller.actor)
 
@@ -237,7 +237,7 @@ class RollBackSkill:
 @operation("registry.rollback", effect="changes", permission="registry", object_="skill", state=standing_of)
 def roll_back(call: OperationCall, given: RollBackSkill) -> Registered:
     """Make a new version of a skill from an earlier one."""
-    record = _found(call, given.skill)
+    record = found_record(call, given.skill)
     if record.standing.origin != "learned":
         _check_person(call, f"a document that was made by {MAKERS[record.standing.origin]}")
     return call.part(registry_in).rollback(record.key, given.number, actor=call.caller.actor)
@@ -264,7 +264,7 @@ class SkillExport:
 def export(call: OperationCall, given: ExportSkill) -> SkillExport:
     """Write a version of a skill to a new folder, with its digests and its signature."""
     registry = call.part(registry_in)
-    record = _found(call, given.skill)
+    record = found_record(call, given.skill)
     version = registry.version(given.version or record.version_id)
     if version.key != record.key:
         raise CortexError(
@@ -277,6 +277,50 @@ def export(call: OperationCall, given: ExportSkill) -> SkillExport:
         folder = export_to(call.host.config, document, version, given.folder)
     registry.exported(record.key, version, actor=call.caller.actor)
     return SkillExport(version, folder)
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSkill:
+    """A skill, whether it worked, and why."""
+
+    skill: str
+    success: bool
+    note: str = ""
+    session: str = ""
+
+
+@operation("registry.report", effect="changes", permission="read", object_="skill", state=standing_of)
+def report(call: OperationCall, given: ReportSkill) -> tuple[SkillRecord, str]:
+    """Keep what an agent states about a skill; it is no measured outcome.
+
+    The record as it is then, and why the report does not count; empty if it does.
+    """
+    record, caller = found_record(call, given.skill), call.caller
+    return call.part(registry_in).report(
+        record.key,
+        success=given.success,
+        actor=caller.actor,
+        reporter=caller.name,
+        session=given.session,
+        note=given.note,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredUse:
+    """A skill, whether a use of it succeeded, and why."""
+
+    skill: str
+    success: bool
+    note: str = ""
+
+
+@operation("registry.outcome", effect="changes", permission="registry", object_="skill", state=standing_of)
+def record_outcome(call: OperationCall, given: MeasuredUse) -> SkillRecord:
+    """Record a measured use of a skill, with success or without."""
+    record = found_record(call, given.skill)
+    _check_person(call, "a measured outcome")
+    return call.part(registry_in).outcome(record.key, success=given.success, actor=call.caller.actor, note=given.note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,13 +367,18 @@ def _key(call: OperationCall, name: str) -> SkillKey:
     return key_of(name, call.part(registry_in).terms.names.namespace)
 
 
-def _found(call: OperationCall, name: str) -> SkillRecord:
+def found_record(call: OperationCall, name: str) -> SkillRecord:
+    """The record of the skill that an argument names.
+
+    Raises:
+        CortexError: `invalid_arguments`; `skill_not_found`.
+    """
     return call.part(registry_in).record(_key(call, name))
 
 
 def _changeable(call: OperationCall, action: str, name: str) -> SkillRecord:
     """The record of a skill that the caller may change in this way."""
-    record, caller = _found(call, name), call.caller
+    record, caller = found_record(call, name), call.caller
     if caller.is_agent:
         check_may_restand(
             action, str(record.key), record.standing.origin, caller.permissions, caller.skill or caller.name

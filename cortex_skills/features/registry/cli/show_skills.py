@@ -7,8 +7,8 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from cortex_skills.errors import CortexError
 if TYPE_CHECKING:
     from cortex_skills.features.registry.registry import SkillRegistry
     from cortex_skills.features.registry.skill_finder import Among
-    from cortex_skills.features.registry.skill_record import SkillKey, SkillRecord, SkillVersion
+    from cortex_skills.features.registry.skill_record import SkillKey, SkillVersion
 
 _STATES = ("candidate", "verified", "released", "degraded", "deprecated", "archived")
 _ORIGINS = ("builtin", "human", "learned")
@@ -44,9 +44,16 @@ def key(registry: SkillRegistry, name: str) -> SkillKey:
 @click.pass_obj
 def list_(common: Common, state: str | None, origin: str | None) -> None:
     """List the registered skills: those in use, or those in a state, such as `--state deprecated`."""
-    from cortex_skills.features.registry.lifecycle import is_listed
+    from cortex_skills.features.registry.skill_reads import listed
+    from cortex_skills.features.registry.views import record_view
 
-    _list(common, lambda record: is_listed(record.standing, state) and origin in (None, record.standing.origin))
+    now = datetime.now(UTC)
+    with common.plugin(reads=True) as plugin:
+        level = plugin.registry.levels()
+        records = listed(partial(plugin.operate, door="command"), lifecycle=state, origin=origin)
+        found = [record_view(plugin.registry, record, now, level=level) for record in records]
+    found.sort(key=lambda view: (view["namespace"], view["name"]))
+    _show(common, found)
 
 
 @click.command(cls=Command)
@@ -56,40 +63,29 @@ def list_(common: Common, state: str | None, origin: str | None) -> None:
 @click.pass_obj
 def find(common: Common, words: tuple[str, ...], limit: int, everything: bool) -> None:
     """Find skills by words of their names and descriptions, and by meaning if `finder.embedder` is set."""
+    from cortex_skills.features.registry.skill_reads import find_skills
     from cortex_skills.features.registry.views import record_view
 
     now = datetime.now(UTC)
     with common.plugin(reads=True) as plugin:
         registry, level = plugin.registry, plugin.registry.levels()
         among: Among = "all" if everything else "reliable"
-        found = plugin.skill_finder.find(" ".join(words), limit, among=among, timeout_s=_INDEX_S)
+        find = partial(plugin.operate, find_skills, door="command", timeout_s=_INDEX_S)
+        found = find(query=" ".join(words), limit=limit, among=among)
         views = [record_view(registry, each.record, now, level=level) | each.to_json() for each in found.skills]
-    _show(common, views, "no skill matches")
+    _show(common, views)
     if found.problem:
         common.out.note(str(found.problem))
 
 
-def _list(common: Common, accepts: Callable[[SkillRecord], bool]) -> None:
-    from cortex_skills.features.registry.views import record_view
-
-    now = datetime.now(UTC)
-    with common.plugin(reads=True) as plugin:
-        registry = plugin.registry
-        level = registry.levels()
-        records = list(registry.all_records())
-        found = [record_view(registry, record, now, level=level) for record in filter(accepts, records)]
-    found.sort(key=lambda view: (view["namespace"], view["name"]))
-    _show(common, found, "no skill is registered" if not records else "no skill matches")
-
-
-def _show(common: Common, found: list[dict[str, Any]], nothing: str) -> None:
+def _show(common: Common, found: list[dict[str, Any]]) -> None:
     def show() -> None:
         rows = [_row(view) for view in found]
         common.out.table(("skill", "version", "state", "origin", "tier", "successes", "description"), rows)
 
     common.out.answer(found, show)
     if not found and not common.out.as_json:
-        common.out.note(nothing)
+        common.out.note("no skill matches")
 
 
 def _row(view: dict[str, Any]) -> tuple[str, ...]:
@@ -112,22 +108,21 @@ def _row(view: dict[str, Any]) -> tuple[str, ...]:
 def show(common: Common, name: str, number: int | None) -> None:
     """Show a skill: its standing, its counters, its document; all of it is verified."""
     from cortex_skills.features.registry.measured_gain import gain_of
+    from cortex_skills.features.registry.skill_reads import show_skill
     from cortex_skills.features.registry.views import ATTEST_WORDS, document_view, record_view, version_view
 
     with common.plugin(reads=True) as plugin:
-        registry = plugin.registry
-        record = registry.record(key(registry, name))
-        version = registry.version(record.version_id) if number is None else _numbered(registry, record.key, number)
-        document = registry.document(version)
-        level = registry.levels()
+        registry, level = plugin.registry, plugin.registry.levels()
+        found = plugin.operate(show_skill, door="command", skill=name, number=number)
+        record = found.record
         similar = len(plugin.skill_finder.similar(record, timeout_s=_INDEX_S))
         view = record_view(registry, record, datetime.now(UTC), similar=similar, level=level)
         gain = gain_of(registry, record) if record.standing.origin == "learned" else None
         answer = {
             **view,
             "gain": None if gain is None else gain.to_json(),
-            "shown": version_view(version, level),
-            "document": document_view(document),
+            "shown": version_view(found.version, level),
+            "document": document_view(found.document),
         }
 
     def lines() -> None:
@@ -173,12 +168,11 @@ def show(common: Common, name: str, number: int | None) -> None:
 @click.pass_obj
 def history(common: Common, name: str) -> None:
     """List the versions of a skill."""
+    from cortex_skills.features.registry import skill_reads
     from cortex_skills.features.registry.views import ATTEST_WORDS, version_view
 
     with common.plugin(reads=True) as plugin:
-        registry = plugin.registry
-        level = registry.levels()
-        versions = registry.versions(registry.record(key(registry, name)).key)
+        level, versions = plugin.registry.levels(), plugin.operate(skill_reads.history, door="command", skill=name)
         found = [version_view(version, level) for version in versions]
     rows = [(str(v["version"]), v["created"], ATTEST_WORDS[v["attest"]], v["digest"][:16], v["id"]) for v in found]
     common.out.answer(found, lambda: common.out.table(("version", "created", "signature", "digest", "id"), rows))
@@ -191,13 +185,10 @@ def history(common: Common, name: str) -> None:
 @click.pass_obj
 def diff(common: Common, name: str, old: int, new: int) -> None:
     """Show the difference between two versions of a skill."""
-    from cortex_skills.features.registry.views import differences
+    from cortex_skills.features.registry.skill_reads import compare
 
     with common.plugin(reads=True) as plugin:
-        registry = plugin.registry
-        skill = registry.record(key(registry, name)).key
-        documents = [registry.document(_numbered(registry, skill, number)) for number in (old, new)]
-    lines = differences(*documents)
+        lines = plugin.operate(compare, door="command", skill=name, old=old, new=new)
     common.out.answer({"lines": lines}, lambda: common.out.text("\n".join(lines)) if lines else None)
 
 
@@ -228,8 +219,10 @@ def export(common: Common, name: str, target: Path, number: int | None) -> None:
 @click.pass_obj
 def list_events(common: Common, since: int) -> None:
     """List the events of the registry."""
+    from cortex_skills.features.registry import skill_reads
+
     with common.plugin(reads=True) as plugin:
-        found = [event.to_json() for event in plugin.registry.log.events(since)]
+        found = plugin.operate(skill_reads.list_events, door="command", since=since)
     rows = [(str(e["sequence"]), e["time"], e["kind"], e["details"].get("name", ""), e["actor"]) for e in found]
     common.out.answer(found, lambda: common.out.table(("number", "time", "event", "skill", "by"), rows))
 
@@ -239,9 +232,12 @@ def list_events(common: Common, since: int) -> None:
 @click.pass_context
 def verify_events(ctx: click.Context, since: int) -> None:
     """Verify the chain of events; the exit status is 1 when one was changed, removed, inserted or forged."""
+    from cortex_skills.features.registry import skill_reads
+
     common: Common = ctx.obj
     with common.plugin(reads=True) as plugin:
-        count, fault = plugin.registry.log.count(), plugin.registry.verify_events(since)
+        chain = plugin.operate(skill_reads.verify_events, door="command", since=since)
+    count, fault = chain.events, chain.fault
     if fault is None:
         answer: dict[str, Any] = {"whole": True, "events": count}
         text = f"the chain of {count} events is whole" + (f" from {since} on" if since > 1 else "")

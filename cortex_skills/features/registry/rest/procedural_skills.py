@@ -8,7 +8,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -17,16 +16,15 @@ from cortex_skills.doors.rest.model_types import NamespaceQuery
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
+from cortex_skills.features.registry import skill_reads as reads
 from cortex_skills.features.registry.document import SkillDocument, Step
-from cortex_skills.features.registry.lifecycle import is_listed
-from cortex_skills.features.registry.parts import finder_in
 from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.rest import registry_models as models
 from cortex_skills.features.registry.rest.registered_skills import exported, registry_of, skill_view
-from cortex_skills.features.registry.skill_finder import Among, SkillFinder
+from cortex_skills.features.registry.skill_finder import Among
 from cortex_skills.features.registry.skill_record import SkillKey, SkillRecord
 from cortex_skills.features.registry.sources import synchronise_configured
-from cortex_skills.features.registry.views import document_view, health_view, key_of
+from cortex_skills.features.registry.views import document_view, key_of
 
 _LIMIT = 50
 _REASON = "deprecated over the API"
@@ -55,13 +53,8 @@ def list_procedural_skills(call: ApiCall) -> ApiAnswer:
     registry, query = registry_of(call), call.query
     origin = {"llm": "learned"}.get(query.get("origin", ""), query.get("origin"))
     level = registry.levels()
-    found: list[dict[str, Any]] = []
-    for record in registry.all_records():
-        if origin in (None, record.standing.origin) and is_listed(record.standing, query.get("lifecycle")):
-            found.append(skill_view(registry, record, level))
-            if len(found) == query.get("limit", _LIMIT):
-                break
-    return ApiAnswer(200, found)
+    records = reads.listed(call.operate, query.get("limit", _LIMIT), origin=origin, lifecycle=query.get("lifecycle"))
+    return ApiAnswer(200, [skill_view(registry, record, level) for record in records])
 
 
 @OPERATIONS.add(
@@ -79,7 +72,7 @@ def find_skills(call: ApiCall) -> ApiAnswer:
     """
     registry, query = registry_of(call), call.query
     among: Among = "candidates" if query.get("candidates") else "reliable"
-    found = _finder(call).find(query["query"], query.get("limit", 10), among=among)
+    found = call.operate(reads.find_skills, query=query["query"], limit=query.get("limit", 10), among=among)
     level = registry.levels()
     skills = [skill_view(registry, each.record, level) | {"found": each.to_json()} for each in found.skills]
     return ApiAnswer(200, {"skills": skills, "problem": str(found.problem) if found.problem else None})
@@ -88,25 +81,19 @@ def find_skills(call: ApiCall) -> ApiAnswer:
 @OPERATIONS.add("GET", "/api/skills/stats", {200: models.SkillStats}, query=NamespaceQuery, pool="slow")
 def get_skill_stats(call: ApiCall) -> ApiAnswer:
     """Count the skills."""
-    records, now = list(registry_of(call).all_records()), datetime.now(UTC)
-    count = {origin: sum(r.standing.origin == origin for r in records) for origin in ("human", "learned", "builtin")}
-    gone = sum(record.standing.lifecycle in ("deprecated", "archived") for record in records)
-
-    def mean(values: list[float]) -> float:
-        return round(sum(values) / len(values), 4) if values else 0.0
-
+    found = call.operate(reads.get_figures)
     return ApiAnswer(
         200,
         {
-            "total": len(records),
-            "human": count["human"],
-            "llm": count["learned"],
-            "builtin": count["builtin"],
-            "activeSkills": len(records) - gone,
-            "deprecatedSkills": gone,
-            "avgSuccessRate": mean([record.quality.success_rate for record in records]),
-            "avgUtilityScore": mean([record.quality.utility for record in records]),
-            "avgFreshness": mean([record.quality.freshness(now) for record in records]),
+            "total": found.total,
+            "human": found.by_origin["human"],
+            "llm": found.by_origin["learned"],
+            "builtin": found.by_origin["builtin"],
+            "activeSkills": found.total - found.out_of_use,
+            "deprecatedSkills": found.out_of_use,
+            "avgSuccessRate": found.success_rate,
+            "avgUtilityScore": found.utility,
+            "avgFreshness": found.freshness,
         },
     )
 
@@ -121,11 +108,12 @@ def get_skill_stats(call: ApiCall) -> ApiAnswer:
 )
 def get_skill_detail(call: ApiCall) -> ApiAnswer:
     """Return a skill with its document, verified."""
-    registry, record = _named(call, call.query["name"])
-    document = document_view(registry.document(registry.version(record.version_id)))
+    name = _named_in_query(call)
+    found = call.operate(reads.show_skill, skill=name)
+    document = document_view(found.document)
     kept = {name: document[name] for name in ("license", "compatibility", "allowedTools", "steps", "resources")}
-    kept |= {"content": document["body"], "health": _health(call, record)}
-    return ApiAnswer(200, {**skill_view(registry, record), **kept})
+    kept |= {"content": document["body"], "health": call.operate(reads.get_health, skill=name)}
+    return ApiAnswer(200, {**skill_view(registry_of(call), found.record), **kept})
 
 
 @OPERATIONS.add(
@@ -311,10 +299,9 @@ def export_skill(call: ApiCall) -> ApiAnswer:
 )
 def get_skill_dependencies(call: ApiCall) -> ApiAnswer:
     """Return the skills that a skill needs, and those that need it."""
-    registry, record = _named(call, call.query["name"])
-    needs, needed = registry.dependencies(record.key), registry.dependents(record.key)
-    edges = {"dependents": list(map(str, needed)), "dependencies": list(map(str, needs))}
-    return ApiAnswer(200, {"name": str(record.key), **edges})
+    found = call.operate(reads.get_dependencies, skill=_named_in_query(call))
+    edges = {"dependents": list(map(str, found.needed_by)), "dependencies": list(map(str, found.needs))}
+    return ApiAnswer(200, {"name": str(found.skill), **edges})
 
 
 @OPERATIONS.add(
@@ -322,8 +309,9 @@ def get_skill_dependencies(call: ApiCall) -> ApiAnswer:
 )
 def get_skill_health(call: ApiCall) -> ApiAnswer:
     """Return the health of a skill; maintenance is `POST /api/skills/maintain`."""
-    _, record = _named(call, call.query["name"])
-    return ApiAnswer(200, {"name": str(record.key), **_health(call, record)})
+    name = _named_in_query(call)
+    health = call.operate(reads.get_health, skill=name)
+    return ApiAnswer(200, {"name": name, **health})
 
 
 @OPERATIONS.add(
@@ -343,14 +331,6 @@ def maintain_skills(call: ApiCall) -> ApiAnswer:
     return ApiAnswer(200, {"changed": [skill_view(registry, record, level) for record in changed]})
 
 
-def _finder(call: ApiCall) -> SkillFinder:
-    return call.part(finder_in)
-
-
-def _health(call: ApiCall, record: SkillRecord) -> dict[str, float]:
-    return health_view(record.evidence, len(_finder(call).similar(record)), datetime.now(UTC))
-
-
 def _key(registry: SkillRegistry, name: str) -> SkillKey:
     try:
         return key_of(name, registry.terms.names.namespace)
@@ -361,6 +341,11 @@ def _key(registry: SkillRegistry, name: str) -> SkillKey:
 def _named_by(call: ApiCall, member: str) -> str:
     """The whole name of the skill that a member of the body names."""
     return str(_key(registry_of(call), call.body[member]))
+
+
+def _named_in_query(call: ApiCall) -> str:
+    """The whole name of the skill that the query string names."""
+    return str(_key(registry_of(call), call.query["name"]))
 
 
 def _named(call: ApiCall, name: str) -> tuple[SkillRegistry, SkillRecord]:

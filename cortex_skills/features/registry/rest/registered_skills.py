@@ -18,13 +18,11 @@ from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.rest.model_types import NamespaceQuery, SkillVersionId
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.doors.rest.schemas import check
-from cortex_skills.features.finder.words import without_accents
 from cortex_skills.features.registry import skill_changes as changes
+from cortex_skills.features.registry import skill_reads as reads
 from cortex_skills.features.registry.content import front_matter
-from cortex_skills.features.registry.document import SkillDocument
 from cortex_skills.features.registry.folders import SkillFolder, read_skill_folder
 from cortex_skills.features.registry.jails import import_folder
-from cortex_skills.features.registry.lifecycle import is_listed
 from cortex_skills.features.registry.parts import registry_in
 from cortex_skills.features.registry.reading import attest_level
 from cortex_skills.features.registry.registry import SkillRegistry
@@ -33,7 +31,6 @@ from cortex_skills.features.registry.skill_md import read_skill_md
 from cortex_skills.features.registry.skill_record import SkillRecord, SkillVersion
 from cortex_skills.features.registry.views import document_view, record_view, version_view
 
-_PAGE = 100
 _UNKNOWN = ("skill_not_found",)
 _UNSOUND = ("graph_corrupt", "signature_invalid")
 
@@ -126,18 +123,11 @@ def list_registered_skills(call: ApiCall) -> ApiAnswer:
     Deprecated and archived skills are listed when their state is asked for.
     """
     registry, query = registry_of(call), call.query
-    records, cursor = registry.records(query.get("cursor"), query.get("limit", _PAGE))
+    given = {name: query[name] for name in ("filter", "lifecycle", "limit", "cursor") if name in query}
+    page = call.operate(reads.list_skills, skill_namespace=query.get("skillNamespace"), **given)
     level = registry.levels()
-    words = without_accents(query.get("filter", "")).split()
-    found = [
-        view
-        for record in records
-        if query.get("skillNamespace") in (None, record.key.namespace)
-        if is_listed(record.standing, query.get("lifecycle"))
-        if (view := skill_view(registry, record, level))
-        if all(word in without_accents(f"{view['name']} {view['description']}") for word in words)
-    ]
-    return ApiAnswer(200, {"skills": found, "count": len(found), "nextCursor": cursor})
+    found = [skill_view(registry, record, level) for record in page.records]
+    return ApiAnswer(200, {"skills": found, "count": len(found), "nextCursor": page.cursor})
 
 
 @OPERATIONS.add(
@@ -149,10 +139,10 @@ def list_registered_skills(call: ApiCall) -> ApiAnswer:
 )
 def get_skill_version(call: ApiCall) -> ApiAnswer:
     """Return a version of a skill with its document; earlier versions too."""
-    registry, version = version_of(call)
-    view = document_view(registry.document(version))
+    found = call.operate(reads.read_version, version=check(SkillVersionId, call.path["id"]))
+    view = document_view(found.document)
     view |= {"allowed_tools": view.pop("allowedTools"), "trigger_pattern": view.pop("triggerPattern")}
-    return ApiAnswer(200, {**version_view(version, registry.levels()), **view})
+    return ApiAnswer(200, {**version_view(found.version, registry_of(call).levels()), **view})
 
 
 @OPERATIONS.add(
@@ -164,17 +154,16 @@ def get_skill_version(call: ApiCall) -> ApiAnswer:
 )
 def get_skill_resource(call: ApiCall) -> ApiAnswer:
     """Return a file of a version of a skill."""
-    registry, version = version_of(call)
-    document: SkillDocument = registry.document(version)
-    for file in document.resources:
-        if file.path == call.query["path"]:
-            try:
-                encoding, content = "utf-8", file.data.decode()
-            except UnicodeDecodeError:
-                encoding, content = "base64", b64encode(file.data).decode()
-            about = {"path": file.path, "kind": file.kind, "size": len(file.data), "sha256": file.sha256}
-            return ApiAnswer(200, {"skill_id": version.id, **about, "encoding": encoding, "content": content})
-    raise HttpError("not_found", "the skill has no file at this path", hint="`resources` of the version lists them")
+    version = check(SkillVersionId, call.path["id"])
+    file = call.operate(reads.read_file, version=version, path=call.query["path"])
+    if file is None:
+        raise HttpError("not_found", "the skill has no file at this path", hint="`resources` of the version lists them")
+    try:
+        encoding, content = "utf-8", file.data.decode()
+    except UnicodeDecodeError:
+        encoding, content = "base64", b64encode(file.data).decode()
+    about = {"path": file.path, "kind": file.kind, "size": len(file.data), "sha256": file.sha256}
+    return ApiAnswer(200, {"skill_id": version, **about, "encoding": encoding, "content": content})
 
 
 @OPERATIONS.add(

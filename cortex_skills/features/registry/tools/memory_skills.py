@@ -13,18 +13,19 @@ Rules kept here:
 from __future__ import annotations
 
 import base64
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from cortex_skills.enrichment.text_lines import clean_lines
 from cortex_skills.errors import CortexError
-from cortex_skills.features.finder.words import without_accents
 from cortex_skills.features.registry import skill_changes as changes
+from cortex_skills.features.registry import skill_reads as reads
 from cortex_skills.features.registry.available import described, shown_record
 from cortex_skills.features.registry.folders import SkillFolder, read_skill_folder
 from cortex_skills.features.registry.inline import FIELDS, inline_document
 from cortex_skills.features.registry.jails import import_folder
-from cortex_skills.features.registry.lifecycle import STATES, is_listed
+from cortex_skills.features.registry.lifecycle import STATES
 from cortex_skills.features.registry.model_text import ORDINARY, is_trusted
 from cortex_skills.features.registry.parts import registry_in
 from cortex_skills.features.registry.skill_record import SkillRecord, SkillVersion
@@ -41,7 +42,6 @@ from cortex_skills.safe_io.schemas import did_you_mean, shown
 from cortex_skills.tools.answer_sizes import LONGEST_PAGE
 from cortex_skills.tools.base import Call, Outcome, Tool
 
-_MAX_SCANNED = 5_000  # records that a page looks at
 _AT_ONCE = 10  # records that are read before the size of a page is looked at
 _MAX_TEXT = 1 << 15  # characters of a file that a model reads at once
 SKILL_ID: dict[str, Any] = {
@@ -106,25 +106,18 @@ def _list(call: Call) -> Outcome:
     given = call.arguments
     registry, policy = call.host.part(registry_in), call.host.cleaning
     limit, cursor = given.get("limit", 20), given.get("cursor")
-    words = without_accents(given.get("filter", "")).split()
+    wanted = {name: given[name] for name in ("filter", "lifecycle") if name in given}
+    list_page = partial(operate, call, reads.list_skills, skill_namespace=given.get("namespace"), **wanted)
     lines: list[str] = []
     views: list[dict[str, Any]] = []
-    scanned = size = 0
-    while len(views) < limit and scanned < _MAX_SCANNED and size < LONGEST_PAGE // 3:
-        count = min(limit - len(views), _AT_ONCE)
-        records, cursor = registry.records(cursor, count)
-        scanned += count
-        for record in records:
-            if given.get("namespace", record.key.namespace) != record.key.namespace:
-                continue
-            if not is_listed(record.standing, given.get("lifecycle")):
-                continue
-            view = shown_record(registry, record, policy)
-            text = without_accents(f"{view['name']} {view['description']}")
-            if all(word in text for word in words):
-                views.append(view)
-                lines.append(f"{described(registry, record, policy)} ({record.standing.lifecycle})")
-                size += len(json_text(view).encode()) + len(lines[-1].encode())
+    size = 0
+    while len(views) < limit and size < LONGEST_PAGE // 3:
+        page = list_page(cursor=cursor, limit=min(limit - len(views), _AT_ONCE))
+        cursor = page.cursor
+        for record in page.records:
+            views.append(shown_record(registry, record, policy))
+            lines.append(f"{described(registry, record, policy)} ({record.standing.lifecycle})")
+            size += len(json_text(views[-1]).encode()) + len(lines[-1].encode())
         if cursor is None:
             break
     if cursor is not None:

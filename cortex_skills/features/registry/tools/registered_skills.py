@@ -13,17 +13,19 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from itertools import islice
+from functools import partial
 from typing import Any
 
 from cortex_graph import GraphError
 from cortex_skills.enrichment.policy import Policy
 from cortex_skills.errors import CortexError
+from cortex_skills.features.registry import skill_changes as changes
+from cortex_skills.features.registry import skill_reads as reads
 from cortex_skills.features.registry.available import described, shown_record
 from cortex_skills.features.registry.document import SkillDocument
-from cortex_skills.features.registry.lifecycle import ORIGINS, STATES, is_listed
+from cortex_skills.features.registry.lifecycle import ORIGINS, STATES
 from cortex_skills.features.registry.model_text import document_for_model, is_trusted
-from cortex_skills.features.registry.parts import calls_in, finder_in, loaded_in, registry_in
+from cortex_skills.features.registry.parts import calls_in, loaded_in, registry_in
 from cortex_skills.features.registry.reflections import check_memories
 from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.session_calls import session_id
@@ -190,24 +192,17 @@ def _read(call: Call) -> Outcome:
         text, details = shown_skill(call, record)
         _counted(call, record, details["tokens"])
         return Outcome(text, {"skills": [details], "truncated": False})
-    registry = call.host.part(registry_in)
-    limit = given.get("limit", 20)
-    found = (
-        record
-        for record in registry.all_records()
-        if given.get("origin") in (None, record.standing.origin) and is_listed(record.standing, given.get("lifecycle"))
-    )
-    records = list(islice(found, limit + 1))
-    return _listed(call, registry, records[:limit], truncated=len(records) > limit)
+    limit, wanted = given.get("limit", 20), {name: given.get(name) for name in ("origin", "lifecycle")}
+    records = list(reads.listed(partial(operate, call), limit + 1, **wanted))
+    return _listed(call, call.host.part(registry_in), records[:limit], truncated=len(records) > limit)
 
 
 def _find(call: Call) -> Outcome:
-    registry = call.host.part(registry_in)
-    finder, query, limit = call.host.part(finder_in), call.arguments["query"], call.arguments.get("limit", 5)
+    find = partial(operate, call, reads.find_skills, query=call.arguments["query"])
     candidates = call.arguments.get("candidates", False)
-    found = finder.find(query, limit, among="candidates" if candidates else "reliable")
-    outcome = _listed(call, registry, [each.record for each in found.skills], truncated=False)
-    if not found.skills and not candidates and finder.find(query, 1, among="candidates").skills:
+    found = find(limit=call.arguments.get("limit", 5), among="candidates" if candidates else "reliable")
+    outcome = _listed(call, call.host.part(registry_in), [each.record for each in found.skills], truncated=False)
+    if not found.skills and not candidates and find(limit=1, among="candidates").skills:
         text = "No reliable skill matches. Candidates do, which have not proved themselves yet: candidates true."
         outcome = replace(outcome, text=text)
     for view, each in zip(outcome.details["skills"], found.skills, strict=True):
@@ -244,13 +239,12 @@ def _session_id(call: Call) -> str:
 
 
 def _feedback(call: Call) -> Outcome:
-    record = named_record(call, call.arguments["name"])
     success = call.arguments["success"]
     note = whole_characters(call.arguments.get("note", ""))
-    new, problem = call.host.part(registry_in).report(
-        record.key, success=success, actor=call.agent, reporter=call.caller, session=_session_id(call), note=note
+    record, problem = operate(
+        call, changes.report, skill=call.arguments["name"], success=success, session=_session_id(call), note=note
     )
-    quality = new.quality
+    quality = record.quality
     working = len(quality.reported_working)
     lines = [
         f"Not counted: {problem}." if problem else "Recorded; it replaces an earlier report of yours.",
@@ -264,8 +258,8 @@ def _feedback(call: Call) -> Outcome:
         "reports": reports_view(quality),
         "invocations": quality.invocations,
         "successes": quality.successes,
-        "trustTier": new.standing.trust_tier,
-        "lifecycle": new.standing.lifecycle,
+        "trustTier": record.standing.trust_tier,
+        "lifecycle": record.standing.lifecycle,
     }
     return Outcome(text, details)
 
