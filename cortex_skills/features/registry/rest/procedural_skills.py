@@ -9,7 +9,6 @@ Rules kept here:
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from cortex_skills.doors.http.bodies import invalid
 from cortex_skills.doors.rest.model_types import NamespaceQuery
@@ -17,7 +16,8 @@ from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry import skill_reads as reads
-from cortex_skills.features.registry.document import SkillDocument, Step
+from cortex_skills.features.registry.dialects import prism
+from cortex_skills.features.registry.document import SkillDocument
 from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.rest import registry_models as models
 from cortex_skills.features.registry.rest.registered_skills import exported, registry_of, skill_view
@@ -31,15 +31,6 @@ _REASON = "deprecated over the API"
 _UNKNOWN = ("skill_not_found",)
 _CHANGES = ("skill_not_found", "graph_busy")
 _STATES = ("state_conflict",)
-_FIELDS = {
-    "description": "description",
-    "triggerPattern": "trigger_pattern",
-    "content": "body",
-    "metadata": "metadata",
-    "license": "license",
-    "compatibility": "compatibility",
-}
-_LISTS = {"allowedTools": "allowed_tools", "dependsOn": "depends_on", "conflictsWith": "conflicts_with"}
 
 OPERATIONS = Operations()
 
@@ -51,7 +42,7 @@ def list_procedural_skills(call: ApiCall) -> ApiAnswer:
     Deprecated and archived skills are listed when their state is asked for.
     """
     registry, query = registry_of(call), call.query
-    origin = {"llm": "learned"}.get(query.get("origin", ""), query.get("origin"))
+    origin = prism.ORIGINS.get(query.get("origin", ""), query.get("origin"))
     level = registry.levels()
     records = reads.listed(call.operate, query.get("limit", _LIMIT), origin=origin, lifecycle=query.get("lifecycle"))
     return ApiAnswer(200, [skill_view(registry, record, level) for record in records])
@@ -81,21 +72,7 @@ def find_skills(call: ApiCall) -> ApiAnswer:
 @OPERATIONS.add("GET", "/api/skills/stats", {200: models.SkillStats}, query=NamespaceQuery, pool="slow")
 def get_skill_stats(call: ApiCall) -> ApiAnswer:
     """Count the skills."""
-    found = call.operate(reads.get_figures)
-    return ApiAnswer(
-        200,
-        {
-            "total": found.total,
-            "human": found.by_origin["human"],
-            "llm": found.by_origin["learned"],
-            "builtin": found.by_origin["builtin"],
-            "activeSkills": found.total - found.out_of_use,
-            "deprecatedSkills": found.out_of_use,
-            "avgSuccessRate": found.success_rate,
-            "avgUtilityScore": found.utility,
-            "avgFreshness": found.freshness,
-        },
-    )
+    return ApiAnswer(200, prism.figures(call.operate(reads.get_figures)))
 
 
 @OPERATIONS.add(
@@ -139,17 +116,11 @@ def store_skill(call: ApiCall) -> ApiAnswer:
     A version that was registered meanwhile is not overwritten (409).
     """
     registry, body = registry_of(call), call.body
-    fields: dict[str, Any] = {_FIELDS[name]: value for name, value in body.items() if name in _FIELDS}
-    fields |= {_LISTS[name]: tuple(value) for name, value in body.items() if name in _LISTS}
-    if "steps" in body:
-        steps = (Step(each["action"], each.get("tool"), each.get("description", "")) for each in body["steps"])
-        fields["steps"] = tuple(steps)
+    fields = prism.document_fields(body)
     key = SkillKey(registry.terms.names.namespace, body["name"])
     record = registry.find(key)
     if record is None:
-        text = fields.get("description") or fields.get("body", "")
-        first = next((line.strip("# ").strip() for line in text.splitlines() if line.strip("# ").strip()), "")
-        fields["description"] = fields.get("description") or first[:1024] or key.name
+        fields["description"] = prism.first_description(fields, key.name)
         document = SkillDocument.checked(namespace=key.namespace, name=key.name, **fields)
     else:
         document = registry.document(registry.version(record.version_id)).changed(**fields)
@@ -300,8 +271,7 @@ def export_skill(call: ApiCall) -> ApiAnswer:
 def get_skill_dependencies(call: ApiCall) -> ApiAnswer:
     """Return the skills that a skill needs, and those that need it."""
     found = call.operate(reads.get_dependencies, skill=_named_in_query(call))
-    edges = {"dependents": list(map(str, found.needed_by)), "dependencies": list(map(str, found.needs))}
-    return ApiAnswer(200, {"name": str(found.skill), **edges})
+    return ApiAnswer(200, prism.dependencies(found))
 
 
 @OPERATIONS.add(

@@ -9,7 +9,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-from base64 import b64encode
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,15 +20,15 @@ from cortex_skills.doors.rest.schemas import check
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry import skill_reads as reads
 from cortex_skills.features.registry.content import front_matter
+from cortex_skills.features.registry.dialects import ai_memory
 from cortex_skills.features.registry.folders import SkillFolder, read_skill_folder
 from cortex_skills.features.registry.jails import import_folder
 from cortex_skills.features.registry.parts import registry_in
-from cortex_skills.features.registry.reading import attest_level
 from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.rest import registry_models as models
 from cortex_skills.features.registry.skill_md import read_skill_md
 from cortex_skills.features.registry.skill_record import SkillRecord, SkillVersion
-from cortex_skills.features.registry.views import document_view, record_view, version_view
+from cortex_skills.features.registry.views import record_view
 
 _UNKNOWN = ("skill_not_found",)
 _UNSOUND = ("graph_corrupt", "signature_invalid")
@@ -84,24 +83,7 @@ def register_skill(call: ApiCall) -> ApiAnswer:
         expected_version=call.body.get("expected_version"),
         signature=read.signature,
     )
-    version = done.version
-    return ApiAnswer(
-        200,
-        {
-            "registered": True,
-            "created": done.created,
-            "id": version.id,
-            "namespace": version.key.namespace,
-            "name": version.key.name,
-            "version": version.number,
-            "digest": version.digest,
-            "compat_digest": version.compat_digest,
-            "signed": bool(version.signature),
-            "attest": attest_level(version, registry.levels()),
-            "superseded_id": version.previous,
-            "warnings": list(read.warnings),
-        },
-    )
+    return ApiAnswer(200, ai_memory.registered(done, registry.levels(), read.warnings))
 
 
 def _read(call: ApiCall, registry: SkillRegistry) -> SkillFolder:
@@ -140,9 +122,7 @@ def list_registered_skills(call: ApiCall) -> ApiAnswer:
 def get_skill_version(call: ApiCall) -> ApiAnswer:
     """Return a version of a skill with its document; earlier versions too."""
     found = call.operate(reads.read_version, version=check(SkillVersionId, call.path["id"]))
-    view = document_view(found.document)
-    view |= {"allowed_tools": view.pop("allowedTools"), "trigger_pattern": view.pop("triggerPattern")}
-    return ApiAnswer(200, {**version_view(found.version, registry_of(call).levels()), **view})
+    return ApiAnswer(200, ai_memory.version_detail(found, registry_of(call).levels()))
 
 
 @OPERATIONS.add(
@@ -158,12 +138,7 @@ def get_skill_resource(call: ApiCall) -> ApiAnswer:
     file = call.operate(reads.read_file, version=version, path=call.query["path"])
     if file is None:
         raise HttpError("not_found", "the skill has no file at this path", hint="`resources` of the version lists them")
-    try:
-        encoding, content = "utf-8", file.data.decode()
-    except UnicodeDecodeError:
-        encoding, content = "base64", b64encode(file.data).decode()
-    about = {"path": file.path, "kind": file.kind, "size": len(file.data), "sha256": file.sha256}
-    return ApiAnswer(200, {"skill_id": version, **about, "encoding": encoding, "content": content})
+    return ApiAnswer(200, ai_memory.resource(version, file))
 
 
 @OPERATIONS.add(

@@ -1,0 +1,106 @@
+"""The names of CortexPrism, a procedural memory: `/api/skills`. A pure mapping.
+
+Rules kept here:
+- each member that the original has is mapped, or named with the reason why it is not kept;
+- an origin of the original is accepted beside the registry's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cortex_skills.features.registry.document import Step
+from cortex_skills.features.registry.skill_reads import MeanFigures, SkillDependencies
+
+ORIGINS = {"llm": "learned"}
+"""The original's origins that the registry has another word for."""
+
+DOCUMENT = {
+    "description": "description",
+    "triggerPattern": "trigger_pattern",
+    "content": "body",
+    "metadata": "metadata",
+    "license": "license",
+    "compatibility": "compatibility",
+    "allowedTools": "allowed_tools",
+    "dependsOn": "depends_on",
+    "conflictsWith": "conflicts_with",
+    "steps": "steps",
+}
+"""The members of a skill that is stored, and the attributes of a document."""
+
+ARGUMENTS = {"name": "skill", "expectedVersion": "expected_version"}
+"""The other members, and the arguments of `registry.register`."""
+
+STEP = {"action": "action", "tool": "tool", "description": "details"}
+STEP_NOT_KEPT = {"step": "the order of the list counts", "params": "a step has no parameters"}
+
+SKILL = {
+    "id": "id",
+    "name": "name",
+    "description": "description",
+    "trigger_pattern": "trigger_pattern",
+    "content": "content",
+    "steps": "steps",
+    "metadata": "metadata",
+    "origin": "origin",
+    "lifecycle": "lifecycle",
+    "trust_tier": "trustTier",
+    "success_rate": "quality.successRate",
+    "invocation_count": "quality.invocations",
+    "utility_score": "quality.utility",
+    "freshness": "quality.freshness",
+    "token_cost": "quality.tokenCost",
+    "version": "current.version",
+    "created_at": "created",
+    "last_used_at": "quality.lastUsedAt",
+    "source_session": "current.learnedIn",
+    "parent_skill_id": "derivedFrom",
+    "depends_on": "dependsOn",
+    "conflicts_with": "conflictsWith",
+    "deprecated_reason": "reason",
+}
+"""The members of a skill of the original, and where an answer has them."""
+
+SKILL_NOT_KEPT = {
+    "last_validated_at": "a document is verified at each read, and no time of it is kept",
+    "embedding_model": "vectors are no part of a skill: the configuration names the model for all",
+}
+
+
+def document_fields(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of a document that a body gives."""
+    fields = {DOCUMENT[name]: value for name, value in body.items() if name in DOCUMENT}
+    if "steps" in fields:
+        steps = ({STEP[name]: value for name, value in each.items() if name in STEP} for each in fields["steps"])
+        fields["steps"] = tuple(Step(**step) for step in steps)
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+
+
+def first_description(fields: Mapping[str, Any], name: str) -> str:
+    """The description of a new skill: the one that is given, or the first line of its content, or its name."""
+    text = fields.get("description") or fields.get("body", "")
+    first = next((line.strip("# ").strip() for line in text.splitlines() if line.strip("# ").strip()), "")
+    return fields.get("description") or first[:1024] or name
+
+
+def figures(found: MeanFigures) -> dict[str, Any]:
+    """The numbers of the skills."""
+    return {
+        "total": found.total,
+        "human": found.by_origin["human"],
+        "llm": found.by_origin["learned"],
+        "builtin": found.by_origin["builtin"],
+        "activeSkills": found.total - found.out_of_use,
+        "deprecatedSkills": found.out_of_use,
+        "avgSuccessRate": found.success_rate,
+        "avgUtilityScore": found.utility,
+        "avgFreshness": found.freshness,
+    }
+
+
+def dependencies(found: SkillDependencies) -> dict[str, Any]:
+    """The skills that a skill needs, and those that need it."""
+    edges = {"dependents": list(map(str, found.needed_by)), "dependencies": list(map(str, found.needs))}
+    return {"name": str(found.skill), **edges}

@@ -1,0 +1,105 @@
+"""Each member of the other systems is mapped, or named as not kept; the answers have what the mappings state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from cortex_skills import Plugin
+from cortex_skills.features.registry.dialects import ai_memory, prism
+from cortex_skills.features.registry.document import SkillDocument, Step
+from cortex_skills.features.registry.lifecycle import ORIGINS
+from cortex_skills.features.registry.rest import registry_models as models
+from cortex_skills.features.registry.skill_changes import RegisterSkill
+from tests.configs import config
+from tests.server.serving import Running, served
+
+NAME = "fetch-data"
+GIVEN = {
+    "name": NAME,
+    "description": "Fetches data.",
+    "triggerPattern": "fetch",
+    "content": "Do it.\n",
+    "metadata": {"a": "b"},
+    "license": "MIT",
+    "compatibility": "any",
+    "allowedTools": ["skill_assert"],
+    "dependsOn": [],
+    "conflictsWith": ["other"],
+    "steps": [{"action": "Ask", "tool": "skill_graph_query", "description": "first", "step": 1, "params": {"x": 1}}],
+}
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    root = tmp_path_factory.mktemp("dialects")
+    plugin = Plugin.open(config(cortex={"tokenFile": str(root / "tokens.json")}, proofs={"keys": str(root / "keys")}))
+    with served(root, plugin=plugin) as running:
+        yield running
+
+
+def at(answer: Any, path: str) -> Any:
+    """The member of an answer at a path of names; of the first element of a list."""
+    for name in path.split("."):
+        answer = (answer[0] if isinstance(answer, list) else answer)[name]
+    return answer
+
+
+def test_each_member_that_a_skill_is_given_by_is_mapped_once() -> None:
+    assert prism.DOCUMENT.keys() | prism.ARGUMENTS.keys() == models.ProceduralSkill.__annotations__.keys()
+    assert not prism.DOCUMENT.keys() & prism.ARGUMENTS.keys()
+    assert set(prism.DOCUMENT.values()) <= {each.name for each in fields(SkillDocument)}
+    assert prism.STEP.keys() | prism.STEP_NOT_KEPT.keys() == models.ProcedureStep.__annotations__.keys()
+    assert set(prism.STEP.values()) == {each.name for each in fields(Step)}
+    known = {each.name for each in fields(RegisterSkill)} | {"skill"}
+    assert set(prism.ARGUMENTS.values()) <= known
+    assert set(prism.ORIGINS.values()) <= set(ORIGINS)
+
+
+def test_what_is_given_by_the_names_of_the_original_is_the_document(running: Running) -> None:
+    client = running.client(running.token("writer", permissions=("read", "write"), holder="person"))
+    assert client.post("/api/skills", json=GIVEN).status_code == 200
+    document = running.plugin.registry.document(running.plugin.registry.current(key(running)))
+    assert document.steps == (Step("Ask", "skill_graph_query", "first"),)
+    for member, attribute in prism.DOCUMENT.items():
+        if member != "steps":
+            given = GIVEN[member]
+            assert getattr(document, attribute) == (tuple(given) if isinstance(given, list) else given), member
+    assert prism.document_fields({"description": "d", "name": "n"}) == {"description": "d"}
+    assert prism.first_description({"body": "\n# Title\nmore"}, "n") == "Title"
+
+
+def key(running: Running) -> Any:
+    return next(each.key for each in running.plugin.registry.all_records() if each.key.name == NAME)
+
+
+def test_each_member_of_a_skill_of_the_original_is_in_the_answer_or_not_kept(running: Running) -> None:
+    client = running.client(running.token("writer", permissions=("read", "write"), holder="person"))
+    answer = client.get("/api/skills/detail", params={"name": NAME}).json()
+    for member, path in prism.SKILL.items():
+        at(answer, path)
+        assert member not in prism.SKILL_NOT_KEPT
+    assert (at(answer, prism.SKILL["version"]), at(answer, prism.SKILL["trust_tier"])) == (1, 3)
+
+
+def test_each_answer_of_the_store_of_skills_has_the_members_of_the_original(running: Running) -> None:
+    client = running.client(running.token("writer", permissions=("read", "write"), holder="person"))
+    text = "---\nname: with-file\ndescription: d\n---\nb\n"
+    answers = {"register": client.post("/api/v1/skill/register", json={"inline_skill": text}).json()}
+    identifier = answers["register"]["id"]
+    answers["list"] = client.get("/api/v1/skill/list").json()
+    answers["get"] = client.get(f"/api/v1/skill/{identifier}").json()
+    version = running.plugin.registry.version(identifier)
+    document = running.plugin.registry.document(version)
+    assert answers["register"]["digest"] == at(answers["get"], ai_memory.ANSWERS["get"]["digest"]) == version.digest
+    assert document.name == "with-file"
+    resource = models.SkillResourceView.__annotations__.keys()
+    assert set(ai_memory.ANSWERS["resource"].values()) <= resource
+    for call, answer in answers.items():
+        for path in ai_memory.ANSWERS[call].values():
+            at(answer, path)
+    for call, members in ai_memory.NOT_KEPT.items():
+        assert not members.keys() & ai_memory.ANSWERS[call].keys()
