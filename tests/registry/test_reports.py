@@ -20,9 +20,9 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import terms
 from cortex_skills.features.registry.inline import inline_document
 from cortex_skills.features.registry.lifecycle import Standing, first_standing, is_reliable, maintained, tier_after
-from cortex_skills.features.registry.maintenance import maintain
 from cortex_skills.features.registry.parts import loaded_in
 from cortex_skills.features.registry.quality import MAX_REPORTS, MAX_USERS, REPORTS_WEIGHT, Quality, health
+from cortex_skills.features.registry.reflections import maintain
 from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.skill_finder import SkillFinder
 from cortex_skills.features.registry.skill_record import SkillKey

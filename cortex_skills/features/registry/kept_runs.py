@@ -4,7 +4,10 @@ Rules kept here:
 - they are private files of the user (`safe_io.private_files`), and not in the graph, since even redacted arguments may
   be private: `learning.runs`, by default a folder in the user's data folder;
 - the newest `MAX_KEPT` of a namespace of a store are kept; a store in memory keeps none;
-- a file that cannot be read is skipped with a warning.
+- a file that cannot be read is skipped with a warning;
+- where learning is on, a session that ended without a loaded skill with steps is counted by its tools
+  (`measured_gain.py`), and its run is kept if it could be learned and was not; a store or a folder that cannot be
+  written to is a warning: ending a session does not fail.
 """
 
 from __future__ import annotations
@@ -12,14 +15,20 @@ from __future__ import annotations
 import json
 import logging
 import uuid
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from cortex_graph import GraphError
 from cortex_graph.datetimes import date_time
 from cortex_skills.config.settings import Config
+from cortex_skills.errors import CortexError
+from cortex_skills.features.registry.learning import successful_calls
+from cortex_skills.features.registry.measured_gain import count_session
+from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.session_calls import SessionCall, SessionRun
 from cortex_skills.features.registry.skill_record import LearnedIn
 from cortex_skills.safe_io.display import whole_characters
@@ -114,3 +123,36 @@ class KeptRuns:
         except (OSError, NotPrivateError, ValueError, LookupError, TypeError) as error:
             log.warning("a kept run is skipped: %s: %s", path.name, error)
             return None
+
+
+def settle_runs(
+    config: Config, registry: Callable[[], SkillRegistry], runs: Iterable[SessionRun], namespace: str
+) -> None:
+    """Count the runs of sessions that have ended, and keep those that can be learned.
+
+    Args:
+        config: the settings of the plugin.
+        registry: opens the registry, if there is a run.
+        runs: with the calls.
+        namespace: of the plugin.
+    """
+    for run in runs:
+        if run.loaded or not run.calls:
+            continue
+        failed = {call.tool for call in run.calls if call.outcome != "ok"}
+        ok = {call.tool for call in run.calls if call.outcome == "ok"}
+        try:
+            count_session(registry(), ok, failed, actor=run.agent)
+        except (CortexError, GraphError) as error:
+            log.warning("a session is not counted: %s", error)
+        if run.is_learned:
+            continue
+        try:
+            successful_calls(run.calls, config.learning.min_calls)
+            kept = KeptRuns.of(config, namespace)
+            if kept is not None:
+                kept.keep(run)
+        except CortexError:
+            continue  # there is nothing to learn
+        except OSError as error:
+            log.warning("a run is not kept: %s", error)

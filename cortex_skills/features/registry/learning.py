@@ -20,8 +20,8 @@ from typing import Any
 
 from cortex_skills.enrichment.policy import RULE
 from cortex_skills.errors import CortexError
-from cortex_skills.features.registry.change_rules import check_learned_name
 from cortex_skills.features.registry.document import MAX_DESCRIPTION, MAX_NAME, SkillDocument, Step
+from cortex_skills.features.registry.lifecycle import check_learned_name
 from cortex_skills.features.registry.model_text import document_for_model
 from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.session_calls import SessionCall

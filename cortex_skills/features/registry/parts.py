@@ -114,7 +114,7 @@ def _call_ended(host: Host, learns: bool, session: str, entry: AuditRecord, argu
 def _session_ended(host: Host, session: str | None) -> None:
     """Record the outcomes of loaded skills, and count what was done without one."""
     if host.has_part(calls_in):
-        from cortex_skills.features.registry.ended_runs import settle_runs
+        from cortex_skills.features.registry.kept_runs import settle_runs
 
         ended = host.part(calls_in).end(session)
         settle_runs(host.config, partial(host.part, registry_in), ended, host.graph.namespace)

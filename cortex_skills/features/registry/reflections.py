@@ -5,7 +5,9 @@ Rules kept here:
   `references/source_N.md`, from 0; all of them have to be there;
 - the record names the reflection and its sources (`cortex:derivedFromMemory`), by their ids, which reveal no text;
 - a memory that was forgotten, or has another text than the file, degrades the skills that were made of it, with the
-  reason. Nothing raises a skill, and one that is out of use stays so.
+  reason. Nothing raises a skill, and one that is out of use stays so;
+- the maintenance of a registry only lowers a state: unused skills are deprecated; those that fail, or whose memories
+  have changed, are degraded; a second run changes nothing.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from cortex_skills.features.registry import terms
 from cortex_skills.features.registry.document import SkillDocument, SkillResource
 from cortex_skills.features.registry.registration import Registered
 from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.skill_finder import SkillFinder
 from cortex_skills.features.registry.skill_record import SkillKey, SkillRecord
 from cortex_skills.safe_io.schemas import shown
 
@@ -175,3 +178,11 @@ def _texts_by_source(registry: SkillRegistry, record: SkillRecord) -> dict[str, 
         return {}
     pairs = ((identifier, files.get(source_path(place))) for place, identifier in enumerate(identifiers))
     return {identifier: text for identifier, text in pairs if isinstance(identifier, str) and text is not None}
+
+
+def maintain(registry: SkillRegistry, finder: SkillFinder, *, actor: str) -> list[SkillRecord]:
+    """Maintain a registry; returns the skills that were changed, as they are then."""
+    changed = {record.key: record for record in check_all_memories(registry, actor=actor)}
+    for record in registry.maintain(lambda each: len(finder.similar(each)), actor=actor):
+        changed[record.key] = record
+    return list(changed.values())

@@ -27,12 +27,11 @@ from cortex_graph.store import Pattern
 from cortex_graph.vocabulary import SPECIALIZATION_OF
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import lifecycle
-from cortex_skills.features.registry.change_rules import MAKERS
 from cortex_skills.features.registry.content import blobs_of, front_of
 from cortex_skills.features.registry.digests import compat_digest, digest
 from cortex_skills.features.registry.document import SkillDocument
 from cortex_skills.features.registry.events import RegistryChange
-from cortex_skills.features.registry.lifecycle import Origin
+from cortex_skills.features.registry.lifecycle import MAKERS, Origin
 from cortex_skills.features.registry.quality import Quality
 from cortex_skills.features.registry.reading import check_signature, signed_message, unknown
 from cortex_skills.features.registry.skill_md import write_skill_md

@@ -5,7 +5,7 @@ Rules kept here:
 - an agent replaces no document of a person or of the package, takes no name that looks like another one, sets no trust
   tier, and verifies nothing that was not measured;
 - an agent changes the standing of what was learned; for what a person or the package made, and for a promotion, it
-  needs `registry:manage` (`policy/registry_changes.py`);
+  needs `registry:manage` (`lifecycle.py`);
 - the owner exports to any folder, and every other caller below `registry.exportRoot`.
 """
 
@@ -19,13 +19,13 @@ from typing import Annotated, Any, Literal
 
 from cortex_skills.errors import CortexError
 from cortex_skills.features.memory.memories import memories_of
-from cortex_skills.features.registry.change_rules import MAKERS, check_learned_name, check_may_restand
 from cortex_skills.features.registry.document import SkillDocument
 from cortex_skills.features.registry.folders import write_skill_folder
 from cortex_skills.features.registry.jails import export_to
 from cortex_skills.features.registry.learning import Learned, register_learned
-from cortex_skills.features.registry.maintenance import maintain as maintain_registry
+from cortex_skills.features.registry.lifecycle import MAKERS, check_learned_name, check_may_restand
 from cortex_skills.features.registry.parts import finder_in, registry_in
+from cortex_skills.features.registry.reflections import maintain as maintain_registry
 from cortex_skills.features.registry.reflections import register_reflection
 from cortex_skills.features.registry.registration import Registered, VersionSignature
 from cortex_skills.features.registry.registry import SkillRegistry

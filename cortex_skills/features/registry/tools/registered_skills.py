@@ -22,6 +22,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry import skill_reads as reads
 from cortex_skills.features.registry.available import described, shown_record
+from cortex_skills.features.registry.composition import estimated_tokens
 from cortex_skills.features.registry.document import SkillDocument
 from cortex_skills.features.registry.lifecycle import ORIGINS, STATES
 from cortex_skills.features.registry.model_text import document_for_model, is_trusted
@@ -31,7 +32,6 @@ from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.session_calls import session_id
 from cortex_skills.features.registry.skill_finder import MAX_QUERY
 from cortex_skills.features.registry.skill_record import SkillRecord, SkillVersion
-from cortex_skills.features.registry.token_estimate import estimated_tokens
 from cortex_skills.features.registry.views import key_of, reports_view
 from cortex_skills.operations.operation import G, Operation, R
 from cortex_skills.operations.run import run
