@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -144,6 +145,29 @@ def test_pages_list_each_of_them_once_wherever_they_end(registry: SkillRegistry)
         assert sorted(found) == sorted({*NAMES, *(f"skill-n{number}" for number in range(5))}), limit
     with pytest.raises(GraphError, match="cursor"):
         registry.records("packagex", 5)
+
+
+def test_one_of_them_is_read_and_changed_by_several_threads_while_it_is_stored() -> None:
+    store = open_store("memory:")
+    registries = [opened(store) for _ in range(6)]
+    problems: list[BaseException] = []
+
+    def used(registry: SkillRegistry) -> None:
+        try:
+            for _ in range(3):
+                registry.loaded(key("analyze-errors"), 10, actor="a1")
+                assert key("analyze-errors") in {each.key for each in registry.all_records()}
+                assert len(registry.versions(key("analyze-errors"))) == 1
+        except BaseException as error:
+            problems.append(error)
+
+    threads = [Thread(target=used, args=(registry,)) for registry in registries]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert problems == []
+    assert registries[0].record(key("analyze-errors")).quality.loads == registries[0].log.count() == 18
 
 
 def test_a_skill_can_depend_on_one_of_them(registry: SkillRegistry) -> None:

@@ -65,27 +65,35 @@ class PackageView:
 
     def quads(self, pattern: Pattern) -> Iterator[Quad]:
         """The quads of a pattern, in the store and of the skills of the package that are not stored."""
-        found = list(self._store.quads(pattern))
+        if pattern.subject is None:
+            before = list(self._missing(pattern))  # first: what is stored meanwhile is read below
+            found = list(self._store.quads(pattern))
+            yield from found
+            yield from _others(before, found)
+            return
+        found = list(self._store.quads(pattern)) or list(self._missing(pattern, look_up=True))
+        if (
+            not found and self._may_concern(pattern) and pattern.subject in self._by_subject
+        ):  # it was stored between the two
+            found = list(self._store.quads(pattern))
         yield from found
-        if pattern.subject is None or not found:
-            yield from self._beside(pattern, found)
 
     def match(self, pattern: Pattern, limit: int, cursor: str | None) -> tuple[list[Quad], str | None]:
         """A page of the quads of a pattern, and the cursor of the next one; those of the package come last."""
         start = 0
+        before = list(self._missing(pattern, look_up=cursor is not None))
         if cursor is None or not cursor.startswith(_CURSOR):
             page = self._store.match(pattern, limit, cursor)
             if page.cursor is not None:
                 return page.quads, page.cursor
-            found, seen = page.quads, page.quads if cursor is None else ()
+            found = page.quads
         else:
             number = cursor.removeprefix(_CURSOR)
             if not number.isdecimal():
                 raise invalid("cursor", "is not one of this list")
-            found, seen, start = [], (), int(number[:9])
-        more = list(self._beside(pattern, seen))
-        room = limit - len(found)
-        end = start + room
+            found, start = [], int(number[:9])
+        more = list(_others(before, found))
+        end = start + limit - len(found)
         return [*found, *more[start:end]], f"{_CURSOR}{end}" if end < len(more) else None
 
     def is_of_package(self, key: SkillKey) -> bool:
@@ -99,21 +107,25 @@ class PackageView:
         first = [quad for node in changed if not self._is_stored(node) for quad in self._by_skill[node]]
         return [*(quad for quad in first if quad not in gone), *insert]
 
-    def _beside(self, pattern: Pattern, seen: Iterable[Quad]) -> Iterator[Quad]:
-        """The quads of a pattern of the skills of the package whose records are not stored; `seen` are stored ones."""
-        known = {quad.subject for quad in seen}
+    def _missing(self, pattern: Pattern, *, look_up: bool = False) -> Iterator[Quad]:
+        """The quads of a pattern of the skills of the package whose records are not stored.
+
+        Args:
+            pattern: which quads.
+            look_up: whether the store is asked about the records themselves too; else a list of all of them, in which
+                those that are stored are, is read after this.
+        """
         stored: dict[NamedNode, bool] = {}
         for quad in self._matching(pattern):
             node = self._owners[_node(quad)]
             if node not in stored:
-                stored[node] = node in known or self._is_stored(node)
+                stored[node] = (look_up or quad.subject != node) and self._is_stored(node)
             if not stored[node]:
                 yield quad
 
     def _matching(self, pattern: Pattern) -> Iterator[Quad]:
-        for node in (pattern.subject, pattern.object_):
-            if isinstance(node, NamedNode) and node.value.startswith(self._prefix) and node not in self._records:
-                return  # another skill: those of the package name none
+        if not self._may_concern(pattern):
+            return
         if pattern.subject is not None:
             candidates = self._by_subject.get(pattern.subject, [])
         else:
@@ -121,6 +133,11 @@ class PackageView:
         for quad in candidates:
             if pattern.predicate in (None, quad.predicate) and pattern.object_ in (None, quad.object):
                 yield quad
+
+    def _may_concern(self, pattern: Pattern) -> bool:
+        """Whether skills of the package may have such quads; they name no other skill."""
+        nodes = (node for node in (pattern.subject, pattern.object_) if isinstance(node, NamedNode))
+        return not any(node.value.startswith(self._prefix) and node not in self._records for node in nodes)
 
     def is_stored(self, key: SkillKey) -> bool:
         """Whether the store has the record of a skill."""
@@ -173,6 +190,12 @@ class PackageView:
         )
         standing, authors = first_standing("builtin"), frozenset({ACTOR})
         return SkillRecord(key, version.id, standing, Quality(), created, edges, authors), version
+
+
+def _others(quads: Iterable[Quad], found: Iterable[Quad]) -> Iterator[Quad]:
+    """Those of the quads whose subject was not found."""
+    known = {quad.subject for quad in found}
+    return (quad for quad in quads if quad.subject not in known)
 
 
 def _node(quad: Quad) -> NamedNode:

@@ -289,7 +289,7 @@ class ReportSkill:
     session: str = ""
 
 
-@operation("registry.report", effect="changes", permission="read", object_="skill", state=standing_of)
+@operation("registry.report", effect="changes", permission="write", object_="skill", state=standing_of)
 def report(call: OperationCall, given: ReportSkill) -> tuple[SkillRecord, str]:
     """Keep what an agent states about a skill; it is no measured outcome.
 
