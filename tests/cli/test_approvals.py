@@ -111,6 +111,11 @@ def test_an_action_is_asked_for_with_a_journal_that_must_be_kept_and_each_warnin
     assert sorted(events) == ["action.call", "approval.requested"]
     waited = run("approvals", "wait", asked_for.json["details"]["approval"], "--seconds", "0", *words).json
     assert (waited["state"], waited["agent"], waited["askedBy"]) == ("pending", "default", "default")
+    run("approvals", "reject", waited["id"], "--by", "ada", *words)
+    decided = run("audit", "search", "--event", "approvals.reject", *words).json[0]
+    facts = decided["data"]
+    assert (facts["object"], facts["kind"], facts["door"]) == (waited["id"], "owner", "command")
+    assert (decided["agent"], facts["after"]) == ("ada", "fs_read for default, rejected")
     listed = run("actions", "list", *words).json["actions"]
     assert [each["id"] for each in listed][:3] == ["fs_read", "fs_write", "search_index"]
     assert run("actions", "show", "fs_read", *words).json["risk"] == "low"

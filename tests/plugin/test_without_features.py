@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
+
+from tests.plugin.skills import write_skill
 
 # In a process of its own: modules keep what features add.
 PROGRAM = """
 from cortex_skills import feature
 feature.features = lambda: ()
 
-import asyncio, json
+import asyncio, json, sys
 from click.testing import CliRunner
 from mcp import Client
 from starlette.testclient import TestClient
@@ -23,10 +26,11 @@ from cortex_skills.doors.mcp.mcp_server import build
 from cortex_skills.doors.server.app import create_app
 
 found = {}
-config = Config(store="memory:", cortex={"authToken": "t" * 40})
+config = Config(store="memory:", cortex={"authToken": "t" * 40}, verification={"requireSignature": False})
 with Plugin.open(config) as plugin:
+    found["loaded"] = plugin.load(sys.argv[1])
     found["call"] = plugin.call("skill_graph_query", {"predicate": "a"}).code
-    found["seen"] = [plugin.tools(), plugin.context(), plugin.check("x").allowed, plugin.status()["skills"]]
+    found["seen"] = [plugin.tools(), plugin.context(), plugin.check("x").allowed, len(plugin.status()["skills"])]
     try:
         plugin.approvals.list()
     except CortexError as error:
@@ -48,12 +52,15 @@ print(json.dumps(found))
 """
 
 
-def test_the_plugin_and_its_interfaces_start_without_a_feature() -> None:
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=120, check=False)
+def test_the_plugin_and_its_interfaces_start_without_a_feature(tmp_path: Path) -> None:
+    skill = write_skill(tmp_path / "alone", code="export default { name: 'alone', async onQuery() { return {}; } };")
+    words = [sys.executable, "-c", PROGRAM, str(skill)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {
         "call": "tool_not_found",
-        "seen": [[], "", True, []],
+        "loaded": ["alone"],
+        "seen": [[], "", False, 1],
         "approvals": "config_invalid",
         "mcp": [[], "tool_not_found"],
         "serve": [200, 200, 404, 404],
