@@ -12,6 +12,7 @@ import pytest
 from cortex_sandbox.wasm import make_component
 from cortex_skills import CortexError, Plugin
 from cortex_skills.features.artifacts.package import write_archive
+from cortex_skills.features.artifacts.tools import contract_memory
 from cortex_skills.features.artifacts.tools.artifact_calls import ArtifactCalls
 from tests.artifact_tools.conftest import ALL
 from tests.artifacts.samples import payload, signed
@@ -155,6 +156,29 @@ def test_a_memory_provider_that_may_not_run_is_an_error_and_not_an_empty_answer(
     result = plugin.call("skill_memory_context", {"query": "ferry"}, agent="a1")
     assert result.is_error
     assert "acme.memory.provide_memory" in result.text
+
+
+def test_without_a_provider_memories_ask_the_store_once_in_a_while_and_one_that_is_installed_here_at_once(
+    plugin: Plugin, module: bytes, notebook: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contract_memory, "LOOK_S", 1e6)
+    plugin.load(notebook)
+    index, looks = plugin.installed.index, 0
+    revision = index.revision
+
+    def counted() -> str:
+        nonlocal looks
+        looks += 1
+        return revision()
+
+    monkeypatch.setattr(index, "revision", counted)
+    for query in ("ferry", "tide", "boat"):
+        assert not plugin.call("skill_memory_context", {"query": query}, agent="a1").is_error
+    assert looks == 1
+    provide(plugin, module, "memory", "memory_provider", "provide_memory", STORAGE)
+    assert not plugin.call("skill_memory_remember", {"text": "the ferry leaves at nine"}, agent="a1").is_error
+    recalled = plugin.call("skill_memory_context", {"query": "ferry"}, agent="a1").details
+    assert "kept: the ferry leaves at nine" in {each["text"] for each in recalled["memories"]}
 
 
 def test_a_routing_strategy_chooses_the_acting_skill_of_a_call_that_names_none(

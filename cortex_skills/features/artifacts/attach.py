@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cortex_skills.features.actions.agent_actions import AgentActions
+from cortex_skills.features.artifacts.installed.installed_artifacts import installed_in
 from cortex_skills.features.artifacts.installed_skills import InstalledSkills
 from cortex_skills.features.artifacts.tools.artifact_calls import ArtifactCalls
 from cortex_skills.features.artifacts.tools.contract_memory import ContractMemory
@@ -20,7 +21,8 @@ def attach(gate: Gate) -> None:
     calls = host.part(ArtifactCalls)
     calls.connected = gate
     host.part(AgentActions).sources.append(calls.tools)
-    host.part(memories_of).provider = ContractMemory(calls.contracts)
+    index = host.part(installed_in).index
+    host.part(memories_of).provider = ContractMemory(calls.contracts, lambda: index.writes)
     host.agents_starting.append(calls.contracts.before_agent_start)
     host.closing.append(lambda: calls.contracts.session_end(host.session.agent, host.session.session))
     host.skill_signers.append(InstalledSkills(host))

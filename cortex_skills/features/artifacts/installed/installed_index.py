@@ -62,6 +62,9 @@ class InstalledIndex:
         store: the store; one without claims has no index, and refuses every change.
         names: of the namespace.
         now: the clock, in UTC.
+
+    Attributes:
+        writes: how often this object has written.
     """
 
     def __init__(self, store: GraphStore, names: Names, now: Clock = lambda: datetime.now(UTC)) -> None:
@@ -70,6 +73,7 @@ class InstalledIndex:
         self._graph = names.artifacts_graph
         self._has_claims = has_claims(store)
         self.now = now
+        self.writes = 0
 
     def revision(self) -> str:
         """A text that differs after each change.
@@ -198,7 +202,10 @@ class InstalledIndex:
         old = self._changed()
         if before.changes:
             old = [*old, Quad(node, VERSIONS, Literal(text_of(before)), self._graph)]
-        return apply_claimed(self._store, Quad(number, CHANGE, Literal(claim), self._graph), new, old)
+        try:
+            return apply_claimed(self._store, Quad(number, CHANGE, Literal(claim), self._graph), new, old)
+        finally:
+            self.writes += 1
 
     def _changed(self) -> list[Quad]:
         return self._quads(Pattern(self._graph, self._graph, CHANGED))

@@ -3,18 +3,23 @@
 Rules kept here:
 - the graph stays the record: a memory is stored there first, and then passed to the artifact;
 - what the artifact recalls is ranked with the memories of the graph, by relevance and importance;
+- where there is none, the store is asked again after `LOOK_S`, or when this process installs something: most plugins
+  have none, and each memory would ask;
 - a recall or a memory that the artifact fails is an error: an agent must not believe that there is nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
+from typing import Any
 
 from cortex_skills.features.artifacts.tools.contract_calls import ContractCalls
 from cortex_skills.features.memory.model import Memory, MemoryQuery, NewMemory, Scored
 
+LOOK_S = 2.0
 _KIND = "memory_provider"
 _ID_DIGITS = 32
 _IMPORTANCE = 0.5
@@ -25,11 +30,21 @@ def _now() -> datetime:
 
 
 class ContractMemory:
-    """The memory provider of one plugin: the first active artifact with the contract, as it is at each call."""
+    """The memory provider of one plugin: the first active artifact with the contract, as it is at each call.
 
-    def __init__(self, calls: ContractCalls, clock: Callable[[], datetime] = _now) -> None:
+    Args:
+        calls: of contracts.
+        writes: how often this process has changed what is installed.
+        clock: in UTC.
+    """
+
+    def __init__(
+        self, calls: ContractCalls, writes: Callable[[], int] = lambda: 0, clock: Callable[[], datetime] = _now
+    ) -> None:
         self._calls = calls
+        self._writes = writes
         self._clock = clock
+        self._none_until, self._none_at = 0.0, -1
 
     def remember(self, new: NewMemory, *, agent: str) -> None:
         """Pass a memory that was stored.
@@ -38,7 +53,7 @@ class ContractMemory:
             CortexError: the artifact did not take it; calling again passes it again.
         """
         payload = {"text": new.text, "importance": new.importance, "tags": list(new.tags)}
-        self._calls.ask_first(_KIND, {"operation": "remember", "agent": agent, **payload}, agent)
+        self._ask({"operation": "remember", "agent": agent, **payload}, agent)
 
     def recall(self, query: MemoryQuery, *, agent: str) -> list[tuple[Memory, Scored]]:
         """What the artifact recalls; empty without one.
@@ -47,7 +62,7 @@ class ContractMemory:
             CortexError: the artifact did not answer.
         """
         payload = {"query": query.query, "limit": query.limit, "minImportance": query.min_importance}
-        answered = self._calls.ask_first(_KIND, {"operation": "recall", "agent": agent, **payload}, agent)
+        answered = self._ask({"operation": "recall", "agent": agent, **payload}, agent)
         if answered is None:
             return []
         tool, answer = answered
@@ -63,3 +78,13 @@ class ContractMemory:
             )
             found.append((memory, Scored(float(each.get("relevance", 1.0)), importance, 1.0)))
         return found[: query.limit]
+
+    def _ask(self, payload: dict[str, Any], agent: str) -> tuple[str, Mapping[str, Any]] | None:
+        """Ask the artifact, if there is one."""
+        writes, now = self._writes(), time.monotonic()
+        if writes == self._none_at and now < self._none_until:
+            return None
+        answered = self._calls.ask_first(_KIND, payload, agent)
+        if answered is None:
+            self._none_at, self._none_until = writes, now + LOOK_S
+        return answered
