@@ -151,6 +151,18 @@ def test_waiting_requests_are_bounded(queue: ApprovalQueue, monkeypatch: pytest.
     assert add(queue, agent="a3").request.agent == "a3"
 
 
+def test_a_sender_that_names_many_agents_leaves_room_for_others(
+    queue: ApprovalQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_WAITING_OF_SENDER", 2)
+    for agent in ("a1", "a2"):
+        add(queue, agent=agent, asked_by="configured")
+    refused = error_of(lambda: add(queue, agent="a3", asked_by="configured"))
+    assert refused.code == "approval_limit"
+    assert refused.message == "2 requests that configured sent wait for approval, and no more are taken"
+    assert add(queue, agent="a3", asked_by="a3").request.asked_by == "a3"
+
+
 SECOND = timedelta(seconds=1)
 
 

@@ -197,6 +197,7 @@ def test_the_owner_decides_in_python_also_what_was_asked_for_in_the_same_name(ru
 
 def test_a_host_in_python_states_who_decides_and_no_one_who_asked(running: Running) -> None:
     approval_id = over_mcp(running, CONFIGURED, agent="a7")
+    assert last(running, "approval.requested").data["askedBy"] == "configured"
     for by in ("a7", "configured"):
         with pytest.raises(CortexError) as caught:
             running.plugin.approvals.approve(approval_id, by=by)

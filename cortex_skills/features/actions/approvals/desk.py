@@ -233,7 +233,8 @@ class Approvals:
 
 
 def _facts(record: ApprovalRecord) -> dict[str, str]:
-    return {"id": record.id, "action": record.request.action, "digest": record.digest}
+    request = record.request
+    return {"id": record.id, "action": request.action, "askedBy": request.asked_by, "digest": record.digest}
 
 
 class _Reports:

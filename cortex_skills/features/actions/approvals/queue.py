@@ -6,7 +6,8 @@ Rules kept here:
 - each step is a claim (`cortex_graph.claims`): of several processes that take it at once one does, and the others see
   what that one did. The resolution has to be claimed before the action is started, and the start before it runs;
 - a request that expires is resolved as `expired` when it is next read, and never becomes anything else;
-- at most `MAX_WAITING` requests wait, `MAX_WAITING_OF_AGENT` of one agent. The same request of an agent, made again
+- at most `MAX_WAITING` requests wait, `MAX_WAITING_OF_AGENT` of one agent and `MAX_WAITING_OF_SENDER` of one sender,
+  which may name several agents, so that none keeps out the others. The same request of an agent, made again
   while it waits, is the one that waits;
 - a request is kept until `KEPT` after it was resolved, expired or ended: from then on it is not found, and the next
   request that is added removes it;
@@ -46,6 +47,7 @@ from cortex_skills.safe_io.schemas import shown
 
 MAX_WAITING = 200
 MAX_WAITING_OF_AGENT = 50
+MAX_WAITING_OF_SENDER = 100
 LASTS = timedelta(hours=24)
 LONGEST = timedelta(days=30)  # that a configuration may let a request wait
 KEPT = timedelta(days=30)
@@ -110,11 +112,15 @@ class ApprovalQueue:
         for other in waiting:
             if other.request == record.request:
                 return other
-        agent = request.agent
-        of_agent = sum(other.request.agent == agent for other in waiting)
-        if len(waiting) >= MAX_WAITING or of_agent >= MAX_WAITING_OF_AGENT:
-            is_agent = of_agent >= MAX_WAITING_OF_AGENT
-            count = f"{of_agent} requests of {agent}" if is_agent else f"{len(waiting)} requests"
+        of_agent = sum(other.request.agent == request.agent for other in waiting)
+        sender = request.asked_by
+        of_sender = sum(other.request.asked_by == sender for other in waiting) if sender else 0
+        full = {
+            f"{of_agent} requests of {request.agent}": of_agent >= MAX_WAITING_OF_AGENT,
+            f"{of_sender} requests that {sender} sent": of_sender >= MAX_WAITING_OF_SENDER,
+            f"{len(waiting)} requests": len(waiting) >= MAX_WAITING,
+        }
+        if count := next((each for each, is_full in full.items() if is_full), ""):
             hint = "have them approved or rejected: cortex-skills approvals list"
             raise CortexError("approval_limit", f"{count} wait for approval, and no more are taken", hint=hint)
         node = self._node(new_id)
