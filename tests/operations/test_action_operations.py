@@ -205,6 +205,15 @@ def test_a_host_in_python_states_who_decides_and_no_one_who_asked(running: Runni
     assert running.plugin.approvals.approve(approval_id, by="ada").request.asked_by == "configured"
 
 
+def test_who_decides_is_shown_who_sent_the_request(running: Running) -> None:
+    browser = signed_in(running, token_of(running, "a person"))
+    pages = [
+        browser.get(f"/explore/approvals/{each}", headers=CLICKED).text
+        for each in (over_mcp(running, CONFIGURED, agent="a7"), in_python(running))
+    ]
+    assert ["Sent by" in page and ">configured<" in page for page in pages] == [True, False]
+
+
 def test_the_user_of_the_process_that_the_owner_started_decides_as_the_owner(running: Running) -> None:
     pool = WorkerPool("owner", 2, 8)
 

@@ -77,6 +77,7 @@ def view(call: PageCall) -> ApprovalView:
     request, state, here = record.request, approvals.state_of(record), f"{PATH}/{record.id}"
     facts = {
         "Agent": request.agent,
+        **({} if request.asked_by in ("", request.agent) else {"Sent by": request.asked_by}),
         "Skill": request.skill,
         "Namespace": request.namespace,
         "Action": f"{request.action}, {request.manifest_version}",
