@@ -51,6 +51,8 @@ class Feature:
             signed as it is.
         host_functions: functions of the `HostFunctions` of a skill, as `module:name`, that return further functions
             for its code by name.
+        follows: by the name of an operation that changes something, a function of its call and its arguments, as
+            `module:name`, that runs after it.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Feature:
     mcp: tuple[str, ...] = ()
     folder_checks: tuple[str, ...] = ()
     host_functions: tuple[str, ...] = ()
+    follows: Mapping[str, str] = field(default_factory=dict)
 
 
 @cache
@@ -98,6 +101,13 @@ def functions(kind: Functions) -> Iterator[Any]:
     for feature in features():
         for name in getattr(feature, kind):
             yield named(name)
+
+
+def followers(operation: str) -> Iterator[Any]:
+    """The functions of features that follow an operation."""
+    for feature in features():
+        if operation in feature.follows:
+            yield named(feature.follows[operation])
 
 
 def named(name: str) -> Any:

@@ -36,6 +36,7 @@ class Caller:
         skill: the acting skill; None when none acts.
         session: the key of the client's session; empty when there is none.
         namespace: whose graph or registry the operation concerns.
+        acts_for_all: whether it stands for every agent of the process, as the token of the configuration does.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Caller:
     skill: str | None = None
     session: str = ""
     namespace: str = ""
+    acts_for_all: bool = False
 
     @property
     def actor(self) -> str:

@@ -10,6 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,12 +18,15 @@ from typing import TYPE_CHECKING, Any
 
 from cortex_graph import GraphError
 from cortex_skills.errors import CortexError, as_ours
+from cortex_skills.feature import followers
 from cortex_skills.operations.caller import Caller
 from cortex_skills.operations.operation import G, ObjectState, Operation, OperationCall, R
 
 if TYPE_CHECKING:
     from cortex_skills.cancellation import CancelToken
     from cortex_skills.host import Host
+
+log = logging.getLogger(__name__)
 
 
 def run(
@@ -61,6 +65,7 @@ def run(
             call.before = _state(operation, call)
         result = operation.run(call, checked)
         outcome = "ok"
+        _follow(operation, call, checked)
         return result
     except Exception as error:
         outcome = as_ours(operation.name, error).code
@@ -106,6 +111,15 @@ def _permitted(operation: Operation[G, R], call: OperationCall, given: Mapping[s
     if operation.per_minute and caller.kind != "owner":
         call.host.rates.acquire(operation.name, f"{caller.kind} {caller.name}", operation.per_minute)
     return checked
+
+
+def _follow(operation: Operation[G, Any], call: OperationCall, given: G) -> None:
+    """Run what features do after an operation; it is done, so that a failure is a warning."""
+    for follow in followers(operation.name):
+        try:
+            follow(call, given)
+        except (CortexError, GraphError) as error:
+            log.warning("what follows %s of %s failed: %s", operation.name, call.about, error)
 
 
 def _state(operation: Operation[Any, Any], call: OperationCall) -> ObjectState | None:

@@ -127,6 +127,7 @@ class EveryRight:
             "composeSkill": of_version,
             "rememberEntry": {"body": {"entry_type": "fact", "data": "It snowed."}},
             "recallEntries": {"body": {"text": "rain"}},
+            "reflectOnEntries": {"body": {"text": "Snow is likely.", "reflects_on": [memory]}},
             "forgetEntry": {"path_parameters": {"id": memory}},
             "setTrustLevel": {"body": {"level": "supervised_auto"}},
             "actionsDescribe": {"path_parameters": {"action": "append_line"}},

@@ -145,6 +145,7 @@ def test_a_memory_is_remembered_recalled_and_forgotten(cortex: CortexClient) -> 
         "last_accessed": created,
         "access_count": 0,
         "writtenBy": [],
+        "coverage": 1.0,
     }
     assert 0 < found["relevance"] <= 1
     assert cortex.request("DELETE", f"/api/v1/memory/{identifier}") is None

@@ -46,6 +46,7 @@ BEYOND_SCHEMAS_OF = {
     "graphFind": {"class"},  # which classes there are, and what SPARQL is
     "graphOverview": {"class"},
     "graphSparql": {"query"},
+    "reflectOnEntries": {"reflects_on", "text"},  # which memories the agent has
     "submitProof": {"subject", "predicate", "proof_type", "rules"},  # that they are those of the proof
 }
 

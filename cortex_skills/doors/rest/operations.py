@@ -90,7 +90,14 @@ class ApiCall:
         """
         holder, host = self.caller, self.host
         permissions = holder_permissions(holder.permissions)
-        asking = Caller(holder.name, holder.holder, self.door, permissions, namespace=host.graph.namespace)
+        asking = Caller(
+            holder.name,
+            holder.holder,
+            self.door,
+            permissions,
+            namespace=host.graph.namespace,
+            acts_for_all=holder.is_host,
+        )
         return run(operation, asking, given, host)
 
     @property

@@ -5,6 +5,7 @@ from cortex_skills.feature import Feature
 FEATURE = Feature(
     name="memory",
     rank=20,
+    operations=("cortex_skills.features.memory.remembering",),
     attach=("cortex_skills.features.memory.memories:open_memories",),
     host_functions=("cortex_skills.features.memory.skill_functions:memory_functions",),
     tools=("cortex_skills.features.memory.tools",),

@@ -159,7 +159,8 @@ class Memories:
             raise CortexError("invalid_arguments", f"a reflection has 1 to {MAX_SOURCES} sources")
         if missing := [identifier for identifier, memory in found.items() if memory is None]:
             message = f"this agent has no memory {', '.join(map(shown, missing[:5]))}: nothing was remembered"
-            raise CortexError("invalid_arguments", message, hint="skill_memory_context answers the ids of memories")
+            hint, details = "skill_memory_context answers the ids of memories", {"field": "reflects_on"}
+            raise CortexError("invalid_arguments", message, hint=hint, details=details)
         depth = 1 + max(memory.depth for memory in found.values() if memory is not None)
         if depth > MAX_DEPTH:
             message = f"a reflection is at most {MAX_DEPTH} deep, and this one would be {depth}: nothing was remembered"
@@ -174,7 +175,10 @@ class Memories:
         if known is not None and (known.depth, known.reflects_on) != (reflected.depth, reflected.sources):
             of = f"a reflection on {', '.join(known.reflects_on)}" if known.depth else "an observation"
             raise CortexError(
-                "invalid_arguments", f"this text is remembered already, as {of}", hint="write what you conclude from it"
+                "invalid_arguments",
+                f"this text is remembered already, as {of}",
+                hint="write what you conclude from it",
+                details={"field": "text"},
             )
         if known is not None:
             return known, False

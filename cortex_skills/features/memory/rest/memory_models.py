@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 
 from cortex_skills.doors.rest.model_types import WHOLE, ApiModel, Count, MemoryId, NamespaceQuery, QueryBoolean
-from cortex_skills.features.memory.requests import MAX_LIMIT, MAX_QUERY, MAX_TAG, MAX_TAGS
+from cortex_skills.features.memory.requests import MAX_LIMIT, MAX_QUERY, MAX_SOURCES, MAX_TAG, MAX_TAGS, MAX_TEXT
 
 LONGEST_TYPE = MAX_TAG - len("type:")
 
@@ -61,6 +61,24 @@ class RememberedEntry(ApiModel):
 
     id: MemoryId
     created: Annotated[bool, Field(description="Whether it was not remembered before.")]
+
+
+class NewReflection(ApiModel):
+    """A conclusion to remember, and what it follows from."""
+
+    text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT, pattern=_VISIBLE)]
+    reflects_on: Annotated[
+        list[MemoryId], Field(min_length=1, max_length=MAX_SOURCES, description="The ids of memories of the agent.")
+    ]
+    tags: NotRequired[_Tags]
+    importance: NotRequired[Annotated[_Fraction, Field(description="0.5 by default.")]]
+
+
+class ReflectedEntry(RememberedEntry):
+    """The reflection that has the text now."""
+
+    depth: Annotated[int, Field(ge=1, le=3, description="How far it is from what was observed.")]
+    reflects_on: list[MemoryId]
 
 
 class EntryQuery(ApiModel, total=False):

@@ -10,36 +10,23 @@ Rules kept here:
 from __future__ import annotations
 
 import json
-import logging
 from typing import Any
 
-from pyoxigraph import Literal
-
-from cortex_graph import GraphError
 from cortex_graph.datetimes import date_time
-from cortex_graph.vocabulary import MEMORY_IMPORTANCE, MEMORY_TAG, MEMORY_TEXT, MEMORY_TIME
 from cortex_skills.doors.http.bodies import invalid
-from cortex_skills.doors.http.http_errors import HttpError
-from cortex_skills.doors.rest.graph_rows import select
 from cortex_skills.doors.rest.model_types import MemoryId
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.doors.rest.schemas import check
-from cortex_skills.errors import CortexError
+from cortex_skills.features.memory import remembering
 from cortex_skills.features.memory.memories import Memories, memories_of
-from cortex_skills.features.memory.memory_triples import MemoryReader
-from cortex_skills.features.memory.model import Memory, MemoryQuery, NewMemory
-from cortex_skills.features.memory.requests import MAX_TEXT, new_memory
+from cortex_skills.features.memory.model import Memory
+from cortex_skills.features.memory.requests import MAX_TEXT
 from cortex_skills.features.memory.rest import memory_models as models
-from cortex_skills.features.registry.reflections import memory_forgotten
-from cortex_skills.features.registry.rest.registered_skills import registry_of
 from cortex_skills.safe_io.strict_json import read_json
 
 _LIMIT = 10
 _IMPORTANCE = 0.7
-_CANDIDATES = 200
 _PLAIN, _JSON = "type:", "json:"
-
-log = logging.getLogger(__name__)
 
 OPERATIONS = Operations()
 
@@ -57,10 +44,8 @@ def remember_entry(call: ApiCall) -> ApiAnswer:
 
     201 if it is new; 200, with `created: false`, if its text is remembered already.
     """
-    memories, agent = asked_memories(call)
-    author = None if call.caller.is_host else call.caller.name
-    identifier, created = memories.remember(_new(call.body), agent=agent, author=author)
-    return ApiAnswer(201 if created else 200, {"id": identifier, "created": created})
+    done = call.operate(remembering.remember, **_new(call.body), agent=_agent(call))
+    return ApiAnswer(201 if done.created else 200, {"id": done.id, "created": done.created})
 
 
 @OPERATIONS.add(
@@ -77,33 +62,54 @@ def recall_entries(call: ApiCall) -> ApiAnswer:
 
     `withProblem=true` also states which memories an embedder that fails kept from being found by their meaning.
     """
-    memories, agent = asked_memories(call)
-    limit = call.body.get("limit", _LIMIT)
-    if call.body.get("text", "").strip():
-        query = MemoryQuery(call.body["text"].strip(), _CANDIDATES, float(call.body.get("min_importance", 0)))
-        recalled = memories.recall(query, agent=agent)
-        found = [
-            _entry(memory, score.score) | score.absolute()
-            for memory, score in recalled.found
-            if _matches(memory, call.body)
-        ]
-        entries, problem = found[:limit], recalled.problem
-    else:
-        entries, problem = [_entry(memory, 1.0) for memory in _latest(call, memories, agent, limit)], None
+    wanted, text = call.body, call.body.get("text", "").strip()
+    kind = wanted.get("entry_type")
+    groups = [wanted.get("tags"), kind and [f"{_PLAIN}{kind}", f"{_JSON}{kind}"]]
+    recalled = call.operate(
+        remembering.recall,
+        text=text,
+        limit=wanted.get("limit", _LIMIT),
+        min_importance=wanted.get("min_importance", 0),
+        groups=[group for group in groups if group],
+        agent=_agent(call),
+    )
+    entries = [_entry(memory, scored.score) | (scored.absolute() if text else {}) for memory, scored in recalled.found]
     if not call.query.get("withProblem"):
         return ApiAnswer(200, entries)
-    return ApiAnswer(200, {"memories": entries, "problem": None if problem is None else str(problem)})
+    return ApiAnswer(200, {"memories": entries, "problem": None if recalled.problem is None else str(recalled.problem)})
+
+
+@OPERATIONS.add(
+    "POST",
+    "/api/v1/memory/reflect",
+    {201: models.ReflectedEntry, 200: models.ReflectedEntry},
+    permission="write",
+    query=models.MemoriesQuery,
+    body=models.NewReflection,
+    errors=("reflection_depth_exceeded",),
+)
+def reflect_on_entries(call: ApiCall) -> ApiAnswer:
+    """Remember what follows from memories of the agent.
+
+    201 if it is new; 200, with `created: false`, if it is remembered already.
+    """
+    done = call.operate(remembering.reflect, **call.body, agent=_agent(call))
+    memory = done.memory
+    document = {
+        "id": memory.id,
+        "created": done.created,
+        "depth": memory.depth,
+        "reflects_on": list(memory.reflects_on),
+    }
+    return ApiAnswer(201 if done.created else 200, document)
 
 
 @OPERATIONS.add("GET", "/api/v1/memory/stats", {200: models.MemoryCounts}, query=models.MemoriesQuery, pool="slow")
 def get_memory_stats(call: ApiCall) -> ApiAnswer:
     """Count the memories."""
-    memories, agent = asked_memories(call)
-    query = f"SELECT ?text {{ ?memory {MEMORY_TEXT} ?text }}"
-    texts = [row["text"]["value"] for row in select(memories.graph_of(agent), query, call.service.calls)]
-    stored = sum(len(text.encode()) for text in texts)
-    document = {"stm_count": 0, "stm_capacity": 0, "ltm_entity_count": len(texts), "ltm_link_count": 0}
-    return ApiAnswer(200, document | {"total_memory_bytes": stored})
+    found = call.operate(remembering.count, agent=_agent(call))
+    document = {"stm_count": 0, "stm_capacity": 0, "ltm_entity_count": found.memories, "ltm_link_count": 0}
+    return ApiAnswer(200, document | {"total_memory_bytes": found.size})
 
 
 @OPERATIONS.add(
@@ -136,15 +142,20 @@ def list_checkpoints(call: ApiCall) -> ApiAnswer:
 )
 def forget_entry(call: ApiCall) -> ApiAnswer:
     """Forget a memory; skills that were made of it are degraded."""
-    memories, agent = asked_memories(call)
-    identifier = check(MemoryId, call.path["id"])
-    if not memories.forget(identifier, agent=agent):
-        raise HttpError("not_found", "this agent has no memory with this id")
-    try:
-        memory_forgotten(registry_of(call), identifier, actor=call.caller.name)
-    except (CortexError, GraphError) as error:  # the memory is forgotten; `registry maintain` looks again
-        log.warning("skills that were made of the memory %s are not degraded: %s", identifier, error)
+    call.operate(remembering.forget, id=check(MemoryId, call.path["id"]), agent=_agent(call))
     return ApiAnswer(204)
+
+
+def _agent(call: ApiCall) -> str:
+    """The agent whose memories a call names; empty for those of the caller.
+
+    Raises:
+        HttpError: `unauthorized`: there is no token.
+    """
+    if not call.caller.has_token:
+        call.caller.require("memories")
+    agent: str = call.query.get("memoriesOf", "")
+    return agent
 
 
 def asked_memories(call: ApiCall) -> tuple[Memories, str]:
@@ -161,7 +172,7 @@ def asked_memories(call: ApiCall) -> tuple[Memories, str]:
     return call.host.part(memories_of), agent
 
 
-def _new(body: dict[str, Any]) -> NewMemory:
+def _new(body: dict[str, Any]) -> dict[str, Any]:
     data, kind = body["data"], body["entry_type"]
     text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     if not 1 <= len(text.strip()) <= MAX_TEXT:
@@ -169,7 +180,7 @@ def _new(body: dict[str, Any]) -> NewMemory:
         message = f"`data` must have 1 to {MAX_TEXT} characters as text or JSON, and has {len(text.strip())}"
         raise invalid(message, hint, field="data")
     tags = [*body.get("tags", ()), f"{_PLAIN if isinstance(data, str) else _JSON}{kind}"]
-    return new_memory(text, {"tags": tags, "importance": body.get("importance", _IMPORTANCE)})
+    return {"text": text, "tags": tags, "importance": body.get("importance", _IMPORTANCE)}
 
 
 def _entry(memory: Memory, relevance: float) -> dict[str, Any]:
@@ -199,29 +210,3 @@ def _read(text: str) -> Any:
         return read_json(text)
     except ValueError:  # of another writer
         return text
-
-
-def _matches(memory: Memory, wanted: dict[str, Any]) -> bool:
-    kind = wanted.get("entry_type")
-    has_kind = kind is None or not {f"{_PLAIN}{kind}", f"{_JSON}{kind}"}.isdisjoint(memory.tags)
-    return has_kind and (not wanted.get("tags") or not set(wanted["tags"]).isdisjoint(memory.tags))
-
-
-def _latest(call: ApiCall, memories: Memories, agent: str, limit: int) -> list[Memory]:
-    """The latest memories with the importance, one of the tags, and the type of a request."""
-    graph, wanted = memories.graph_of(agent), call.body
-    kind = wanted.get("entry_type")
-    conditions = ""
-    for number, tags in enumerate((wanted.get("tags"), kind and [f"{_PLAIN}{kind}", f"{_JSON}{kind}"])):
-        if tags:
-            values = " ".join(str(Literal(tag)) for tag in tags)
-            conditions += f" VALUES ?tag{number} {{ {values} }} ?memory {MEMORY_TAG} ?tag{number} ."
-    query = f"""
-        SELECT ?memory (MIN(?moment) AS ?time) {{
-            ?memory {MEMORY_TEXT} ?text ; {MEMORY_TIME} ?moment ; {MEMORY_IMPORTANCE} ?importance .{conditions}
-            FILTER(?importance >= {float(wanted.get("min_importance", 0))!r})
-        }} GROUP BY ?memory ORDER BY DESC(?time) LIMIT {limit}"""
-    reader = MemoryReader(graph)
-    rows = select(graph, query, call.service.calls)
-    found = (reader.one(row["memory"]["value"].rpartition(":")[2]) for row in rows)
-    return [memory for memory in found if memory is not None]

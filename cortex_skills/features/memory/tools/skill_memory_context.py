@@ -20,10 +20,11 @@ from cortex_skills.enrichment.policy import Policy
 from cortex_skills.enrichment.removal import NOTHING
 from cortex_skills.enrichment.sanitize import clean
 from cortex_skills.features.memory.agent_memories import POOL
-from cortex_skills.features.memory.memories import memories_of
 from cortex_skills.features.memory.model import Memory, MemoryQuery, Recalled
 from cortex_skills.features.memory.ranking import FORMULA
+from cortex_skills.features.memory.remembering import recall
 from cortex_skills.features.memory.requests import LIMIT, MAX_LIMIT, MAX_QUERY, MIN_IMPORTANCE, memory_query
+from cortex_skills.operations.run import run
 from cortex_skills.safe_io.display import json_text
 from cortex_skills.tools.base import Call, Outcome, Tool
 
@@ -62,8 +63,8 @@ _MEMORY: dict[str, Any] = {
 def _run(call: Call) -> Outcome:
     given = call.arguments
     asked = memory_query(given["query"], {key: given[key] for key in ("limit", "minImportance") if key in given})
-    recalled = call.host.part(memories_of).recall(asked, agent=call.agent)
-    call.host.part(memories_of).used((memory for memory, _ in recalled.found if memory.depth), agent=call.agent)
+    wanted = {"text": asked.query, "limit": asked.limit, "min_importance": asked.min_importance}
+    recalled = run(recall, call.asking, wanted, call.host, call.cancel)
     found: list[dict[str, Any]] = []
     stripped = 0
     for memory, scored in recalled.found:

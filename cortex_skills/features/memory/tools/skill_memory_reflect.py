@@ -7,9 +7,10 @@ Rules kept here:
 
 from __future__ import annotations
 
-from cortex_skills.features.memory.memories import memories_of
-from cortex_skills.features.memory.requests import MAX_SOURCES, new_memory
+from cortex_skills.features.memory.remembering import reflect
+from cortex_skills.features.memory.requests import MAX_SOURCES
 from cortex_skills.features.memory.tools.skill_memory_remember import SKILL_MEMORY_REMEMBER
+from cortex_skills.operations.run import run
 from cortex_skills.tools.base import Call, Outcome, Tool
 
 MEMORY_ID = {"type": "string", "pattern": "^[0-9a-f]{32}$"}
@@ -18,10 +19,8 @@ _GIVEN = SKILL_MEMORY_REMEMBER.input_schema["properties"]
 
 def _run(call: Call) -> Outcome:
     given = call.arguments
-    new = new_memory(given["text"], {key: given[key] for key in ("importance", "tags") if key in given})
-    memory, created = call.host.part(memories_of).reflect(
-        new, given["reflects_on"], agent=call.agent, skill=call.skill.name
-    )
+    done = run(reflect, call.asking, given, call.host)
+    memory, created = done.memory, done.created
     text = f"{'Remembered' if created else 'Remembered already'}, as a reflection of depth {memory.depth}."
     details = {"id": memory.id, "created": created, "depth": memory.depth, "reflectsOn": list(memory.reflects_on)}
     return Outcome(text, details, spent=int(created))

@@ -7,17 +7,17 @@ Rules kept here:
 
 from __future__ import annotations
 
-from cortex_skills.features.memory.memories import memories_of
-from cortex_skills.features.memory.requests import MAX_TAG, MAX_TAGS, MAX_TEXT, new_memory
+from cortex_skills.features.memory.remembering import remember
+from cortex_skills.features.memory.requests import MAX_TAG, MAX_TAGS, MAX_TEXT
+from cortex_skills.operations.run import run
 from cortex_skills.tools.base import Call, Outcome, Tool
 
 
 def _run(call: Call) -> Outcome:
     given = call.arguments
-    new = new_memory(given["text"], {key: given[key] for key in ("importance", "tags") if key in given})
-    identifier, created = call.host.part(memories_of).remember(new, agent=call.agent, skill=call.skill.name)
-    text = "Remembered." if created else "Remembered already."
-    return Outcome(text, {"id": identifier, "created": created}, spent=int(created))
+    done = run(remember, call.asking, given, call.host)
+    text = "Remembered." if done.created else "Remembered already."
+    return Outcome(text, {"id": done.id, "created": done.created}, spent=int(done.created))
 
 
 SKILL_MEMORY_REMEMBER = Tool(

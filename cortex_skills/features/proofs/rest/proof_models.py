@@ -24,7 +24,6 @@ from cortex_skills.doors.rest.model_types import (
 
 _Verdict = Literal["verified", "well-formed", "not checked", "refuted"]
 _IsValid = Annotated[bool, Field(description="Whether the verdict is `verified` or `well-formed`.")]
-_IsVerified = Annotated[bool, Field(description="Whether the verdict is `verified`.")]
 _ProofType = Annotated[
     Literal["schnorr", "equality", "membership", "range", "pol", "credential"],
     Field(description="The scheme of a zero-knowledge proof, a Proof of Logic, or a verifiable credential."),

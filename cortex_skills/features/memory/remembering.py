@@ -1,0 +1,237 @@
+"""What callers do with the memories of agents: remember, recall, reflect, forget, count.
+
+Rules kept here:
+- a memory belongs to an agent: the caller, unless it names another one, which needs the permission `memories`;
+- who writes a memory of another agent is its author; a caller that acts for all agents is none;
+- a record of the audit names the memory, `AGENT/ID`, and never has its text;
+- recalled reflections are counted, through every interface;
+- the groups of tags of a recall by text apply to the best `CANDIDATES` memories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from annotated_types import Ge, Le, MaxLen, MinLen
+from pyoxigraph import Literal, NamedNode
+
+from cortex_graph.agent_graph import AgentGraph
+from cortex_graph.records import select
+from cortex_graph.vocabulary import MEMORY_IMPORTANCE, MEMORY_TAG, MEMORY_TEXT, MEMORY_TIME
+from cortex_skills.errors import CortexError
+from cortex_skills.features.memory.memories import memories_of
+from cortex_skills.features.memory.memory_triples import MemoryReader
+from cortex_skills.features.memory.model import Memory, Recalled, Scored
+from cortex_skills.features.memory.requests import (
+    IMPORTANCE,
+    LIMIT,
+    MAX_LIMIT,
+    MAX_QUERY,
+    MAX_SOURCES,
+    MIN_IMPORTANCE,
+    memory_query,
+    new_memory,
+)
+from cortex_skills.operations.operation import ObjectState, OperationCall, operation
+
+CANDIDATES = 200
+_QUERY_S = 10.0
+_LATEST = Scored(1.0, 1.0, 1.0)
+
+Fraction = Annotated[float, Ge(0), Le(1)]
+Agent = Annotated[str, MaxLen(256)]
+
+
+def memory_state(call: OperationCall) -> ObjectState | None:
+    """The memory that a record names, and its state; None when there is none."""
+    agent, slash, identifier = call.about.rpartition("/")
+    if not slash:
+        return None
+    agent = agent or _own(call)
+    memory = MemoryReader(call.part(memories_of).graph_of(agent)).one(identifier)
+    return None if memory is None else (f"{agent}/{identifier}", f"{memory.kind}, importance {memory.importance:g}")
+
+
+def _own(call: OperationCall) -> str:
+    """The agent whose memories are the caller's own."""
+    return call.host.session.agent if call.caller.acts_for_all else call.caller.actor
+
+
+def _asked(call: OperationCall, agent: str) -> str:
+    """The agent whose memories are asked for.
+
+    Raises:
+        CortexError: `permission_denied`: they are another agent's.
+    """
+    agent = agent or _own(call)
+    if agent != _own(call) and "memories" not in call.caller.permissions:
+        raise CortexError(
+            "permission_denied",
+            "the memories of another agent need the permission `memories`",
+            hint="`cortex-skills token create NAME --permission memories` makes a token with it",
+            details={"missing": ["memories"]},
+        )
+    return agent
+
+
+@dataclass(frozen=True, slots=True)
+class Remember:
+    """A fact; of the agent that it is for, by default the caller."""
+
+    text: str
+    importance: Fraction = IMPORTANCE
+    tags: Sequence[str] = ()
+    agent: Agent = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The memory that has a text now; `created` is whether it is new."""
+
+    id: str
+    created: bool
+
+
+@operation("memory.remember", effect="changes", permission="write", object_="agent", state=memory_state)
+def remember(call: OperationCall, given: Remember) -> Remembered:
+    """Remember one fact for an agent; a text that is remembered already stays as it is."""
+    agent = _asked(call, given.agent)
+    new = new_memory(given.text, {"importance": given.importance, "tags": list(given.tags)})
+    memories = call.part(memories_of)
+    author = None if call.caller.acts_for_all else call.caller.actor
+    identifier, created = memories.remember(new, agent=agent, skill=call.caller.skill, author=author)
+    call.about = f"{agent}/{identifier}"
+    if not created:
+        call.before = memory_state(call)
+    return Remembered(identifier, created)
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What to recall; without a text the latest. A memory that is recalled has a tag of each of the groups."""
+
+    text: Annotated[str, MaxLen(MAX_QUERY)] = ""
+    limit: Annotated[int, Ge(1), Le(MAX_LIMIT)] = LIMIT
+    min_importance: Fraction = MIN_IMPORTANCE
+    groups: Sequence[Sequence[str]] = ()
+    agent: Agent = ""
+
+
+@operation("memory.recall", effect="reads", permission="read")
+def recall(call: OperationCall, given: Recall) -> Recalled:
+    """Recall the memories of an agent that match a text best, or the latest."""
+    agent, memories = _asked(call, given.agent), call.part(memories_of)
+    if given.text.strip():
+        query = memory_query(given.text, {"minImportance": given.min_importance, "limit": given.limit})
+        query = replace(query, limit=CANDIDATES) if given.groups else query
+        recalled = memories.recall(query, agent=agent)
+        kept = [each for each in recalled.found if _has_each(each[0], given.groups)]
+        recalled = replace(recalled, found=tuple(kept[: given.limit]))
+    else:
+        found = [(memory, _LATEST) for memory in _latest(memories.graph_of(agent), given)]
+        recalled = Recalled(tuple(found), (), len(found))
+    memories.used((memory for memory, _ in recalled.found if memory.depth), agent=agent)
+    return recalled
+
+
+@dataclass(frozen=True, slots=True)
+class Reflect:
+    """What an agent concludes, and the ids of the memories that it follows from."""
+
+    text: str
+    reflects_on: Annotated[Sequence[str], MinLen(1), MaxLen(MAX_SOURCES)]
+    importance: Fraction = IMPORTANCE
+    tags: Sequence[str] = ()
+    agent: Agent = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reflected:
+    """A reflection; `created` is whether it is new."""
+
+    memory: Memory
+    created: bool
+
+
+@operation("memory.reflect", effect="changes", permission="write", object_="agent", state=memory_state)
+def reflect(call: OperationCall, given: Reflect) -> Reflected:
+    """Remember what an agent concludes from memories of its own."""
+    agent = _asked(call, given.agent)
+    new = new_memory(given.text, {"importance": given.importance, "tags": list(given.tags)})
+    memories = call.part(memories_of)
+    memory, created = memories.reflect(new, given.reflects_on, agent=agent, skill=call.caller.skill)
+    call.about = f"{agent}/{memory.id}"
+    if not created:
+        call.before = memory_state(call)
+    return Reflected(memory, created)
+
+
+@dataclass(frozen=True, slots=True)
+class OneMemory:
+    """A memory of an agent."""
+
+    id: str
+    agent: Agent = ""
+
+    @property
+    def memory(self) -> str:
+        """Its name in a record."""
+        return f"{self.agent}/{self.id}"
+
+
+@operation("memory.forget", effect="changes", permission="write", object_="memory", state=memory_state)
+def forget(call: OperationCall, given: OneMemory) -> None:
+    """Forget a memory; skills that were made of it are degraded."""
+    agent = _asked(call, given.agent)
+    call.about = f"{agent}/{given.id}"
+    if not call.part(memories_of).forget(given.id, agent=agent):
+        raise CortexError("not_found", "this agent has no memory with this id", hint="a recall answers the ids")
+
+
+@dataclass(frozen=True, slots=True)
+class CountMemories:
+    """Of which agent."""
+
+    agent: Agent = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCount:
+    """How many memories there are, and the length of their texts, in bytes of UTF-8."""
+
+    memories: int
+    size: int
+
+
+@operation("memory.count", effect="reads", permission="read")
+def count(call: OperationCall, given: CountMemories) -> MemoryCount:
+    """Count the memories of an agent."""
+    graph = call.part(memories_of).graph_of(_asked(call, given.agent))
+    text = f"SELECT ?text {{ ?memory {MEMORY_TEXT} ?text }}"
+    rows = select(graph.store, graph.names.graph, text, timeout_s=_QUERY_S)
+    texts = [row["text"].value for row in rows if isinstance(row["text"], Literal)]
+    return MemoryCount(len(texts), sum(len(text.encode()) for text in texts))
+
+
+def _has_each(memory: Memory, groups: Sequence[Sequence[str]]) -> bool:
+    return all(not set(group).isdisjoint(memory.tags) for group in groups)
+
+
+def _latest(graph: AgentGraph, wanted: Recall) -> list[Memory]:
+    """The latest memories with the importance, and a tag of each of the groups."""
+    conditions = ""
+    for number, tags in enumerate(wanted.groups):
+        values = " ".join(str(Literal(tag)) for tag in tags)
+        conditions += f" VALUES ?tag{number} {{ {values} }} ?memory {MEMORY_TAG} ?tag{number} ."
+    query = f"""
+        SELECT ?memory (MIN(?moment) AS ?time) {{
+            ?memory {MEMORY_TEXT} ?text ; {MEMORY_TIME} ?moment ; {MEMORY_IMPORTANCE} ?importance .{conditions}
+            FILTER(?importance >= {float(wanted.min_importance)!r})
+        }} GROUP BY ?memory ORDER BY DESC(?time) LIMIT {wanted.limit}"""
+    reader = MemoryReader(graph)
+    rows = select(graph.store, graph.names.graph, query, timeout_s=_QUERY_S)
+    nodes = (row["memory"] for row in rows)
+    found = (reader.one(node.value.rpartition(":")[2]) for node in nodes if isinstance(node, NamedNode))
+    return [memory for memory in found if memory is not None]

@@ -1,0 +1,219 @@
+"""Every interface gives a caller the same verdict about the memories of agents, and leaves a record of each change."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from cortex_skills import Plugin
+from cortex_skills.errors import CortexError
+from cortex_skills.features.memory import remembering
+from cortex_skills.features.memory.memory_triples import MemoryReader
+from cortex_skills.operations.caller import Caller
+from cortex_skills.operations.run import run
+from tests.configs import config
+from tests.mcp.conftest import over_http
+from tests.plugin.skills import write_skill
+from tests.server.serving import Running, served
+
+_NUMBERS = itertools.count()
+_DENIED = "permission_denied"
+GRANTED = {"read": ("read",), "write": ("read", "write"), "all": ("read", "write", "memories")}
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    root = tmp_path_factory.mktemp("memories")
+    write_skill(root / "probe", permissions={"memory": ["remember", "recall"]}, assertions=[])
+    settings = config(
+        audit={"folder": str(root / "audit")},
+        cortex={"tokenFile": str(root / "tokens.json")},
+        tools={"profiles": ["core", "registry"]},
+        skillSandbox={"maxCallsPerMinute": 1000},
+    )
+    plugin = Plugin.open(settings)
+    plugin.load(root / "probe")
+    with served(root, plugin=plugin) as running:
+        yield running
+
+
+def text() -> str:
+    return f"Fact {next(_NUMBERS)} about kestrels."
+
+
+def token_of(running: Running, caller: str) -> str:
+    holder, _, granted = caller.partition(" ")
+    return running.token(f"{holder}-{granted}", ("mayros",), GRANTED[granted], holder)  # type: ignore[arg-type]
+
+
+def known(running: Running, agent: str) -> str:
+    """The id of a new memory of an agent."""
+    made: str = running.plugin.operate(remembering.remember, text=text(), agent=agent).id
+    return made
+
+
+# --- the interfaces: each does one thing to the memories of an agent, and returns `ok`, or the code
+
+
+def by_operation(running: Running, done: str, agent: str, caller: str) -> str:
+    given: dict[str, Any] = {"agent": agent}
+    given |= {
+        "remember": lambda: {"text": text()},
+        "reflect": lambda: {"text": text(), "reflects_on": [known(running, agent)]},
+        "forget": lambda: {"id": known(running, agent)},
+        "recall": lambda: {"text": "kestrels"},
+        "count": dict,
+    }[done]()
+    try:
+        running.plugin.operate(getattr(remembering, done), **given)
+    except CortexError as error:
+        return error.code
+    return "ok"
+
+
+def by_rest(running: Running, done: str, agent: str, caller: str) -> str:
+    client, params = running.client(token_of(running, caller)), {"memoriesOf": agent}
+    if done == "forget":
+        return code_of(client.delete(f"/api/v1/memory/{known(running, agent)}", params=params))
+    if done == "count":
+        return code_of(client.get("/api/v1/memory/stats", params=params))
+    body: dict[str, Any] = {
+        "remember": {"entry_type": "fact", "data": text()},
+        "recall": {"text": "kestrels"},
+        "reflect": {"text": text(), "reflects_on": [known(running, agent)]},
+    }[done]
+    return code_of(client.post(f"/api/v1/memory/{done}", params=params, json=body))
+
+
+def by_tool(running: Running, done: str, agent: str, caller: str) -> str:
+    tool, given = {
+        "remember": ("skill_memory_remember", {"text": text()}),
+        "recall": ("skill_memory_context", {"query": "kestrels"}),
+        "reflect": ("skill_memory_reflect", {"text": text(), "reflects_on": [known(running, agent)]}),
+    }[done]
+
+    async def called() -> str:
+        async with over_http(running, token_of(running, caller), mode="legacy") as client:
+            answer = await client.call_tool(tool, {"skill": "probe", **given})
+            return str(answer.structured_content["code"]) if answer.is_error else "ok"
+
+    return asyncio.run(called())
+
+
+def code_of(answer: httpx.Response) -> str:
+    return "ok" if answer.is_success else str(answer.json()["code"])
+
+
+Door = Callable[[Running, str, str, str], str]
+REACHED: dict[str, dict[str, Door]] = {
+    # An agent has no tool to forget: no permission of a manifest is for that. A count is for people.
+    "remember": {"python": by_operation, "rest": by_rest, "mcp": by_tool},
+    "recall": {"python": by_operation, "rest": by_rest, "mcp": by_tool},
+    "reflect": {"python": by_operation, "rest": by_rest, "mcp": by_tool},
+    "forget": {"python": by_operation, "rest": by_rest},
+    "count": {"python": by_operation, "rest": by_rest},
+}
+CHANGES = ("remember", "reflect", "forget")
+
+
+def test_every_operation_is_in_the_table() -> None:
+    assert {f"memory.{name}" for name in REACHED} == {
+        each.name for each in vars(remembering).values() if getattr(each, "name", "").startswith("memory.")
+    }
+
+
+@pytest.mark.parametrize("caller", ["owner", "person write", "agent write", "person read", "agent read"])
+@pytest.mark.parametrize("done", sorted(REACHED))
+def test_every_interface_gives_one_verdict_and_leaves_a_record_that_opens(
+    running: Running, done: str, caller: str
+) -> None:
+    holder, _, granted = caller.partition(" ")
+    expected = _DENIED if granted == "read" and done in CHANGES else "ok"
+    for door, does in REACHED[done].items():
+        if (door == "python") != (caller == "owner") or (door == "mcp" and holder != "agent"):
+            continue
+        agent = running.plugin.agent if caller == "owner" else f"{holder}-{granted}"
+        before = running.plugin.recent_calls.page().calls
+        assert (door, does(running, done, agent, caller)) == (door, expected)
+        found = [each.record for each in running.plugin.recent_calls.page(limit=20).calls if each not in before]
+        made = [each for each in found if each.event == f"memory.{done}" and each.data["door"] == door]
+        if done not in CHANGES or expected == _DENIED:
+            assert made == []  # a token that may not write reaches no operation that does
+            continue
+        (record,) = made[-1:] if done == "remember" and caller == "owner" else made
+        assert (record.outcome, record.data["kind"]) == ("ok", holder)
+        owner, _, identifier = record.data["object"].rpartition("/")
+        assert owner == agent
+        opened = MemoryReader(running.plugin.memories.graph_of(owner)).one(identifier)
+        assert (opened is None, record.data["after"] is None) == (done == "forget", done == "forget")
+        assert "kestrels" not in json.dumps(record.to_json())
+
+
+@pytest.mark.parametrize("done", sorted(REACHED))
+def test_the_memories_of_another_agent_need_the_permission_through_every_interface(running: Running, done: str) -> None:
+    for caller, code in (("agent write", _DENIED), ("agent all", "ok")):
+        assert (caller, by_rest(running, done, "other", caller)) == (caller, code)
+    given: dict[str, Any] = {"remember": {"text": text()}, "recall": {"text": "k"}, "count": {}}.get(
+        done, {"id": "0" * 32} if done == "forget" else {"text": text(), "reflects_on": ["0" * 32]}
+    )
+    asking = Caller("a1", "agent", "mcp", frozenset({"read", "write"}))
+    with pytest.raises(CortexError) as refused:
+        run(
+            getattr(remembering, done),
+            asking,
+            {**given, "agent": "other"},
+            running.plugin.host_of(running.plugin.graph),
+        )
+    assert refused.value.code == _DENIED
+
+
+def test_who_writes_a_memory_of_another_agent_is_its_author(running: Running) -> None:
+    client = running.client(token_of(running, "agent all"))
+    for agent, authors in (("other", ["agent-all"]), ("agent-all", [])):
+        body = {"entry_type": "fact", "data": f"Written for {agent}."}
+        made = client.post("/api/v1/memory/remember", params={"memoriesOf": agent}, json=body).json()
+        memory = MemoryReader(running.plugin.memories.graph_of(agent)).one(made["id"])
+        assert memory is not None
+        assert list(memory.authors) == authors
+
+
+def test_remembering_again_is_recorded_as_no_change(running: Running) -> None:
+    again = text()
+    first = running.plugin.operate(remembering.remember, text=again)
+    second = running.plugin.operate(remembering.remember, text=f" {again} ")
+    assert (second.id, first.created, second.created) == (first.id, True, False)
+    new, old = (each.record.data for each in running.plugin.recent_calls.page(limit=2).calls[::-1])
+    assert (new["before"], old["before"]) == (None, old["after"])
+
+
+def test_a_recalled_reflection_is_counted_through_every_interface(running: Running) -> None:
+    agent = "agent-write"
+    done = running.plugin.operate(
+        remembering.reflect, text="Ospreys fish.", reflects_on=[known(running, agent)], agent=agent
+    )
+    client = running.client(token_of(running, "agent write"))
+    for wanted in ({"text": "ospreys"}, {}):
+        found = client.post("/api/v1/memory/recall", json={**wanted, "limit": 50}).json()
+        assert done.memory.id in [each["id"] for each in found]
+    memory = MemoryReader(running.plugin.memories.graph_of(agent)).one(done.memory.id)
+    assert memory is not None
+    assert memory.uses == 2
+
+
+def test_what_follows_an_operation_cannot_undo_it(
+    running: Running, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    def fails(*_: Any, **__: Any) -> None:
+        raise CortexError("graph_busy", "the registry is busy")
+
+    monkeypatch.setattr("cortex_skills.features.registry.reflections.memory_forgotten", fails)
+    identifier = known(running, "other")
+    running.plugin.operate(remembering.forget, id=identifier, agent="other")
+    assert MemoryReader(running.plugin.memories.graph_of("other")).one(identifier) is None
+    assert "what follows memory.forget of other/" in caplog.text
