@@ -130,11 +130,8 @@ def _run(call: Call) -> Outcome:
     lines = [line for line, _ in shown]
     if matches and not graph.proofs.is_empty():
         lines, matches = _marked(call, lines, matches)
-    names = lines_of(graph)
-    subjects = [
-        names.name(match["subject"]) if whole else None for match, (_, whole) in zip(matches, shown, strict=True)
-    ]
-    lines = grouped(lines, subjects)
+    subjects = [match["subject"] if is_whole else None for match, (_, is_whole) in zip(matches, shown, strict=True)]
+    lines = grouped(lines, subjects, lines_of(graph).name)
     text = "\n".join([_heading(page, len(lines), call.skill.name, "cursor" in arguments), *lines])
     if note_on_object:
         text += f"\n{note_on_object}"

@@ -10,7 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -109,18 +109,19 @@ def lines_shown(triples: Sequence[Mapping[str, Any]], policy: Policy, graph: Nam
     return [line for line in shown if line is not None]
 
 
-def grouped(lines: Sequence[str], subjects: Sequence[str | None]) -> list[str]:
+def grouped(lines: Sequence[str], subjects: Sequence[str | None], shown: Callable[[str], str]) -> list[str]:
     """Lines of which those after one with the same subject are written without it.
 
     Args:
         lines: of triples.
-        subjects: as the line begins with it; None for one that is not shown whole.
+        subjects: the subject of each; None for a triple that is not shown whole.
+        shown: a subject as the line begins with it.
     """
     last: str | None = None
     found = []
     for line, subject in zip(lines, subjects, strict=True):
-        is_next = subject is not None and subject == last and line.startswith(f"{subject} ")
-        found.append(f" {line[len(subject or '') :]}" if is_next else line)
+        start = f"{shown(subject)} " if subject is not None and subject == last else ""
+        found.append(f"  {line[len(start) :]}" if start and line.startswith(start) else line)
         last = subject
     return found
 
