@@ -1,4 +1,8 @@
-"""Rows of MCP: `skill_graph_query` over stdio and HTTP, compared with a constant answer from the same SDK."""
+"""Rows of MCP: `skill_graph_query` over stdio and HTTP, compared with a constant answer from the same SDK.
+
+Rules kept here:
+- both tools have the same output schema, by which the client validates each answer: that is no time of a server.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ GOAL = 1.3
 TOKEN = "the-token-of-the-bench"
 COMMAND = str(Path(sys.executable).with_name("cortex-skills"))
 ASK = {"predicate": "hasStatus", "scope": "namespace"}
-# The smallest server of the SDK with one tool, which returns the bytes of a file: an answer of the server under test.
+# The smallest server of the SDK with one tool, which returns what is in a file: an answer of the server under test.
 CONSTANT = """
 import asyncio, functools, json, pathlib, sys
 import mcp_types as types
@@ -33,7 +37,10 @@ from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
 async def list_tools(ctx, params):
-    return types.ListToolsResult(tools=[types.Tool(name="constant", input_schema={"type": "object"})])
+    schema = answer()["schema"]
+    return types.ListToolsResult(
+        tools=[types.Tool(name="constant", input_schema={"type": "object"}, output_schema=schema)]
+    )
 
 @functools.cache
 def answer():
@@ -71,7 +78,8 @@ async def _compared(transport: str, scratch: Path) -> Row:
         answer = await ours.call_tool("skill_graph_query", ASK)
         if answer.is_error or answer.structured_content["enrichment"]["status"] != "ok":
             raise RuntimeError(f"the query failed: {answer.content[0].text}")
-        document = {"text": answer.content[0].text, "details": answer.structured_content}
+        (tool,) = [each for each in (await ours.list_tools()).tools if each.name == "skill_graph_query"]
+        document = {"text": answer.content[0].text, "details": answer.structured_content, "schema": tool.output_schema}
         _answer_file(scratch).write_text(json.dumps(document))
         times: tuple[list[float], list[float]] = ([], [])
         for _ in range(RUNS):
