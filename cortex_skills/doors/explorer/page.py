@@ -129,7 +129,7 @@ class ExplorerPage:
     Attributes:
         path: below `/explore`; parameters in braces.
         name: unique: `page` in templates, and the beginning of the names of files.
-        template: a file in `templates`, which gets the view as `view`.
+        template: a file beside its module, or in `templates`, which gets the view as `view`.
         view: makes the view, a frozen dataclass; raises `HttpError`, `CortexError`, `Redirected` or `Faulty`.
         query: the model of the query string; None for a page without parameters.
         permission: of the caller.

@@ -91,13 +91,6 @@ class ApprovalListQuery(ApiModel, total=False):
     state: Literal["all"]
 
 
-class ArtifactQuery(ApiModel, total=False):
-    """Of the page of an installed artifact."""
-
-    version: Annotated[str, Field(min_length=1, max_length=256)]
-    check: Literal["yes"]
-
-
 class SkillQuery(ApiModel, total=False):
     """Of the page of a skill."""
 

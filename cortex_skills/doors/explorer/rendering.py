@@ -5,7 +5,8 @@ Rules kept here:
 - an invisible character that is left, such as in a hidden field, is a reference (`&#x202E;`), which a browser reads as
   the character;
 - a name that a view or a template lacks is an error, not an empty text;
-- templates hold no logic beyond `if`, `for` and macros, and are read when the first page is asked for.
+- templates hold no logic beyond `if`, `for` and macros, and are read when the first page is asked for;
+- the template of a page is beside its module, or among those that pages share, which come first.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cortex_skills.doors.explorer.addresses import ROOT, namespace_root
 from cortex_skills.doors.explorer.assets import asset
 from cortex_skills.doors.explorer.page import ExplorerPage
+from cortex_skills.feature import features
 from cortex_skills.safe_io.display import is_invisible
 
 if TYPE_CHECKING:
@@ -104,12 +107,18 @@ def _reference(found: re.Match[str]) -> str:
     return f"&#x{ord(found[0]):X};" if is_invisible(found[0]) else found[0]
 
 
+def template_folders() -> list[Path]:
+    """The folder of the shared templates, and those of the modules of pages."""
+    modules = [find_spec(module) for feature in features() for module in feature.pages]
+    return [TEMPLATES, *dict.fromkeys(Path(each.origin).parent for each in modules if each and each.origin)]
+
+
 @cache
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader(template_folders()),
         autoescape=True,
         undefined=StrictUndefined,
         auto_reload=False,

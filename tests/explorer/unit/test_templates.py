@@ -13,9 +13,9 @@ from jinja2 import UndefinedError
 from cortex_skills.doors.explorer import rendering
 from cortex_skills.doors.explorer.error_pages import ErrorView
 from cortex_skills.doors.explorer.page import Near
-from cortex_skills.doors.explorer.rendering import TEMPLATES, Surroundings, render
+from cortex_skills.doors.explorer.rendering import Surroundings, render, template_folders
 
-FILES = sorted(path for path in TEMPLATES.iterdir() if path.is_file())
+FILES = sorted(path for folder in template_folders() for path in folder.glob("*.html"))
 FORBIDDEN = {
     "a filter or block that stops the escaping": r"\|\s*safe\b|autoescape|Markup|\bxmlattr\b",
     "inline style": r"\sstyle\s*=|<style",

@@ -12,13 +12,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.display import IN_TABLE, OF_HEADING, OF_NAME, ShownText, shown_text
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, Form, PageCall
-from cortex_skills.doors.explorer.page_queries import ArtifactQuery
 from cortex_skills.doors.http.bodies import to_json
+from cortex_skills.doors.rest.model_types import ApiModel
 from cortex_skills.features.artifacts import artifact_operations as artifacts
 from cortex_skills.features.artifacts.artifact_operations import ExaminedArtifact, InstalledVersion
 from cortex_skills.features.artifacts.installed import InstalledArtifact, grant_differences
@@ -38,6 +40,13 @@ _REMARKS = {
     "wildcard_risk": ("add", "contains *"),
     "unused": ("", "requested, and no module can use it"),
 }
+
+
+class ArtifactQuery(ApiModel, total=False):
+    """Which version, and whether it is audited."""
+
+    version: Annotated[str, Field(min_length=1, max_length=256)]
+    check: Literal["yes"]
 
 
 @dataclass(frozen=True, slots=True)
