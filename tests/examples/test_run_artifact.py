@@ -41,7 +41,8 @@ def test_the_secret_is_in_no_file_of_the_user_but_its_own_store(story) -> None:
     assert found == []
 
 
-def test_a_version_that_is_quarantined_is_listed_as_such(story) -> None:
+def test_a_version_that_is_quarantined_is_listed_when_it_is_asked_for(story) -> None:
     folder, _, _ = story
-    (listed,) = Party(folder / "user").ask("installed", "list")["artifacts"]
+    assert Party(folder / "user").ask("installed", "list")["artifacts"] == []
+    (listed,) = Party(folder / "user").ask("installed", "list", "--quarantined-only")["artifacts"]
     assert (listed["skillId"], listed["version"], listed["status"]) == ("acme.page_watch", "0.1.0", "quarantined")
