@@ -148,9 +148,10 @@ class AuditSettings:
 class FinderSettings:
     """How skills and memories are found (`finder`)."""
 
-    embedder: Literal["none", "local", "http"] = "none"
+    embedder: Literal["none", "local", "http", "fastembed"] = "none"
     endpoint: str = ""
     model: str = ""
+    folder: str = field(default="", metadata=PUBLIC)
     key_variable: str = ""
 
 

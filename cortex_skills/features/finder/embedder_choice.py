@@ -15,7 +15,12 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.finder.embedders import Embedder
 from cortex_skills.host import Host
 
-_MODULES = {"local": ("numpy", "safetensors", "tokenizers", "wordllama"), "http": ("numpy",)}
+_MODULES = {
+    "local": ("numpy", "safetensors", "tokenizers", "wordllama"),
+    "http": ("numpy",),
+    "fastembed": ("numpy", "fastembed"),
+}
+_EXTRAS = {"fastembed": "fastembed"}  # others are in `embeddings`
 
 
 def open_embedder(settings: FinderSettings) -> Embedder | None:
@@ -32,7 +37,7 @@ def open_embedder(settings: FinderSettings) -> Embedder | None:
         raise CortexError(
             "config_invalid",
             f"finder.embedder is {kind}, and {', '.join(missing)} is not installed",
-            hint="pip install 'cortex-skills[embeddings]'",
+            hint=f"pip install 'cortex-skills[{_EXTRAS.get(kind, 'embeddings')}]'",
         )
     return _OPENERS[kind](settings)
 
@@ -58,4 +63,15 @@ def _open_http(settings: FinderSettings) -> Embedder:
     return CachedEmbedder(EmbeddingsEndpoint.of(settings), cache_file())
 
 
-_OPENERS: dict[str, Callable[[FinderSettings], Embedder]] = {"local": _open_local, "http": _open_http}
+def _open_fastembed(settings: FinderSettings) -> Embedder:
+    from cortex_skills.features.finder.onnx_vectors import OnnxVectors
+    from cortex_skills.features.finder.vector_cache import CachedEmbedder, cache_file
+
+    return CachedEmbedder(OnnxVectors.of(settings), cache_file())
+
+
+_OPENERS: dict[str, Callable[[FinderSettings], Embedder]] = {
+    "local": _open_local,
+    "http": _open_http,
+    "fastembed": _open_fastembed,
+}
