@@ -297,3 +297,45 @@ def test_no_thread_stays_and_a_closed_store_is_not_kept(folder):
     assert threads == []
     store.close()
     assert threading.active_count() <= before + 1
+
+
+class Server:
+    """A store that does not state what was written to it, as those on servers."""
+
+    keeps_order = False
+
+    def __init__(self) -> None:
+        self._store = open_store("memory:")
+
+    def __getattr__(self, name: str) -> object:
+        if name in ("changes_since", "folder"):
+            raise AttributeError(name)
+        return getattr(self._store, name)
+
+    def __repr__(self) -> str:
+        return "Server('http://127.0.0.1/')"
+
+
+def test_a_server_is_read_again_after_a_while_and_the_age_of_the_index_is_stated(folder, tmp_path, monkeypatch):
+    graph = NamespacedGraph(Server(), "m")  # type: ignore[arg-type]
+    note(graph, "a", "hello")
+    found = EntityIndex(graph).find("hello")
+    assert [hit.text for hit in found.hits] == ["hello"]
+    assert (found.complete, found.reason[:15]) == (False, "the server was ")
+    assert len(list((tmp_path / "cache").rglob("meta.json"))) == 1
+    note(graph, "b", "hello again")
+    assert EntityIndex(graph).find("hello").total == 1
+    assert EntityIndex(graph).find("m:b").hits[0].score == 1.0  # a name is read from the server
+    monkeypatch.setattr(entity_follower, "AGED_S", 0.0)
+    monkeypatch.setattr(entity_follower, "_SHARE", 0)
+    assert EntityIndex(graph, timeout_s=2).find("hello").total == 2
+
+
+def test_of_a_large_graph_on_a_server_no_index_is_made_and_that_is_stated(folder, monkeypatch):
+    monkeypatch.setattr(entity_follower, "_MOST_ON_SERVER", 5)
+    graph = NamespacedGraph(Server(), "m")  # type: ignore[arg-type]
+    for number in range(6):
+        note(graph, f"s{number}", "hello")
+    found = EntityIndex(graph).find("hello")
+    assert (found.hits, found.complete) == ((), False)
+    assert "more than 5 triples" in found.reason

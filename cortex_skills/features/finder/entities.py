@@ -26,7 +26,7 @@ from cortex_skills.features.finder.entity_texts import MAX_STATEMENTS, MAX_TEXT,
 
 MAX_QUERY = 1_000  # characters
 INDEX_TIMEOUT_S = 10.0
-_MORE = 5  # documents beyond the limit, among which the best are chosen
+_MORE = 2  # documents beyond the limit, among which the best are chosen
 _PASSES = ((False, False), (True, False), (False, True), (True, True))  # whether typos, and some words, are enough
 
 
