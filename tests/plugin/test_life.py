@@ -50,7 +50,7 @@ def test_the_context_answers_the_declared_queries_skill_by_skill(plugin: Plugin,
         '<semantic-skill-context skill="two">\nmayros:x mayros:q "text"\n</semantic-skill-context>'
     )
     bobs = plugin.context(agent="bob")
-    assert "mayros:agent:bob mayros:p mayros:o" in bobs
+    assert 'mayros:agent:bob mayros:p {"node":"mayros:o"}' in bobs
     assert "agent:a1" not in bobs
 
 

@@ -32,11 +32,13 @@ def _overview(gate: Gate, agent: str) -> str:
     from cortex_skills.tools.offered import acting_for, of_profiles
 
     skills, graph = gate.active.skills, gate.host.graph
-    if any(skill.semantic.queries for skill in skills.values()) or not graph.store.count(Pattern(graph.names.graph), 1):
+    if not skills or any(skill.semantic.queries for skill in skills.values()):
         return ""
     tool = next(each for each in LOOKING_TOOLS if each.name == _TOOL)
     acting = acting_for(tool, skills)
     if not acting or not of_profiles([tool], gate.host.config.tools.profiles, skills):
+        return ""
+    if not graph.store.count(Pattern(graph.names.graph), 1):
         return ""
     result = gate.call(_TOOL, {}, acting[0], agent, None, None)
     if result.is_error:

@@ -29,7 +29,7 @@ from typing import Any
 from cortex_graph import NamespacedGraph
 from cortex_skills.errors import CortexError
 from cortex_skills.features.graph.tools.given_terms import with_present_object
-from cortex_skills.features.graph.tools.triple_text import grouped, lines_of, lines_shown
+from cortex_skills.features.graph.tools.triple_text import grouped, lines_shown
 from cortex_skills.features.proofs.proving import prover_of
 from cortex_skills.policy.permissions import check_permissions, is_of_memories
 from cortex_skills.safe_io.display import one_line
@@ -131,7 +131,7 @@ def _run(call: Call) -> Outcome:
     if matches and not graph.proofs.is_empty():
         lines, matches = _marked(call, lines, matches)
     subjects = [match["subject"] if is_whole else None for match, (_, is_whole) in zip(matches, shown, strict=True)]
-    lines = grouped(lines, subjects, lines_of(graph).name)
+    lines = grouped(lines, subjects, graph)
     text = "\n".join([_heading(page, len(lines), call.skill.name, "cursor" in arguments), *lines])
     if note_on_object:
         text += f"\n{note_on_object}"

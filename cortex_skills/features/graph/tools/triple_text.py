@@ -10,7 +10,8 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -109,20 +110,18 @@ def lines_shown(triples: Sequence[Mapping[str, Any]], policy: Policy, graph: Nam
     return [line for line in shown if line is not None]
 
 
-def grouped(lines: Sequence[str], subjects: Sequence[str | None], shown: Callable[[str], str]) -> list[str]:
+def grouped(lines: list[str], subjects: Sequence[str | None], graph: NamespacedGraph) -> list[str]:
     """Lines of which those after one with the same subject are written without it.
 
     Args:
         lines: of triples.
-        subjects: the subject of each; None for a triple that is not shown whole.
-        shown: a subject as the line begins with it.
+        subjects: their subjects; None for a line that is not shown whole.
+        graph: of the triples.
     """
-    last: str | None = None
-    found = []
-    for line, subject in zip(lines, subjects, strict=True):
-        start = f"{shown(subject)} " if subject is not None and subject == last else ""
-        found.append(f"  {line[len(start) :]}" if start and line.startswith(start) else line)
-        last = subject
+    found, writer = list(lines), lines_of(graph)
+    for place, (before, subject) in enumerate(pairwise(subjects), 1):
+        if subject is not None and subject == before:
+            found[place] = f" {lines[place][len(writer.name(subject)) :]}"
     return found
 
 
