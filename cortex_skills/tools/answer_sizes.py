@@ -16,7 +16,7 @@ from typing import Any
 from cortex_skills.safe_io.display import json_text
 
 IN_WRITES = 200
-PAGE = 20_000
+PAGE = 10_000  # 2,500 tokens
 LONGEST_PAGE = 90_000
 LENGTH: dict[str, Any] = {"type": "integer", "description": "Its characters, where `object` is its beginning."}
 OF_PROOF = 1_300  # bytes of a proof without premises

@@ -5,7 +5,7 @@ Rules kept here:
   it has (`safe_io.display`);
 - a name or a text that is an instruction to the model is withheld, and its place states that, as in the lines of
   `skill_graph_query` (`enrichment.triples`);
-- a long text is cut, and its length is there.
+- a long text is cut, and its length is there; a name that is longer than any of use is cut in its middle.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from __future__ import annotations
 from pyoxigraph import Literal, NamedNode
 
 from cortex_graph import NamespacedGraph
+from cortex_graph.labels import cut
 from cortex_skills.enrichment.fragments import kind_of
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.enrichment.triples import why_withheld
 from cortex_skills.safe_io.display import json_text, one_line, shown_name
 
 OF_TEXT = 200  # characters of a literal
+_OF_NAME = 300  # characters of a name; longer ones are cut in the middle
 
 
 class ModelTerms:
@@ -49,7 +51,7 @@ class ModelTerms:
             kind = self._kind(node.value)
             name = self._terms.node(node.value)
             shown = name if one_line(name) == name else one_line(f"<{node.value}>")
-            known = self._nodes[node] = shown if kind is None else _withheld(kind)
+            known = self._nodes[node] = cut(shown, _OF_NAME) if kind is None else _withheld(kind)
         return known
 
     def own_name(self, node: NamedNode) -> str:
