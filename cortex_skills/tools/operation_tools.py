@@ -11,6 +11,7 @@ from collections.abc import Collection
 from functools import cached_property
 from typing import Any
 
+from cortex_skills.feature import named
 from cortex_skills.operations.operation import Operation, View
 from cortex_skills.operations.run import run
 from cortex_skills.tools.base import Call, Outcome, Tool
@@ -20,27 +21,31 @@ class OperationTool(Tool):
     """A tool that reads.
 
     Args:
-        operation: which.
+        operation: which, as `module:name`: it is imported when its schema or an answer is needed.
         name: of the tool.
         description: for a model.
         leaves_out: arguments that a model does not need, by their names in JSON.
     """
 
-    def __init__(
-        self, operation: Operation[Any, Any], name: str, description: str, leaves_out: Collection[str] = ()
-    ) -> None:
+    def __init__(self, operation: str, name: str, description: str, leaves_out: Collection[str] = ()) -> None:
         def called(call: Call) -> Outcome:
-            answer: View = run(operation, call.asking, operation.by_name(call.arguments), call.host, call.cancel)
+            of = self._operation
+            answer: View = run(of, call.asking, of.by_name(call.arguments), call.host, call.cancel)
             return Outcome(answer.text(call.host.cleaning), answer.document())
 
         super().__init__(name, description, {}, ("graph:read",), "query", called, output_schema={})
         object.__delattr__(self, "input_schema")  # the attribute of this class makes it
         object.__setattr__(self, "_made_of", (operation, leaves_out))
 
+    @property
+    def _operation(self) -> Operation[Any, Any]:
+        where: str = self._made_of[0]  # type: ignore[attr-defined]
+        found: Operation[Any, Any] = named(where)
+        return found
+
     @cached_property
     def input_schema(self) -> dict[str, Any]:
         """JSON Schema of the arguments."""
-        operation, leaves_out = self._made_of  # type: ignore[attr-defined]
-        schema: dict[str, Any] = operation.schema
+        schema, leaves_out = self._operation.schema, self._made_of[1]  # type: ignore[attr-defined]
         members = {name: member for name, member in schema["properties"].items() if name not in leaves_out}
         return {**schema, "properties": members}
