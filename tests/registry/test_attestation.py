@@ -16,7 +16,7 @@ from cortex_skills import Config, Plugin
 from cortex_skills.audit.chain import next_event
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import terms
-from cortex_skills.features.registry.digests import digest
+from cortex_skills.features.registry.content import digest
 from cortex_skills.features.registry.document import SkillDocument
 from cortex_skills.features.registry.reading import signed_message
 from cortex_skills.features.registry.registration import VersionSignature

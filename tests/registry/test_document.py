@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from cortex_skills.features.registry import document as limits
-from cortex_skills.features.registry.digests import compat_digest, digest
+from cortex_skills.features.registry.content import compat_digest, digest
 from cortex_skills.features.registry.document import SkillDocument, SkillResource, Step
 from cortex_skills.features.registry.quality import Quality, health, wilson
 from cortex_skills.manifest import ManifestError

@@ -18,7 +18,7 @@ from skills_ref import validate
 from cortex_graph import open_store
 from cortex_graph.names import Names
 from cortex_skills.errors import CortexError
-from cortex_skills.features.registry.digests import compat_digest, digest
+from cortex_skills.features.registry.content import compat_digest, digest
 from cortex_skills.features.registry.document import MAX_RESOURCE, SkillDocument, SkillResource
 from cortex_skills.features.registry.folders import SIDECAR, read_skill_folder, write_skill_folder
 from cortex_skills.features.registry.registry import SkillRegistry

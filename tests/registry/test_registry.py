@@ -16,8 +16,7 @@ from cortex_graph.store import Pattern
 from cortex_skills import Config, Plugin
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import terms
-from cortex_skills.features.registry.content import blob_paths
-from cortex_skills.features.registry.digests import compat_digest, digest
+from cortex_skills.features.registry.content import blob_paths, compat_digest, digest
 from cortex_skills.features.registry.document import SkillDocument, SkillResource, Step
 from cortex_skills.features.registry.registration import VersionSignature
 from cortex_skills.features.registry.registry import SkillRegistry

@@ -7,22 +7,30 @@ Rules kept here:
   procedure does not need (`injection`) are removed and counted; naming a tool or an action is what a step is for, and
   stays. Of lines and of fields that are an instruction only together, the shortest run goes;
 - invisible characters of such a text are escaped;
-- the body stands between two lines with a mark that is drawn for each answer, so that no text closes it.
+- the body stands between two lines with a mark that is drawn for each answer, so that no text closes it;
+- the list `<available_skills>` has reliable skills, and candidates that the agent wrote and used with success, the best
+  first; at most 4,096 characters, and its last line has how many more there are. ★ marks the trust tier 4, ☆ tier 3;
+  the name of the agent that learned a skill, which may be any text, is left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from cortex_skills.enrichment.policy import Policy
+from cortex_skills.enrichment.block import BLOCK_LIMIT
+from cortex_skills.enrichment.limits import cut
+from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.enrichment.text_lines import clean_lines, is_instruction, runs_together
 from cortex_skills.features.registry.document import SkillDocument
 from cortex_skills.features.registry.lifecycle import Standing
-from cortex_skills.features.registry.views import document_view
-from cortex_skills.safe_io.display import one_line
+from cortex_skills.features.registry.reading import RegistryReader
+from cortex_skills.features.registry.skill_record import SkillRecord
+from cortex_skills.features.registry.views import document_view, record_view
+from cortex_skills.safe_io.display import json_text, one_line, shown_name
 
 MAX_BODY = 1 << 15  # characters of a body that a model reads at once
 ORDINARY = frozenset({None, "tool_call", "action"})  # what a step of a procedure is
@@ -111,3 +119,51 @@ def _kept(value: dict[str, Any], policy: Policy, texts: list[str], gone: Collect
         return item
 
     return {key: keep(member) for key, member in value.items()}, removed
+
+
+_CONSIDERED = 1_000
+_DESCRIPTION = 300  # characters
+_STARS = {4: "★ ", 3: "☆ "}
+_OPENING, _CLOSING = "<available_skills>", "</available_skills>"
+_NOTE = 60  # characters for the last line
+
+
+def available_skills(registry: RegistryReader, agent: str, policy: Policy = RULE) -> str:
+    """The list for an agent; empty when there is no skill for it."""
+    records, cursor = registry.records(limit=_CONSIDERED)
+    reliable = [record for record in records if record.is_shown_to(agent)]
+    reliable.sort(key=lambda each: (-each.standing.trust_tier, -each.quality.utility, each.key))
+    left = BLOCK_LIMIT - len(_OPENING) - len(_CLOSING) - _NOTE
+    lines: list[str] = []
+    for record in reliable:
+        line = described(registry, record, policy)
+        left -= len(line) + 1
+        if left < 0:
+            break
+        lines.append(line)
+    if not lines:
+        return ""
+    more = len(reliable) - len(lines)
+    if more or cursor is not None:
+        lines.append(f"({more}{'+' if cursor is not None else ''} more: skill_find finds them)")
+    return "\n".join([_OPENING, *lines, _CLOSING])
+
+
+def described(registry: RegistryReader, record: SkillRecord, policy: Policy) -> str:
+    """A line about a skill: stars, name, description."""
+    view = shown_record(registry, record, policy)
+    own = record.key.namespace == registry.terms.names.namespace
+    name = shown_name(record.key.name if own else str(record.key))
+    description = json_text(cut(view["description"], _DESCRIPTION)) if view["description"] else "(withheld)"
+    return f"{_STARS.get(record.standing.trust_tier, '')}{name}: {description}"
+
+
+def shown_record(registry: RegistryReader, record: SkillRecord, policy: Policy) -> dict[str, Any]:
+    """A record as JSON (`views.record_view`) whose texts a model may read."""
+    view = record_view(registry, record, datetime.now(UTC))
+    if (learned := view["current"]["learnedIn"]) is not None:
+        del learned["agent"]
+    if not is_trusted(record.standing, view["current"]["attest"]):
+        texts, _ = cleaned_fields({key: view[key] for key in ("description", "reason")}, policy)
+        view |= texts
+    return view

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from cortex_graph import GraphError
 from cortex_skills.errors import CortexError
-from cortex_skills.features.registry.digests import digest
+from cortex_skills.features.registry.content import digest
 from cortex_skills.features.registry.document import MANIFEST, SkillDocument
 from cortex_skills.features.registry.folders import read_skill_folder, skill_folders_in
 from cortex_skills.features.registry.package_view import ACTOR, PackageSkills

@@ -22,8 +22,7 @@ from cortex_graph.exceptions import invalid
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.vocabulary import TYPE
 from cortex_skills.features.registry import terms
-from cortex_skills.features.registry.content import blobs_of, front_of
-from cortex_skills.features.registry.digests import compat_digest, digest
+from cortex_skills.features.registry.content import blobs_of, compat_digest, digest, front_of
 from cortex_skills.features.registry.document import SkillDocument
 from cortex_skills.features.registry.lifecycle import first_standing
 from cortex_skills.features.registry.quality import Quality
@@ -72,16 +71,14 @@ class PackageView:
             yield from _others(before, found)
             return
         found = list(self._store.quads(pattern)) or list(self._missing(pattern, look_up=True))
-        if (
-            not found and self._may_concern(pattern) and pattern.subject in self._by_subject
-        ):  # it was stored between the two
-            found = list(self._store.quads(pattern))
+        if not found and self._may_concern(pattern) and pattern.subject in self._by_subject:
+            found = list(self._store.quads(pattern))  # it was stored between the two
         yield from found
 
     def match(self, pattern: Pattern, limit: int, cursor: str | None) -> tuple[list[Quad], str | None]:
         """A page of the quads of a pattern, and the cursor of the next one; those of the package come last."""
-        start = 0
-        before = list(self._missing(pattern, look_up=cursor is not None))
+        found: list[Quad] = []
+        start, before = 0, list(self._missing(pattern)) if cursor is None else None
         if cursor is None or not cursor.startswith(_CURSOR):
             page = self._store.match(pattern, limit, cursor)
             if page.cursor is not None:
@@ -91,8 +88,8 @@ class PackageView:
             number = cursor.removeprefix(_CURSOR)
             if not number.isdecimal():
                 raise invalid("cursor", "is not one of this list")
-            found, start = [], int(number[:9])
-        more = list(_others(before, found))
+            start = int(number[:9])
+        more = list(_others(self._missing(pattern, look_up=True) if before is None else before, found))
         end = start + limit - len(found)
         return [*found, *more[start:end]], f"{_CURSOR}{end}" if end < len(more) else None
 

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
     from cortex_skills.audit.call_records import AuditRecord
     from cortex_skills.config.settings import Config
-    from cortex_skills.features.registry.loaded_skills import LoadedSkills
     from cortex_skills.features.registry.registry import SkillRegistry
-    from cortex_skills.features.registry.session_calls import SessionCalls
+    from cortex_skills.features.registry.session_calls import LoadedSkills, SessionCalls
     from cortex_skills.features.registry.skill_finder import SkillFinder
     from cortex_skills.features.registry.skill_record import SkillKey
     from cortex_skills.gate.gate import Gate
@@ -75,7 +74,7 @@ def finder_in(host: Host) -> SkillFinder:
 
 def loaded_in(host: Host) -> LoadedSkills:
     """The registered skills that agents loaded, whose outcomes are recorded when calls and sessions end."""
-    from cortex_skills.features.registry.loaded_skills import LoadedSkills
+    from cortex_skills.features.registry.session_calls import LoadedSkills
 
     def record(key: SkillKey, version_id: str, success: bool, agent: str, user: str, note: str) -> None:
         registry = host.part(registry_in)
@@ -154,7 +153,7 @@ def _available(gate: Gate, agent: str) -> str:
     skills = gate.active.skills
     if not of_profiles([tool], host.config.tools.profiles, skills) or not acting_for(tool, skills):
         return ""
-    from cortex_skills.features.registry.available import available_skills
+    from cortex_skills.features.registry.model_text import available_skills
 
     sender = CALLER.get()
     try:

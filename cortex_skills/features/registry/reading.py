@@ -21,8 +21,7 @@ from cortex_graph.vocabulary import SPECIALIZATION_OF, TYPE
 from cortex_skills.audit.chain import ChainFault, Signer
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import terms
-from cortex_skills.features.registry.content import blob_paths, corrupt, document_of
-from cortex_skills.features.registry.digests import digest
+from cortex_skills.features.registry.content import blob_paths, corrupt, digest, document_of
 from cortex_skills.features.registry.document import SkillDocument
 from cortex_skills.features.registry.events import EventLog
 from cortex_skills.features.registry.package_view import PackageSkills, PackageView

@@ -27,8 +27,7 @@ from cortex_graph.store import Pattern
 from cortex_graph.vocabulary import SPECIALIZATION_OF
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import lifecycle
-from cortex_skills.features.registry.content import blobs_of, front_of
-from cortex_skills.features.registry.digests import compat_digest, digest
+from cortex_skills.features.registry.content import blobs_of, compat_digest, digest, front_of
 from cortex_skills.features.registry.document import SkillDocument
 from cortex_skills.features.registry.events import RegistryChange
 from cortex_skills.features.registry.lifecycle import MAKERS, Origin

@@ -22,8 +22,7 @@ from pyoxigraph import Quad
 
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import lifecycle, terms
-from cortex_skills.features.registry.content import blobs_of, front_of
-from cortex_skills.features.registry.digests import compat_digest, digest
+from cortex_skills.features.registry.content import blobs_of, compat_digest, digest, front_of
 from cortex_skills.features.registry.document import SkillDocument, Step
 from cortex_skills.features.registry.events import RegistryChange
 from cortex_skills.features.registry.registration import Registered, Registrations

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from cortex_skills.features.registry.digests import compat_digest, digest
+from cortex_skills.features.registry.content import compat_digest, digest
 from cortex_skills.features.registry.document import MAX_RESOURCES, SkillDocument
 from cortex_skills.features.registry.registration import UNSIGNED, VersionSignature
 from cortex_skills.features.registry.skill_record import SkillVersion

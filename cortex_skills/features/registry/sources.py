@@ -22,7 +22,7 @@ from typing import Protocol, TypedDict, Unpack
 
 from cortex_graph import GraphError
 from cortex_skills.errors import CortexError
-from cortex_skills.features.registry.digests import digest
+from cortex_skills.features.registry.content import digest
 from cortex_skills.features.registry.document import SkillDocument
 from cortex_skills.features.registry.folders import SkillFolder, read_skill_folder, skill_folders_in
 from cortex_skills.features.registry.lifecycle import Origin

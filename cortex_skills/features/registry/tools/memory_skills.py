@@ -21,12 +21,11 @@ from cortex_skills.enrichment.text_lines import clean_lines
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry import skill_reads as reads
-from cortex_skills.features.registry.available import described, shown_record
 from cortex_skills.features.registry.folders import SkillFolder, read_skill_folder
 from cortex_skills.features.registry.inline import FIELDS, inline_document
 from cortex_skills.features.registry.jails import import_folder
 from cortex_skills.features.registry.lifecycle import STATES
-from cortex_skills.features.registry.model_text import ORDINARY, is_trusted
+from cortex_skills.features.registry.model_text import ORDINARY, described, is_trusted, shown_record
 from cortex_skills.features.registry.parts import registry_in
 from cortex_skills.features.registry.skill_record import SkillRecord, SkillVersion
 from cortex_skills.features.registry.tools.registered_skills import (

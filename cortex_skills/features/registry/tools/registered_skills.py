@@ -21,11 +21,10 @@ from cortex_skills.enrichment.policy import Policy
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry import skill_reads as reads
-from cortex_skills.features.registry.available import described, shown_record
 from cortex_skills.features.registry.composition import estimated_tokens
 from cortex_skills.features.registry.document import SkillDocument
 from cortex_skills.features.registry.lifecycle import ORIGINS, STATES
-from cortex_skills.features.registry.model_text import document_for_model, is_trusted
+from cortex_skills.features.registry.model_text import described, document_for_model, is_trusted, shown_record
 from cortex_skills.features.registry.parts import calls_in, loaded_in, registry_in
 from cortex_skills.features.registry.reflections import check_memories
 from cortex_skills.features.registry.registry import SkillRegistry
