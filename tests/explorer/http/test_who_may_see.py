@@ -1,4 +1,4 @@
-"""Every page in every form, for every kind of caller. A page that is added to `PAGES` is covered by its declaration."""
+"""Every page in every form, for every kind of caller. A new page is covered by its declaration."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import pytest
 
 from cortex_graph import Provenance
 from cortex_skills.doors.explorer.callers import now
-from cortex_skills.doors.explorer.page import ExplorerPage
+from cortex_skills.doors.explorer.page import ExplorerPage, pages
 from cortex_skills.doors.explorer.sessions import LOCAL
-from cortex_skills.features.explorer.pages import PAGES
 from tests.explorer.http.browsing import CLICKED, FOREIGN, TYPED, signed_in, submitted
 from tests.server.serving import Running, served
 
@@ -25,8 +24,8 @@ ROLES = {
     "of another namespace": ("read", "write", "audit", "approve", "provenance", "memories"),
 }
 SECRET = "blue-whale-42"
-CASES = [(page, form) for page in PAGES for form in ("html", *page.forms)]
-OF_NAMESPACES = [page for page in PAGES if "{namespace}" in page.path and page.permission == "read"]
+CASES = [(page, form) for page in pages() for form in ("html", *page.forms)]
+OF_NAMESPACES = [page for page in pages() if "{namespace}" in page.path and page.permission == "read"]
 NAMES = [f"{page.name}-{form}" for page, form in CASES]
 
 
@@ -93,7 +92,7 @@ def test_a_page_is_shown_to_those_with_its_permission_only(place: Place, page: E
                 assert place.clients[role].get(path, headers=CLICKED).status_code == answer.status_code
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.forms], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [page for page in pages() if page.forms], ids=lambda page: page.name)
 def test_a_page_answers_in_each_form_that_the_header_asks_for(place: Place, page: ExplorerPage) -> None:
     client = place.clients[next(role for role, permissions in ROLES.items() if page.permission in permissions)]
     kinds = {form.media_type.partition(";")[0]: name for name, form in page.forms.items()}
@@ -131,7 +130,7 @@ def test_a_followed_link_gets_no_data(place: Place, page: ExplorerPage, form: st
     assert "<nav" not in answer.text
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
 def test_a_code_without_a_token_reads(place: Place, page: ExplorerPage) -> None:
     answer = place.browsers["code"].get(place.path(page, "html"), headers=CLICKED)
     assert (answer.status_code == 403) == (page.permission != "read")
@@ -152,8 +151,10 @@ def test_another_namespace_and_one_that_cannot_exist_are_the_same(place: Place, 
 def test_anonymous_reads_show_the_pages_that_are_public(tmp_path: Path) -> None:
     with served(tmp_path, cortex={"allowAnonymousReads": True}) as running:
         place = Place(running)
-        shown = {page.name: place.browsers["anonymous"].get(place.path(page, "html"), headers=TYPED) for page in PAGES}
-        for page in PAGES:
+        shown = {
+            page.name: place.browsers["anonymous"].get(place.path(page, "html"), headers=TYPED) for page in pages()
+        }
+        for page in pages():
             answer = shown[page.name]
             if page.permission != "read" or not page.is_public:
                 assert (answer.status_code, answer.headers.get("location", "")[:14]) == (303, "/explore/login")
@@ -162,7 +163,7 @@ def test_anonymous_reads_show_the_pages_that_are_public(tmp_path: Path) -> None:
                 assert not answer.headers.get("location", "").startswith("/explore/login")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
 def test_a_page_changes_nothing_by_another_method(place: Place, page: ExplorerPage) -> None:
     path = place.path(page, "html")
     for method in ("PUT", "DELETE", "PATCH", "OPTIONS"):

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex_skills.doors.explorer.page import ExplorerPage
-from cortex_skills.features.explorer.pages import PAGES
+from cortex_skills.doors.explorer.page import ExplorerPage, pages
 
 PAGE_OF_DOCS = Path(__file__).parents[3] / "docs" / "explorer.md"
 ROWS = [row.split("|") for row in PAGE_OF_DOCS.read_text().splitlines() if row.startswith("| `/explore")]
@@ -24,7 +23,7 @@ def row_of(page: ExplorerPage) -> list[str]:
     return row
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
 def test_every_page_is_in_the_table_with_its_forms(page: ExplorerPage) -> None:
     forms = set(re.findall(r"`([a-z-]+)`", re.sub(r"\\[.*?\\]\\(.*?\\)", "", row_of(page)[3])))
     if forms:  # other rows refer to another one

@@ -14,13 +14,12 @@ import pytest
 from cortex_graph import Provenance
 from cortex_skills import Plugin
 from cortex_skills.doors.explorer.assets import FOLDER, PREFIX
-from cortex_skills.doors.explorer.page import ExplorerPage, PageCall
+from cortex_skills.doors.explorer.page import ExplorerPage, PageCall, pages
 from cortex_skills.doors.explorer.rendering import Surroundings, navigation_of, render
 from cortex_skills.doors.http.auth import AccessControl, Principal
 from cortex_skills.doors.http.bodies import Bodies
 from cortex_skills.doors.http.service import Service
 from cortex_skills.features.actions.action_request import ActionRequest
-from cortex_skills.features.explorer.pages import PAGES
 from cortex_skills.features.registry.inline import inline_document
 from cortex_skills.features.registry.skill_record import SkillKey
 from tests.configs import config
@@ -95,7 +94,7 @@ def sent(service: Service, page: ExplorerPage, query: dict[str, str]) -> list[in
         here,
         here,
         "mayros",
-        navigation_of(PAGES, page.name, "mayros", PERMISSIONS),
+        navigation_of(pages(), page.name, "mayros", PERMISSIONS),
         "/explore/mayros/find",
         caller.name,
         ", ".join(sorted(PERMISSIONS)),
@@ -112,7 +111,7 @@ def sent(service: Service, page: ExplorerPage, query: dict[str, str]) -> list[in
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_a_page_is_small_on_the_first_visit(service: Service, name: str) -> None:
-    (page,) = (each for each in PAGES if each.name == name)
+    (page,) = (each for each in pages() if each.name == name)
     for query in QUERIES[name]:
         sizes = sent(service, page, query)
         assert sum(sizes) <= MOST, (query, sizes)
@@ -120,7 +119,7 @@ def test_a_page_is_small_on_the_first_visit(service: Service, name: str) -> None
 
 
 def test_every_page_without_an_id_is_measured() -> None:
-    assert set(QUERIES) == {page.name for page in PAGES} - {
+    assert set(QUERIES) == {page.name for page in pages()} - {
         "sparql",
         "assertion",
         "proof",
@@ -133,7 +132,7 @@ def test_every_page_without_an_id_is_measured() -> None:
 
 
 def test_the_list_has_a_hundred_rows(service: Service) -> None:
-    (page,) = (each for each in PAGES if each.name == "triples")
+    (page,) = (each for each in pages() if each.name == "triples")
     caller = Principal("a-reader", ("mayros", "warehouse"), PERMISSIONS, "mayros")
     view = page.view(PageCall(service, caller, {}, {"namespace": "mayros"}))
     assert len(view.rows) == 100  # type: ignore[attr-defined]
