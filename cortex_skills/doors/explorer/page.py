@@ -79,7 +79,7 @@ class PageCall:
         """The call of an operation of the REST API by the same caller, in the namespace of the path."""
         if "namespace" in self.path:
             query = {"namespace": self.graph.namespace, **query}
-        return ApiCall(self.service, self.principal, query, door="page")
+        return ApiCall(self.service, self.principal, query, door="page", cancel=self.cancel)
 
 
 @dataclass(frozen=True, slots=True)

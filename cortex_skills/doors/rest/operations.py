@@ -29,7 +29,7 @@ from cortex_skills.operations.run import run
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
-    from cortex_skills.cancellation import CancelGroup
+    from cortex_skills.cancellation import CancelGroup, CancelToken
     from cortex_skills.doors.http.store_health import StoreHealth
     from cortex_skills.host import Host
     from cortex_skills.plugin import Plugin
@@ -65,6 +65,7 @@ class ApiCall:
         body: the document that was sent; None for an operation without one.
         path: the parameters of the path.
         door: whether it is a request of a program, or an action on a page.
+        cancel: ends an operation that reads early.
     """
 
     service: OperationService
@@ -73,6 +74,7 @@ class ApiCall:
     body: Any = None
     path: Mapping[str, str] = field(default_factory=dict)
     door: Literal["rest", "page"] = "rest"
+    cancel: CancelToken | None = None
 
     @property
     def caller(self) -> Principal:
@@ -98,7 +100,7 @@ class ApiCall:
             namespace=host.graph.namespace,
             acts_for_all=holder.is_host,
         )
-        return run(operation, asking, given, host)
+        return run(operation, asking, given, host, self.cancel)
 
     @property
     def host(self) -> Host:

@@ -283,11 +283,10 @@ def _bundle(call: PageCall) -> bytes:
     Raises:
         CortexError: a part of the chain is missing.
     """
-    from cortex_skills.features.proofs.bundle import make_bundle
+    from cortex_skills.features.proofs import proof_operations as proofs
 
-    read = _read(call)
     folders = [skill.folder for skill in call.service.plugin.skills.values()]
-    return to_json(make_bundle(read.reading.graph, read.triple_id, folders))
+    return to_json(call.api().operate(proofs.bundle, assertion=_read(call).triple_id, folders=folders))
 
 
 def _trig(call: PageCall) -> bytes:

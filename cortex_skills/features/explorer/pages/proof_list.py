@@ -10,8 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Any
 
 from cortex_graph.argument_checks import check_moment
@@ -24,8 +23,8 @@ from cortex_skills.doors.explorer.page_queries import ProofListQuery
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway, TextLink
 from cortex_skills.features.explorer.triple_rows import TripleRow, moment, triple_rows
+from cortex_skills.features.proofs import proof_operations as proofs
 from cortex_skills.features.proofs.kinds import proof_kinds, type_of
-from cortex_skills.features.proofs.rest.proof_checks import asked_of, checked
 from cortex_skills.features.proofs.rest.proofs import described
 from cortex_skills.features.proofs.verdict import Verdict
 
@@ -80,7 +79,7 @@ class ProofList:
 def view(call: PageCall) -> ProofList:
     """List the proofs."""
     reading, query = Reading.of(call, "proofs", past=False), call.query
-    found, cursor = _page(call, reading)
+    found, cursor = _page(call)
     kinds = [("All", None), *((name, name) for name in proof_kinds())]
     return ProofList(
         tuple(_row(reading, proof, verdict) for proof, verdict in found),
@@ -94,33 +93,17 @@ def view(call: PageCall) -> ProofList:
     )
 
 
-def _page(call: PageCall, reading: Reading) -> tuple[list[tuple[StoredProof, Verdict]], str | None]:
-    query, asked = call.query, replace(asked_of(call.api()), cancel=call.cancel)
-    limit, kind, wanted = query.get("limit", _LIMIT), query.get("kind"), query.get("verdict")
-    cursor, read = query.get("cursor"), 0
-    until = check_moment(query["asOf"], "asOf") if query.get("asOf") else None
-    found: list[tuple[StoredProof, Verdict]] = []
-    while True:
-        most = 1 if wanted else min(limit - len(found), _LIMIT)
-        proofs, cursor = reading.graph.proofs.page(most, cursor)
-        read += most
-        for proof in proofs:
-            if kind not in (None, "", proof.kind) or (until is not None and not is_before(proof.time, until)):
-                continue
-            verdict = checked(proof, call.api(), asked).verdict if wanted else Verdict.NOT_CHECKED
-            if not wanted or verdict == wanted:
-                found.append((proof, verdict))
-        if cursor is None or len(found) >= limit or read >= _MOST_READ or (wanted and not asked.limit_ms):
-            return found, cursor
-
-
-def is_before(time: str, until: datetime) -> bool:
-    """Whether the time of a proof, an `xsd:dateTime`, is not after a moment."""
-    try:
-        made = datetime.fromisoformat(time)
-    except ValueError:
-        return False
-    return made.tzinfo is not None and made <= until
+def _page(call: PageCall) -> tuple[list[tuple[StoredProof, Verdict]], str | None]:
+    query = call.query
+    page = call.api().operate(
+        proofs.list_proofs,
+        limit=query.get("limit", _LIMIT),
+        cursor=query.get("cursor"),
+        kind=query.get("kind") or None,
+        until=check_moment(query["asOf"], "asOf") if query.get("asOf") else None,
+        verdict=query.get("verdict"),
+    )
+    return [(each.proof, each.verdict) for each in page.proofs], page.next_cursor
 
 
 def _links(reading: Reading, name: str, values: list[tuple[str, str | None]]) -> Iterator[TextLink]:
@@ -145,7 +128,7 @@ def _row(reading: Reading, proof: StoredProof, verdict: Verdict) -> ProofRow:
 
 def _document(call: PageCall) -> bytes:
     reading = Reading.of(call, "proofs", past=False)
-    found, cursor = _page(call, reading)
+    found, cursor = _page(call)
     rows: list[dict[str, Any]] = [described(proof, reading.graph, verdict) for proof, verdict in found]
     return to_json({"count": len(rows), "proofs": rows, "nextCursor": cursor})
 

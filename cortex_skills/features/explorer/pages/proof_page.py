@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from cortex_graph.store import triple_of
 from cortex_skills.doors.explorer.addresses import ROOT
@@ -14,9 +14,10 @@ from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.features.explorer.pages.assertion import ShownCheck, rule_sets
 from cortex_skills.features.explorer.reading import Reading, TakeAway
 from cortex_skills.features.explorer.triple_rows import TripleRow, moment, triple_rows
+from cortex_skills.features.proofs import proof_operations as proofs
 from cortex_skills.features.proofs.kinds import type_of
 from cortex_skills.features.proofs.logic.document import KIND as LOGIC
-from cortex_skills.features.proofs.rest.proof_checks import asked_of, checked, find, verification
+from cortex_skills.features.proofs.rest.proof_checks import verification
 from cortex_skills.features.proofs.rest.proofs import described
 
 _SHOWN = 50
@@ -62,10 +63,8 @@ def view(call: PageCall) -> ProofView:
         HttpError: `not_found`.
     """
     reading = Reading.of(call, f"proofs/{call.path['id']}", past=False)
-    proof = find(call.api(), call.path["id"])
-    if proof is None:
-        raise not_found("this namespace has no proof with this id")
-    result = checked(proof, call.api(), replace(asked_of(call.api()), cancel=call.cancel))
+    result = _verified(call)
+    proof = result.proof
     proves, premises = _rows(reading, proof.proves), _rows(reading, proof.premises)
     text = json.dumps(json.loads(proof.content), indent=1, ensure_ascii=False)
     sets = rule_sets(proof) if proof.kind == LOGIC else []
@@ -90,14 +89,19 @@ def _rows(reading: Reading, ids: tuple[str, ...]) -> tuple[TripleRow, ...]:
     return triple_rows(reading, [(each, triple_of(quad)) for each, quad in found if quad is not None])
 
 
+def _verified(call: PageCall) -> proofs.CheckedProof:
+    (found,) = call.api().operate(proofs.verify, proofs=[call.path["id"]])
+    if found is None:
+        raise not_found("this namespace has no proof with this id")
+    return found
+
+
 def _document(call: PageCall) -> bytes:
     reading = Reading.of(call, f"proofs/{call.path['id']}", past=False)
-    proof = find(call.api(), call.path["id"])
-    if proof is None:
-        raise not_found("this namespace has no proof with this id")
-    result = checked(proof, call.api(), replace(asked_of(call.api()), cancel=call.cancel))
+    result = _verified(call)
+    proof = result.proof
     document = described(proof, reading.graph, result.verdict, result.at)
-    checks = verification(proof, result)["checks"]
+    checks = verification(result)["checks"]
     return to_json({**document, "checks": checks, "proof_data": json.loads(proof.content)})
 
 

@@ -28,13 +28,13 @@ from cortex_skills.doors.explorer.exports import rdf_forms
 from cortex_skills.doors.explorer.field_text import to_field
 from cortex_skills.doors.explorer.page import ExplorerPage, PageCall
 from cortex_skills.doors.explorer.page_queries import TriplesQuery
-from cortex_skills.features.explorer.pages.proof_list import is_before
 from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway, TextLink
 from cortex_skills.features.explorer.triple_rows import TripleRow, assertion_rows, triple_rows
 from cortex_skills.features.graph.rest.overview import assertion_document
 from cortex_skills.features.graph.rest.triples import moment_of, object_of
 from cortex_skills.features.graph.rest.triples import page as triples_page
 from cortex_skills.features.proofs.kinds import proof_kinds
+from cortex_skills.features.proofs.proof_operations import is_before
 
 _LIMIT = 100
 _LIMIT_AS_OF = 70  # every link of such a page has the moment, and a page has at most 60 KB

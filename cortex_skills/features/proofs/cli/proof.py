@@ -23,8 +23,6 @@ from cortex_skills.features.proofs.cli.bundle import bundle, verify_bundle
 from cortex_skills.features.proofs.cli.zero_knowledge import commit, forget, openings, request, take
 
 if TYPE_CHECKING:
-    from cortex_graph import NamespacedGraph
-    from cortex_graph.proofs import StoredProof
     from cortex_skills.features.proofs.kinds import CheckContext, ProofKind
     from cortex_skills.features.proofs.verdict import Check
 
@@ -43,8 +41,10 @@ def show(common: Common, proof_id: str) -> None:
     """
     import json
 
+    from cortex_skills.features.proofs.proof_operations import show as show_proof
+
     with common.plugin(reads=True) as plugin:
-        proof = _stored(plugin.graph, proof_id)
+        proof = plugin.operate(show_proof, door="command", proof=proof_id)
     document = {
         "id": proof.id,
         "kind": proof.kind,
@@ -92,8 +92,9 @@ def verify(
     """
     from datetime import UTC, datetime
 
+    from cortex_skills.features.proofs import proof_operations as proofs
     from cortex_skills.features.proofs.bundle import is_bundle
-    from cortex_skills.features.proofs.kinds import CheckContext, check_stored, kind_of
+    from cortex_skills.features.proofs.kinds import CheckContext, kind_of
     from cortex_skills.features.proofs.verdict import Verdict
 
     shown = tuple(map(_content, credentials))
@@ -112,8 +113,11 @@ def verify(
         kind_name, checks = kind.name, _check_file(common, kind, content, asked)
     else:
         with common.plugin(reads=True) as plugin:
-            proof = _stored(plugin.graph, what)
-            kind_name, checks = proof.kind, check_stored(proof, plugin.graph, asked)
+            given: dict[str, Any] = {"replay": replay, "credentials": shown, "nonce": nonce}
+            (found,) = plugin.operate(proofs.verify, door="command", proofs=[what], **given)
+            if found is None:
+                raise proofs.no_such_proof(plugin.graph, what)
+            kind_name, checks = found.proof.kind, list(found.checks)
     verdict = Verdict.of_all(check.verdict for check in checks)
     document = {"verdict": verdict.value, "kind": kind_name, "checks": [check.to_json() for check in checks]}
     common.out.answer(document, lambda: _show(common, verdict.value, kind_name, checks))
@@ -136,31 +140,12 @@ def sign(common: Common, triple_id: str, key: str | None) -> None:
     HASH is the hash that the assertion returned, or its first digits. `proof show` prints the credential; any
     conforming verifier can check it.
     """
-    from datetime import UTC, datetime
+    from cortex_skills.features.proofs.proof_operations import sign as sign_assertion
 
-    from cortex_graph.short_ids import full_triple_id
-    from cortex_skills.features.proofs.signing.credentials import sign_assertion
-    from cortex_skills.keys.folder import key_folder, signing_key
-
-    settings = common.settings()
     with common.plugin(reads=True) as plugin:  # what is signed exists already
-        opened = signing_key(settings) if key is None else key_folder(settings).open(key)
-        triple_id = full_triple_id(plugin.graph, triple_id)
-        proof = sign_assertion(plugin.graph, triple_id, opened, datetime.now(UTC))
-    document = {"id": proof.id, "kind": proof.kind, "issuer": opened.did, "tripleHash": triple_id}
+        proof, issuer = plugin.operate(sign_assertion, door="command", assertion=triple_id, key=key)
+    document = {"id": proof.id, "kind": proof.kind, "issuer": issuer, "tripleHash": proof.proves[0]}
     common.out.answer(document, lambda: common.out.line(proof.id))
-
-
-def _stored(graph: NamespacedGraph, given: str) -> StoredProof:
-    from cortex_graph.short_ids import full_proof_id
-
-    proof_id = full_proof_id(graph, given).removeprefix(f"{graph.names.graph.value}/proof/")
-    is_id = len(proof_id) == 64 and set(proof_id) <= set("0123456789abcdef")
-    found = graph.proofs.get(proof_id) if is_id else None
-    if found is None:
-        hint = "give the id of a proof, a file, or another --namespace"
-        raise CortexError("proof_not_found", f"{graph.namespace} has no proof {given[:100]!r}", hint=hint)
-    return found
 
 
 def _content(path: Path | None) -> str:

@@ -10,6 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from typing import Any
 
@@ -20,19 +21,17 @@ from cortex_graph.proofs import StoredProof
 from cortex_skills.doors.rest.model_types import NamespaceQuery
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.errors import CortexError
-from cortex_skills.features.proofs.importing import ImportedProof, ProofToImport, import_proof
-from cortex_skills.features.proofs.kinds import CheckContext, kind_named, type_of
+from cortex_skills.features.proofs import proof_operations as proofs
+from cortex_skills.features.proofs.importing import ImportedProof
+from cortex_skills.features.proofs.kinds import kind_named, type_of
+from cortex_skills.features.proofs.proof_operations import now_text
 from cortex_skills.features.proofs.rest import proof_models as models
-from cortex_skills.features.proofs.rest.proof_checks import asked_of, checked, now_text, proof_in_path
 from cortex_skills.features.proofs.verdict import Verdict
 from cortex_skills.features.proofs.verification_counts import counts_of
-from cortex_skills.policy.removals import is_author
 
 COUNTED = 10_000
 _DEFAULT_LIMIT = 100
 _PAGE = 50
-_MAX_READ = 1_000
-_MAX_SIZE = 8 << 20
 
 OPERATIONS = Operations()
 
@@ -52,7 +51,7 @@ def submit_proof(call: ApiCall) -> ApiAnswer:
 
     201 if it is new; 200, with `created: false`, if it existed. A refuted proof is not stored.
     """
-    taken = _taken(call, call.body, asked_of(call))
+    taken = _taken(call, call.body)
     now = now_text()
     document = {**described(taken.proof, call.graph, taken.verdict, now), "proof_id": taken.proof.id}
     document |= {"submitted_at": now, "created": taken.is_new, "checks": [check.to_json() for check in taken.checks]}
@@ -71,11 +70,11 @@ def submit_proof(call: ApiCall) -> ApiAnswer:
 )
 def submit_proofs(call: ApiCall) -> ApiAnswer:
     """Store several proofs; each is stored or refused separately."""
-    asked = asked_of(call)
+    deadline = time.monotonic() + call.service.plugin.config.skill_sandbox.proof_timeout_ms / 1000
     successful, failed = [], []
     for index, given in enumerate(call.body["proofs"]):
         try:
-            successful.append(_taken(call, given, asked).proof.id)
+            successful.append(_taken(call, given, deadline).proof.id)
         except (CortexError, GraphError) as error:
             if error.code not in _OF_ONE:
                 raise
@@ -84,12 +83,16 @@ def submit_proofs(call: ApiCall) -> ApiAnswer:
     return ApiAnswer(200, {**counts, "successful": successful, "failed": failed})
 
 
-def _taken(call: ApiCall, given: dict[str, Any], asked: CheckContext) -> ImportedProof:
-    document, rules = given["proof_data"], tuple(given.get("rules", ()))
-    shown = ProofToImport(document, given["proof_type"], given.get("subject"), given.get("predicate"), rules)
-    taken = import_proof(shown, call.graph, asked)
-    call.host.shared(counts_of).add(call.graph.namespace, taken.verdict)
-    return taken
+def _taken(call: ApiCall, given: dict[str, Any], deadline: float | None = None) -> ImportedProof:
+    return call.operate(
+        proofs.import_,
+        document=given["proof_data"],
+        type=given["proof_type"],
+        subject=given.get("subject"),
+        predicate=given.get("predicate"),
+        rules=given.get("rules", ()),
+        limit_ms=None if deadline is None else max(0, round((deadline - time.monotonic()) * 1000)),
+    )
 
 
 @OPERATIONS.add(
@@ -101,7 +104,7 @@ def _taken(call: ApiCall, given: dict[str, Any], asked: CheckContext) -> Importe
 )
 def get_proof(call: ApiCall) -> ApiAnswer:
     """Return the proof with an id."""
-    proof = proof_in_path(call)
+    proof = call.operate(proofs.show, proof=call.path["id"])
     return ApiAnswer(200, described(proof, call.graph) | {"proof_data": json.loads(proof.content)})
 
 
@@ -118,12 +121,7 @@ def delete_proof(call: ApiCall) -> ApiAnswer:
 
     Also needs the permission `provenance` if a record links to the proof, unless the caller asserted the statement.
     """
-    proof = proof_in_path(call)
-    graph, name = call.graph, call.caller.name
-    if graph.proofs.is_linked(proof.id) and not all(is_author(graph, name, each) for each in proof.proves):
-        call.caller.require("provenance")
-    call.graph.proofs.remove(proof.id)
-    return ApiAnswer(200, {"proof_id": proof.id, "deleted": True})
+    return ApiAnswer(200, {"proof_id": call.operate(proofs.remove, proof=call.path["id"]), "deleted": True})
 
 
 @OPERATIONS.add(
@@ -134,29 +132,15 @@ def list_proofs(call: ApiCall) -> ApiAnswer:
 
     Proofs are verified only if `verified` is given, and within the time limit.
     """
-    limit, wanted = int(call.query.get("limit") or _DEFAULT_LIMIT), call.query.get("proof_type")
-    verified, asked = call.query.get("verified"), asked_of(call)
-    rows: list[dict[str, Any]] = []
-    cursor, read, size = call.query.get("cursor"), 0, 0
-    while True:
-        most = 1 if verified is not None else min(limit - len(rows), _PAGE)
-        proofs, cursor = call.graph.proofs.page(most, cursor)
-        read += most
-        for proof in proofs:
-            size += len(proof.content)
-            if wanted in (None, type_of(proof.kind, proof.content)):
-                rows += _listed(call, proof, verified, asked)
-        is_over = len(rows) >= limit or read >= _MAX_READ or size >= _MAX_SIZE
-        if cursor is None or is_over or (verified is not None and not asked.limit_ms):
-            return ApiAnswer(200, {"count": len(rows), "proofs": rows, "nextCursor": cursor})
-
-
-def _listed(call: ApiCall, proof: StoredProof, verified: bool | None, asked: CheckContext) -> list[dict[str, Any]]:
-    if verified is None:
-        return [described(proof, call.graph)]
-    result = checked(proof, call, asked)
-    fits = (result.verdict is Verdict.VERIFIED) == verified
-    return [described(proof, call.graph, result.verdict, result.at)] if fits else []
+    found = call.operate(
+        proofs.list_proofs,
+        limit=int(call.query.get("limit") or _DEFAULT_LIMIT),
+        cursor=call.query.get("cursor"),
+        type=call.query.get("proof_type"),
+        verified=call.query.get("verified"),
+    )
+    rows = [described(each.proof, call.graph, each.verdict, each.at) for each in found.proofs]
+    return ApiAnswer(200, {"count": len(rows), "proofs": rows, "nextCursor": found.next_cursor})
 
 
 def described(
@@ -213,9 +197,9 @@ def get_proof_stats(call: ApiCall) -> ApiAnswer:
     types: Counter[str] = Counter()
     size, cursor = 0, None
     while True:
-        proofs, cursor = call.graph.proofs.page(_PAGE, cursor)
-        types.update(type_of(proof.kind, proof.content) for proof in proofs)
-        size += sum(len(proof.content.encode()) for proof in proofs)
+        page, cursor = call.graph.proofs.page(_PAGE, cursor)
+        types.update(type_of(proof.kind, proof.content) for proof in page)
+        size += sum(len(proof.content.encode()) for proof in page)
         if cursor is None or types.total() >= COUNTED:
             break
     verdicts = call.host.shared(counts_of).of(call.graph.namespace)

@@ -16,19 +16,13 @@ from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.rest.model_types import NamespaceQuery
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.errors import CortexError
+from cortex_skills.features.proofs import proof_operations as proofs
 from cortex_skills.features.proofs.assertions import check_statements
 from cortex_skills.features.proofs.kinds import CheckContext
+from cortex_skills.features.proofs.proof_operations import now_text
 from cortex_skills.features.proofs.proving import prover_of
 from cortex_skills.features.proofs.rest import proof_models as models
-from cortex_skills.features.proofs.rest.proof_checks import (
-    asked_of,
-    checked,
-    find,
-    now_text,
-    plain_triple,
-    proof_in_path,
-    verification,
-)
+from cortex_skills.features.proofs.rest.proof_checks import asked_of, plain_triple, verification
 from cortex_skills.features.proofs.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -54,8 +48,11 @@ OPERATIONS = Operations()
 )
 def verify_proof(call: ApiCall) -> ApiAnswer:
     """Verify a proof."""
-    proof = proof_in_path(call)
-    return ApiAnswer(200, verification(proof, checked(proof, call, asked_of(call))))
+    given = {"replay": call.query.get("replay", True), "nonce": call.query.get("nonce")}
+    (found,) = call.operate(proofs.verify, proofs=[call.path["id"]], **given)
+    if found is None:
+        raise HttpError("proof_not_found", "the namespace has no proof with this id", hint="list them with GET")
+    return ApiAnswer(200, verification(found))
 
 
 @OPERATIONS.add(
@@ -72,9 +69,9 @@ def verify_proofs(call: ApiCall) -> ApiAnswer:
 
     They share the time limit of one; a proof that it does not suffice for is `not checked`.
     """
-    asked = asked_of(call)
-    done = {proof_id: _verified(call, proof_id, asked) for proof_id in dict.fromkeys(call.body["proof_ids"])}
-    rows = [done[proof_id] for proof_id in call.body["proof_ids"]]
+    ids = call.body["proof_ids"]
+    found = call.operate(proofs.verify, proofs=ids)
+    rows = [_unknown(i) if each is None else verification(each) for i, each in zip(ids, found, strict=True)]
     counts = Counter(row["verdict"] for row in rows)
     valid = counts[Verdict.VERIFIED] + counts[Verdict.WELL_FORMED]
     document = {
@@ -90,10 +87,7 @@ def verify_proofs(call: ApiCall) -> ApiAnswer:
     return ApiAnswer(200, document)
 
 
-def _verified(call: ApiCall, proof_id: str, asked: CheckContext) -> dict[str, Any]:
-    proof = find(call, proof_id)
-    if proof is not None:
-        return verification(proof, checked(proof, call, asked))
+def _unknown(proof_id: str) -> dict[str, Any]:
     return {
         "proof_id": proof_id,
         "proof_type": None,
@@ -204,8 +198,8 @@ def _proof_of(graph: NamespacedGraph, quads: list[Quad], evaluations: list[Evalu
     evaluation = evaluations[0]
     if len(quads) != 1 or evaluation is None or not evaluation.verdict.holds or not graph.store.contains(quads[0]):
         return None
-    proofs = graph.current_proofs(graph.index.identify(quads[0]), KIND)
-    return next((proof.id for proof in proofs if still_holds(proof, quads[0], evaluation)), None)
+    stored = graph.current_proofs(graph.index.identify(quads[0]), KIND)
+    return next((proof.id for proof in stored if still_holds(proof, quads[0], evaluation)), None)
 
 
 @OPERATIONS.add(

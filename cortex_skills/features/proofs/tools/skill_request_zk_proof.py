@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cortex_skills.operations.run import run
 from cortex_skills.safe_io.display import json_text
 from cortex_skills.tools.base import NAME, VALUE, Call, Outcome, Tool
 
@@ -100,19 +101,16 @@ _ANSWER: dict[str, Any] = {
 
 
 def _run(call: Call) -> Outcome:
-    from cortex_skills.features.proofs.zk.request import utc_now
-    from cortex_skills.features.proofs.zk.service import evidence_of, request
+    from cortex_skills.features.proofs.proof_operations import request
+    from cortex_skills.features.proofs.zk.service import evidence_of
 
     notes = {key: call.arguments[key] for key in ("metadata",) if key in call.arguments}
-    proof_id, proof = request(
-        {key: value for key, value in call.arguments.items() if key not in notes},
-        call.host.graph,
-        call.host.config,
-        skill=call.skill.name,
-        skill_version=call.skill.semantic.skill_version or "",
-        now=utc_now(),
-        cancel=call.cancel,
-    )
+    given = {
+        "subject": call.arguments["subject"],
+        "asked": {key: value for key, value in call.arguments.items() if key not in notes},
+        "skill_version": call.skill.semantic.skill_version or "",
+    }
+    proof_id, proof = run(request, call.asking, given, call.host, call.cancel)
     statement, meaning = proof.statement, proof.claim.meaning()
     details = {
         "proofId": proof_id,
