@@ -64,7 +64,7 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-## make bench   measure the figures of docs/benchmarks.md with their references: about five minutes on two cores, ten
+## make bench   measure the figures of docs/benchmarks.md with their references: about ten minutes on two cores, ten
 ##              more with 10 million quads (make bench BENCH=--full); its stores are built once and kept in the
 ##              cache folder of the user (0.3 GB, 6 GB with 10 million quads) until make bench-clean
 bench: setup

@@ -1,4 +1,4 @@
-"""`make bench`: measure every row, or those of the named groups, and print one table.
+"""`make bench`: measure every row, or those of the named groups, and print how long that takes, then one table.
 
 `--full` adds graphs of 10 million quads; `--write FILE` replaces the table in a Markdown file; `--clean` removes the
 cached stores and measures nothing.
@@ -11,6 +11,7 @@ import datetime as dt
 import os
 import platform
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -43,6 +44,31 @@ from bench import (
 from bench.measure import table
 
 START, END = "<!-- bench:start -->", "<!-- bench:end -->"
+# Of each group on two cores that do nothing else, with the stores built; change them with the rows.
+SECONDS = {
+    "artifacts": 20,
+    "sandbox": 25,
+    "scale": 10,
+    "listing": 10,
+    "plugin": 8,
+    "audit": 5,
+    "query": 20,
+    "explorer": 20,
+    "map": 45,
+    "cleaning": 25,
+    "transfer": 50,
+    "reload": 12,
+    "mcp": 18,
+    "first-start": 30,
+    "many-clients": 20,
+    "memory": 40,
+    "memory-server": 25,
+    "finder": 120,
+    "find": 60,
+    "logic": 15,
+    "wasm": 3,
+    "zk": 18,
+}
 
 
 def main() -> int:
@@ -83,19 +109,31 @@ def main() -> int:
         "wasm": wasm_rows.rows,
         "zk": zk_rows.rows,
     }
+    if missing := groups.keys() ^ SECONDS.keys():
+        raise RuntimeError(f"SECONDS and the groups differ: {', '.join(sorted(missing))}")
     if unknown := [name for name in options.groups if name not in groups]:
         parser.error(f"there is no group {unknown[0]!r}; known: {', '.join(groups)}")
     if options.groups and options.write:
         parser.error("--write replaces the whole table, so it measures all groups")
     # As in a server: on the main thread each call of a guest would switch threads.
     with ThreadPoolExecutor(1) as worker:
-        chosen = [groups[name] for name in options.groups or groups]
-        rows = [row for group in chosen for row in worker.submit(group).result()]
+        names = options.groups or list(groups)
+        expected = sum(SECONDS[name] for name in names)
+        sys.stdout.write(f"about {minutes(expected)} on two cores that do nothing else\n")
+        sys.stdout.flush()
+        began = time.monotonic()
+        rows = [row for name in names for row in worker.submit(groups[name]).result()]
     text = table(rows)
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(f"{text}\nmeasured in {minutes(time.monotonic() - began)}\n")
     if options.write:
         written(options.write, text, f"make bench{' BENCH=--full' if options.full else ''}")
     return 0
+
+
+def minutes(seconds: float) -> str:
+    """A duration as whole minutes."""
+    count = max(1, round(seconds / 60))
+    return f"{count} minute{'' if count == 1 else 's'}"
 
 
 def written(file: Path, text: str, command: str) -> None:
