@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from cortex_skills import Plugin
 from cortex_skills.audit.journal_files import day_files
 from cortex_skills.doors.cli.app import program
+from cortex_skills.doors.cli.options import user_name
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts import artifact_operations
 from cortex_skills.features.artifacts.artifact_operations import AskedGrants
@@ -207,9 +208,16 @@ def test_a_command_installs_and_stops_as_the_user(setting: Setting, tmp_path: Pa
     assert run("installed", "list")["artifacts"] == []
     assert run("installed", "list")["quarantined"] == 1
     assert [each["version"] for each in run("installed", "list", "--all")["artifacts"]] == ["1.2.0"]
-    for event in ("install", "quarantine"):
-        data = setting.records(f"artifacts.{event}")[-1]["details"]["data"]
+    version = ("acme.by_command", "--version", "1.2.0")
+    assert run("enable", *version, "--override", "--reason", "fine")["status"] == "active"
+    assert run("installed", "disable", *version)["status"] == "disabled"
+    assert run("audit-artifact", "acme.by_command")["passed"] is True
+    assert [each["version"] for each in run("installed", "remove", *version)["removed"]] == ["1.2.0"]
+    for event in (*REACHED, *ELSEWHERE):
+        record = setting.records(f"artifacts.{event}")[-1]
+        data = record["details"]["data"]
         assert (data["object"], data["door"], data["kind"]) == ("acme.by_command", "command", "owner")
+        assert record["actor"] == user_name()
 
 
 def test_a_list_leaves_out_what_is_quarantined_unless_it_is_asked_for(setting: Setting) -> None:
