@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +20,7 @@ from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.as_of import as_of
 from cortex_skills.features.finder import entity_follower, entity_texts
 from cortex_skills.features.finder.entities import EntityIndex, Found
-from cortex_skills.features.finder.entity_documents import EntityDocuments
+from cortex_skills.features.finder.entity_documents import DocumentsWriter, EntityDocuments
 from cortex_skills.features.memory.memory_triples import triples_of
 from cortex_skills.features.memory.model import NewMemory
 
@@ -339,3 +340,22 @@ def test_of_a_large_graph_on_a_server_no_index_is_made_and_that_is_stated(folder
     found = EntityIndex(graph).find("hello")
     assert (found.hits, found.complete) == ((), False)
     assert "more than 5 triples" in found.reason
+
+
+def test_a_store_that_is_closed_while_it_is_indexed_can_be_opened_again_at_once(folder, monkeypatch):
+    put = DocumentsWriter.put
+
+    def slow(self, entity, **how):
+        time.sleep(0.002)
+        put(self, entity, **how)
+
+    store = open_store(folder)
+    graph = NamespacedGraph(store, "m")
+    graph.create_triples({"subject": f"s{number}", "predicate": "note", "object": "hello"} for number in range(1000))
+    with monkeypatch.context() as patch:
+        patch.setattr(DocumentsWriter, "put", slow)
+        assert not EntityIndex(graph, timeout_s=0.05).find("hello").complete
+        store.close()
+        store = open_store(folder)
+    assert EntityIndex(NamespacedGraph(store, "m")).find("hello").total == 1000
+    store.close()

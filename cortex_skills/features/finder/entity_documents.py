@@ -124,16 +124,18 @@ class EntityDocuments:
             OSError: the disk is full, or the folder cannot be written to.
         """
         try:
-            writer = self._index.writer(_HEAP_BYTES, 1)
+            writer = DocumentsWriter(self._index.writer(_HEAP_BYTES, 1), self._tantivy)
         except ValueError as error:
             if "lock" in str(error).lower():
                 raise DocumentsBusy(str(error)) from error
             raise OSError(str(error)) from error
         try:
-            yield DocumentsWriter(writer, self._tantivy)
-            writer.wait_merging_threads()
+            yield writer
+            writer.wait()
         except ValueError as error:
             raise OSError(str(error)) from error
+        finally:
+            writer.release()
 
     def search(
         self,
@@ -210,10 +212,20 @@ class EntityDocuments:
 class DocumentsWriter:
     """Changes the documents; nothing of it is read before `commit`."""
 
+    _writer: IndexWriter
+
     def __init__(self, writer: IndexWriter, tantivy: Any) -> None:
         self._writer = writer
         self._tantivy = tantivy
         self._languages: set[str] = set()
+
+    def wait(self) -> None:
+        """Wait for the threads that merge segments."""
+        self._writer.wait_merging_threads()
+
+    def release(self) -> None:
+        """Release the lock of the index, also while an error refers to this."""
+        del self._writer
 
     def clear(self) -> None:
         """Remove all documents."""

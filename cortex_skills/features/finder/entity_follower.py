@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Quad
 
 from cortex_graph import GraphBusy, GraphError, GraphUnavailable, NamespacedGraph
 from cortex_graph.names import Names
@@ -49,7 +49,7 @@ AGED_S = 60.0
 _SHARE = 20  # of the time may be spent on reading a server: one of so many parts
 _MOST_ON_SERVER = 300_000  # triples, which are sorted in memory
 _WAIT_S = 0.05  # between two looks at the lock of another process
-_CHECK_EXIT = 256  # resources
+_CHECKED = 64  # resources, after which the end of the process and of the store is noticed
 _AGAIN_S = 2.0  # after a failure
 _PLACE = ".find"
 
@@ -191,8 +191,8 @@ class EntityFollower:
         try:
             work(graph)  # type: ignore[operator]
         except (GraphError, OSError, DocumentsDamaged) as failed:
-            log.warning("the names and texts could not be indexed: %s", failed)
             error = f"the names and texts could not be indexed: {failed}"
+            log.warning(error)
         with self._lock:
             self._began, self._ended, self._error, self._thread = began, time.monotonic(), error, None
 
@@ -222,7 +222,7 @@ class EntityFollower:
             writer.clear()
             with closing(every_entity(graph)) as entities:
                 for number, entity in enumerate(entities):
-                    if not number % _CHECK_EXIT:
+                    if not number % _CHECKED:
                         _check_exit()
                     writer.put(entity, is_new=True)
             writer.commit(DocumentsState(position))
@@ -284,7 +284,10 @@ def every_entity(graph: NamespacedGraph) -> Generator[EntityTexts, None, None]:
     store, names = graph.store, graph.names
     with closing(quads_of(store, Pattern(names.graph))) as quads:
         if isinstance(store, InFolder):  # in the order of the subjects
-            for subject, group in groupby(quads, lambda quad: quad.subject):
+            probe = Quad(names.graph, names.graph, names.graph, names.graph)
+            for number, (subject, group) in enumerate(groupby(quads, lambda quad: quad.subject)):
+                if not number % _CHECKED:  # whether the store was closed: what is read keeps its folder locked
+                    store.contains(probe)
                 yield entity_texts(subject, ((quad.predicate, quad.object) for quad in group), names)
             return
         if store.keeps_order:  # in memory
