@@ -43,9 +43,9 @@ def rows() -> list[Row]:
     what = f"find among {MANY:,} triples, {LIMIT} hits"
     return [
         Row(what, waited, "30 ms", GOAL_S, 1.0),
-        Row(what, of_many, f"the same among {FEW:,}", of_few, 1.5),
-        Row(what, of_many, "the query in tantivy alone", raw, 2.0),
-        Row("the same after a write", after_write, "without one", without, 2.0),
+        Row(f"{what} (CPU)", of_many, f"the same among {FEW:,}", of_few, 1.5),
+        Row(f"{what} (CPU)", of_many, "the query in tantivy alone", raw, 2.0),
+        Row("the same after a write (CPU)", after_write, "without one", without, 2.0),
     ]
 
 
