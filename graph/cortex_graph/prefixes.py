@@ -11,6 +11,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -23,6 +24,8 @@ from cortex_graph.names import WELL_KNOWN_VOCABULARIES, Names
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.turtle_terms import TurtleTerms, json_string
 from cortex_graph.vocabulary import VALUE
+
+log = logging.getLogger(__name__)
 
 MOST = 200
 _AGED_S = 2.0
@@ -73,7 +76,7 @@ class Prefixes:
         return TurtleTerms(self.all(), self._own, quoted)
 
     def keep(self, declared: Mapping[str, str]) -> None:
-        """Keep the prefixes that a file declares, where they have no other meaning."""
+        """Keep the prefixes that a file declares, where they have no other meaning; a store that cannot logs it."""
         known = self._read()
         taken = set(self.all().values())
         new = {
@@ -85,7 +88,11 @@ class Prefixes:
             return
         kept = dict(list({**known, **new}.items())[:MOST])
         quad = Quad(self._node, VALUE, Literal(orjson.dumps(kept).decode()), self._names.index_graph)
-        self._store.apply([quad], [old for old in self._store.quads(self._pattern) if old != quad])
+        try:
+            self._store.apply([quad], [old for old in self._store.quads(self._pattern) if old != quad])
+        except GraphError as error:  # the file is imported, and its names are written in full
+            log.warning("the prefixes of the file are not kept: %s", error.message)
+            return
         self._kept, self._read_at = kept, time.monotonic()
 
     def _may_be_kept(self, prefix: str, start: str) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph import NamespacedGraph, as_of, import_rdf, open_store
+from cortex_graph import GraphUnavailable, NamespacedGraph, as_of, import_rdf, open_store
 from cortex_graph.prefixes import MOST, Prefixes
 from cortex_graph.store import GraphStore
 from cortex_graph.vocabulary import VALUE
@@ -76,6 +77,22 @@ def test_a_name_of_the_namespace_that_is_in_use_keeps_its_meaning(graph: Namespa
 def test_a_file_does_not_choose_what_other_prefixes_mean(graph: NamespacedGraph, prefix: str) -> None:
     graph.prefixes.keep({prefix: "http://evil.example/"})
     assert graph.prefixes.kept() == {}
+
+
+def test_an_import_is_complete_where_prefixes_cannot_be_kept(
+    graph: NamespacedGraph, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    kind, apply = type(graph.store), type(graph.store).apply
+
+    def full(store: Any, insert: Any = (), remove: Any = ()) -> None:
+        if any(quad.subject.value.endswith("/prefixes") for quad in insert):
+            raise GraphUnavailable("the disk is full")
+        apply(store, insert, remove)
+
+    monkeypatch.setattr(kind, "apply", full)
+    assert import_rdf(graph, BytesIO(TURTLE), "turtle") == 1
+    assert (graph.count(), graph.prefixes.kept()) == (1, {})
+    assert "the prefixes of the file are not kept: the disk is full" in caplog.text
 
 
 def test_the_first_meaning_of_a_prefix_stays(graph: NamespacedGraph) -> None:

@@ -35,7 +35,7 @@ NO_SCHEMA = Tool(name="no_schema", description="x", input_schema={}, permissions
 _BAD = {"properties": {}, "type": 5}
 BAD_SCHEMA = Tool(name="bad_schema", description="x", input_schema=_BAD, permissions=(), budget=None, run=_run)
 """
-CORE = [tool.name for tool in own_tools().values() if tool.profile == "core"]
+CORE = [tool.name for tool in own_tools().values() if tool.profile in ("core", "proofs")]  # its skill requests proofs
 STORE = """
 from cortex_graph import open_store
 

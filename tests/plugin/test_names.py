@@ -73,7 +73,10 @@ def test_an_assertion_is_found_again_unchanged_or_refused(
     assert details["created"] is False or record["agent"] == agent
     by_subject = shared.call("skill_graph_query", {"subject": subject, "scope": "namespace", "limit": 1000})
     wanted = {"id": details["tripleHash"], **{key: details[key] for key in ("subject", "predicate", "object")}}
-    assert wanted in by_subject.details["matches"] or by_subject.details["nextCursor"]
+    if "objectLength" in details:  # the answer has a beginning of it
+        assert [m for m in by_subject.details["matches"] if m["id"] == wanted["id"]] or by_subject.details["nextCursor"]
+    else:
+        assert wanted in by_subject.details["matches"] or by_subject.details["nextCursor"]
     exact = shared.call("skill_graph_query", {**statement, "scope": "namespace"}, agent=agent)
     assert (exact.details["matches"], exact.details["enrichment"]["status"]) == ([wanted], "ok")
     read_back = {key: wanted[key] for key in ("subject", "predicate", "object")}
