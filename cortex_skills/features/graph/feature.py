@@ -10,6 +10,7 @@ FEATURE = Feature(
         "cortex_skills.features.graph.looking.entity_search",
         "cortex_skills.features.graph.looking.description",
         "cortex_skills.features.graph.looking.sparql_rows",
+        "cortex_skills.features.graph.statement_changes",
     ),
     attach=("cortex_skills.features.graph.starting_agents:attach",),
     tools=("cortex_skills.features.graph.tools",),

@@ -31,7 +31,7 @@ from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.rest.model_types import GraphQuery, StoredTriple
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.features.graph.rest import triple_models as models
-from cortex_skills.policy.removals import is_author
+from cortex_skills.features.graph.statement_changes import withdraw
 from cortex_skills.safe_io.strict_json import read_json
 
 _PARTS = ("subject", "predicate", "object")
@@ -104,19 +104,25 @@ def delete_triple(call: ApiCall) -> ApiAnswer:
     A triple that has proofs is withdrawn: its record and its proofs stay, marked with who withdrew it, unless `erase`
     is true. Both need the permission `provenance`, except for withdrawing what the caller asserted.
     """
-    graph = call.graph
-    triple_id = check_id(full_triple_id(graph, call.path["id"]))
     erases = call.query.get("erase", False)
-    has_proofs = graph.proofs.has_any(triple_id)
-    if has_proofs and (erases or not is_author(graph, call.caller.name, triple_id)):
-        call.caller.require("provenance")
-    if has_proofs and not erases:
-        removed = graph.withdraw(triple_id, Provenance(agent=call.caller.name))
+    if "memoriesOf" in call.query:
+        removed = _forget(call, erases=erases)
     else:
-        removed = graph.delete_triple(triple_id)
+        removed = call.operate(withdraw, triple=call.path["id"], erase=erases)
     if not removed:
         raise _no_such_triple()
     return ApiAnswer(204)
+
+
+def _forget(call: ApiCall, *, erases: bool) -> bool:
+    """Delete a triple of the memories of an agent."""
+    graph = call.graph
+    triple_id = check_id(full_triple_id(graph, call.path["id"]))
+    if graph.proofs.has_any(triple_id):
+        call.caller.require("provenance")
+        if not erases:
+            return graph.withdraw(triple_id, Provenance(agent=call.caller.name))
+    return graph.delete_triple(triple_id)
 
 
 @OPERATIONS.add("GET", "/api/v1/triples", {200: models.TriplePage}, query=models.ListQuery)

@@ -10,10 +10,11 @@ Rules kept here:
 
 from __future__ import annotations
 
-from cortex_graph import Provenance
 from cortex_graph.short_ids import full_triple_id
 from cortex_skills.errors import CortexError
+from cortex_skills.features.graph.statement_changes import withdraw
 from cortex_skills.features.graph.tools.triple_text import line_of
+from cortex_skills.operations.run import run
 from cortex_skills.policy.removals import is_withdrawn
 from cortex_skills.tools.answer_sizes import LENGTH, with_short_object
 from cortex_skills.tools.base import TRIPLE, Call, Outcome, Tool
@@ -25,18 +26,11 @@ def _run(call: Call) -> Outcome:
     triple = graph.get_triple(triple_id)
     if triple is None:
         return _absent(call, triple_id)
-    record = graph.provenance_of(triple_id) or {}
-    if record.get("agent") != call.agent:
-        raise CortexError(
-            "permission_denied",
-            f"{call.agent} did not assert this statement, and may not retract it",
-            hint="the agent that asserted it may, and so may the host",
-            details={"tripleHash": triple_id},
-        )
     skill, semantic, host = call.skill.name, call.skill.semantic, call.host
     strict = host.config.strict_declarations
     is_withdrawn(triple, graph, skill, semantic, host.declared_predicates, strict=strict)  # or refuses
-    retracted = graph.withdraw(triple_id, Provenance(skill, semantic.skill_version, call.agent))
+    given = {"triple": triple_id, "skill_version": semantic.skill_version}
+    retracted = run(withdraw, call.asking, given, host)
     statement = with_short_object({key: triple[key] for key in ("subject", "predicate", "object")})
     text = f"Retracted: {line_of(statement, graph)}\nIts record stays, marked as withdrawn."
     return Outcome(text, {**statement, "tripleHash": triple_id, "retracted": retracted})

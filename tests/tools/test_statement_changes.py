@@ -1,0 +1,92 @@
+"""A statement is taken out of the graph by one operation, which every interface runs and the audit records."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from cortex_graph import Provenance
+from cortex_skills import Plugin
+from cortex_skills.errors import CortexError
+from cortex_skills.features.graph.statement_changes import withdraw
+from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
+from tests.configs import config
+from tests.mcp.conftest import over_http
+from tests.server.serving import Running, served
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    root = tmp_path_factory.mktemp("statements")
+    settings = {"cortex": {"tokenFile": str(root / "tokens.json")}, "audit": {"folder": str(root / "audit")}}
+    plugin = Plugin.open(config(**settings))
+    plugin.load(builtin_skill(NOTEBOOK))
+    with served(root, plugin=plugin) as running:
+        yield running
+
+
+def asserted(running: Running, subject: str, agent: str, skill: str | None = None) -> str:
+    by = Provenance(skill, None if skill is None else "1.0.0", agent)
+    triple = {"subject": subject, "predicate": "note", "object": 1}
+    made: str = running.plugin.graph.create_triple(triple, by)["id"]
+    return made
+
+
+def last(running: Running) -> Any:
+    found = (each.record for each in running.plugin.audit.calls.page(limit=5).calls)
+    return next(each for each in found if each.event == "graph.withdraw")
+
+
+def by_python(running: Running, triple_id: str, holder: str) -> str:
+    try:
+        return "ok" if running.plugin.operate(withdraw, triple=triple_id) else "absent"
+    except CortexError as error:
+        return error.code
+
+
+def by_rest(running: Running, triple_id: str, holder: str) -> str:
+    token = running.token(f"of-{holder}", permissions=("read", "write"), holder=holder)  # type: ignore[arg-type]
+    answer = running.client(token).delete(f"/api/v1/triples/{triple_id}")
+    return "ok" if answer.status_code == 204 else str(answer.json()["code"])
+
+
+def by_mcp(running: Running, triple_id: str, holder: str) -> str:
+    token = running.token("mcp", permissions=("read", "write"))
+
+    async def called() -> str:
+        async with over_http(running, token, mode="legacy") as client:
+            answer = await client.call_tool("skill_retract", {"tripleHash": triple_id})
+            return str(answer.structured_content["code"]) if answer.is_error else "ok"
+
+    return asyncio.run(called())
+
+
+@pytest.mark.parametrize(
+    ("door", "run", "holder", "author", "skill", "code", "after"),
+    [
+        ("python", by_python, "owner", "someone", None, "ok", "absent"),
+        ("rest", by_rest, "person", "someone", None, "ok", "absent"),
+        ("rest", by_rest, "agent", "someone", None, "ok", "absent"),
+        ("mcp", by_mcp, "agent", "mcp", "notebook", "ok", "withdrawn"),
+        ("mcp", by_mcp, "agent", "someone", "notebook", "permission_denied", "present, without proofs"),
+    ],
+)
+def test_every_interface_records_the_statement_its_state_and_the_caller(
+    running: Running, door: str, run: Any, holder: str, author: str, skill: str | None, code: str, after: str
+) -> None:
+    triple_id = asserted(running, f"{door}-{holder}-{author}", author, skill)
+    assert run(running, triple_id, holder) == code
+    record = last(running)
+    assert (record.outcome, record.data["object"], record.data["door"]) == (code, triple_id, door)
+    assert (record.data["before"], record.data["after"]) == ("present, without proofs", after)
+    assert record.data["kind"] == holder
+    assert (running.plugin.graph.get_triple(triple_id) is None) == (code == "ok")
+    assert bool(running.plugin.graph.withdrawals.of(triple_id)) == (after == "withdrawn")
+
+
+def test_a_statement_that_is_not_there_is_not_found(running: Running) -> None:
+    assert by_rest(running, "0" * 64, "person") == "triple_not_found" or last(running).data["after"] == "absent"
+    assert by_python(running, "0" * 64, "owner") == "absent"
