@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-import time
+import itertools
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
-from pyoxigraph import Literal, Quad
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph import NamespacedGraph, Provenance, kept, open_store
-from cortex_graph.schema_in_use import ClassInUse, SchemaInUse
+from cortex_graph import WELL_KNOWN_VOCABULARIES, NamespacedGraph, Provenance, kept, open_store
+from cortex_graph.schema_in_use import RESOURCE, ClassInUse, SchemaInUse, read_schema
 from cortex_graph.store import GraphStore, Pattern
-from cortex_graph.vocabulary import VALUE
+from cortex_graph.vocabulary import TYPE, VALUE
+from tests.property_examples import examples
+
+RDF, XSD = (WELL_KNOWN_VOCABULARIES[prefix] for prefix in ("rdf", "xsd"))
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[GraphStore]:
     opened = open_store(str(tmp_path / "store"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[GraphStore]:
+    opened = open_store("memory:")
     yield opened
     opened.close()
 
@@ -76,15 +90,16 @@ def test_it_is_empty_where_there_is_nothing(store: GraphStore) -> None:
     assert (other.triples, other.classes, other.first, other.is_exact) == (0, (), "", True)
 
 
-def test_it_follows_the_graph(store: GraphStore) -> None:
+def test_it_follows_the_graph(store: GraphStore, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = filled(store)
     assert of_class(graph.schema.latest(60.0), "Part").subjects == 1
     graph.create_triple({"subject": "p2", "predicate": "rdf:type", "object": {"node": "Part"}})
-    deadline = time.monotonic() + 30
-    while of_class(schema := graph.schema.latest(5.0), "Part").subjects == 1 and time.monotonic() < deadline:
-        assert not schema.is_current
-        time.sleep(0.05)
-    assert (of_class(schema, "Part").subjects, schema.is_current) == (2, True)
+    monkeypatch.setattr(kept, "_SHARE", 1e9)  # nothing is due
+    old = graph.schema.latest(0.0)
+    assert (of_class(old, "Part").subjects, old.is_current) == (1, False)
+    monkeypatch.setattr(kept, "_SHARE", 0)
+    new = graph.schema.latest(60.0)
+    assert (of_class(new, "Part").subjects, new.is_current) == (2, True)
 
 
 def test_the_next_process_begins_with_the_schema_of_the_last_one(
@@ -105,3 +120,56 @@ def test_a_damaged_schema_is_not_used(store: GraphStore, monkeypatch: pytest.Mon
     monkeypatch.setattr(kept.KeptSummary, "_make", lambda *_: None)
     assert NamespacedGraph(store, "m").schema.latest(0.0) == SchemaInUse(is_exact=False, is_current=False)
     assert list(store.quads(Pattern(graph.names.index_graph, graph.schema._node)))
+
+
+names = st.sampled_from("abcde")
+kinds = st.sampled_from(["A", "B"])
+values = st.one_of(
+    st.integers(0, 3),
+    st.sampled_from(["x", "y"]),
+    st.sampled_from([{"value": "x", "language": "sv"}, {"value": "2026-12-01", "datatype": f"{XSD}date"}]),
+    names.map(lambda name: {"node": name}),
+)
+statements = st.lists(
+    st.one_of(
+        st.tuples(names, st.just("rdf:type"), kinds.map(lambda kind: {"node": kind})),
+        st.tuples(names, st.sampled_from(["p", "q"]), values),
+    ),
+    max_size=25,
+)
+_NUMBERS = itertools.count()
+
+
+@given(statements)
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_it_is_what_a_reader_of_all_triples_counts(shared: GraphStore, triples: list[tuple[str, str, Any]]) -> None:
+    graph = NamespacedGraph(shared, f"n{next(_NUMBERS)}", vocabularies={"rdf": RDF})
+    keys = ("subject", "predicate", "object")
+    graph.create_triples([dict(zip(keys, each, strict=True)) for each in triples])
+    stored = [(q.subject, q.predicate, q.object) for q in shared.quads(Pattern(graph.names.graph))]
+    types: dict[Any, list[Any]] = defaultdict(list)
+    for subject, predicate, term in stored:
+        if predicate == TYPE:
+            types[subject].append(term)
+    expected: dict[Any, set[Any]] = defaultdict(set)
+    uses: dict[Any, Counter[Any]] = defaultdict(Counter)
+    found_kinds: Counter[Any] = Counter()
+    for subject, predicate, term in stored:
+        for of in types[subject] or [None]:
+            expected[of].add(subject)
+            uses[of, predicate][subject] += 1
+            is_node = isinstance(term, NamedNode)
+            for kind in (types[term] or [RESOURCE]) if is_node else [term.datatype]:
+                found_kinds[of, predicate, kind, is_node] += 1
+    schema = read_schema(shared, graph.names)
+    assert schema.triples == len(stored)
+    assert {each.node: each.subjects for each in schema.classes} == {of: len(each) for of, each in expected.items()}
+    for each in schema.classes:
+        for use in each.predicates:
+            counted = uses.pop((each.node, use.predicate))
+            numbers = (len(counted), sum(counted.values()), max(counted.values()))
+            assert (use.subjects, use.triples, use.most) == numbers
+            for kind in use.values:
+                assert found_kinds.pop((each.node, use.predicate, kind.kind, kind.is_node)) == kind.count
+    assert not uses
+    assert not found_kinds
