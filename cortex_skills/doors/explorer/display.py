@@ -5,6 +5,7 @@ Rules kept here:
   tokens with their code points; of a run of combining marks four are kept, and a token gives the number of the others;
 - the length is bounded: text of any length is shown within `most` characters, a token counting as `_TOKEN` of them;
   `length` is that of the whole text;
+- a long name is shown without its middle, since names differ at their ends, and with its length;
 - a name is a link into the explorer, and never to elsewhere; an external `https:` IRI has a second link with its host
   in ASCII (IDNA); an address that is longer than `_MAX_HREF` is no link;
 - IRIs of standard vocabularies have their usual prefixes, which no name of the namespace has;
@@ -69,16 +70,19 @@ class ShownText:
         pieces: its beginning.
         length: the number of characters of the whole text.
         is_clipped: whether the pieces are not all of it.
+        is_cut: whether its middle is left out.
     """
 
     pieces: tuple[Piece, ...]
     length: int
     is_clipped: bool = False
+    is_cut: bool = False
 
     @property
     def only(self) -> str:
         """The text if it is nothing but visible characters and whole, else empty: templates need no loop then."""
-        is_plain = len(self.pieces) == 1 and not self.is_clipped and not self.pieces[0].is_token
+        is_whole = not (self.is_clipped or self.is_cut)
+        is_plain = len(self.pieces) == 1 and is_whole and not self.pieces[0].is_token
         return self.pieces[0].text if is_plain else ""
 
     @property
@@ -187,6 +191,20 @@ def shown_text(text: str, most: int = IN_TABLE, *, lines: int = 1) -> ShownText:
     return ShownText(_joined(pieces), len(text), is_clipped=len(text) > 64 * most)
 
 
+def shown_name(name: str, most: int = OF_NAME) -> ShownText:
+    """A name without invisible characters, and without its middle if it is long.
+
+    Args:
+        name: any text.
+        most: the number of characters that are shown, beside the `…` in the middle.
+    """
+    if len(name) <= most:
+        return shown_text(name, most)
+    end = most // 2
+    first, last = shown_text(name[: most - end], most - end), shown_text(name[-end:], end)
+    return ShownText(_joined([*first.pieces, Piece("…"), *last.pieces]), len(name), last.is_clipped, is_cut=True)
+
+
 def _within(chars: str, most: int, lines: int) -> tuple[str, int]:
     """The beginning of a text with at most so many characters and lines, and the lines that are left."""
     part = chars[:most]
@@ -262,7 +280,7 @@ class Display:
         short = name if is_own else self._short(name, iri)
         cut = _prefix_length(short, iri)
         href = self.addresses.resource(name)
-        prefix, local = shown_text(short[:cut], most), shown_text(short[cut:], most)
+        prefix, local = shown_name(short[:cut], most), shown_name(short[cut:], most)
         has_href, outside, warning = len(href) <= _MAX_HREF, None if is_own else _outside(iri), warning_of(name)
         is_whole = prefix.only == short[:cut] and local.only == short[cut:] and short.isascii()
         is_simple = is_whole and has_href and outside is None and warning is None
@@ -289,10 +307,10 @@ class Display:
         direction = None if literal.direction is None else literal.direction.value
         return ShownLiteral(
             shown_text(literal.value, most, lines=lines),
-            None if language is None else shown_text(language, OF_NAME),
+            None if language is None else shown_name(language),
             language if language is not None and _LANGUAGE.fullmatch(language) else None,
             "ltr" if direction == "ltr" else "rtl" if direction == "rtl" else "auto",
-            None if datatype in _STRINGS else shown_text(self._short(self._names.name(datatype), datatype), OF_NAME),
+            None if datatype in _STRINGS else shown_name(self._short(self._names.name(datatype), datatype)),
         )
 
 

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 
 from cortex_graph.find import MAX_TEXT
 from cortex_graph.store import Pattern
-from cortex_skills.doors.explorer.display import shown_text
+from cortex_skills.doors.explorer.display import shown_name
 from cortex_skills.doors.explorer.page import Near, not_found
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.features.explorer.reading import Reading
@@ -26,7 +26,7 @@ def unknown_name(reading: Reading, name: str) -> HttpError:
     shown = [reading.display.iri(each) for each in _similar(reading, name)]
     near = [Near(each.plain, each.href) for each in shown if each.href is not None]
     near.append(Near("search for it", reading.addresses.page("find", q=name[:MAX_TEXT])))
-    return not_found(f"this namespace has no triple with the name {shown_text(name, 80).plain}", near)
+    return not_found(f"this namespace has no triple with the name {shown_name(name, 80).plain}", near)
 
 
 def _similar(reading: Reading, name: str) -> list[str]:

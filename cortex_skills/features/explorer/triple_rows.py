@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from cortex_graph.assertions import Assertion, assertions_of
 from cortex_graph.store import Triple
-from cortex_skills.doors.explorer.display import OF_NAME, ShownName, ShownTerm, ShownText, shown_text
+from cortex_skills.doors.explorer.display import ShownName, ShownTerm, ShownText, shown_name, shown_text
 from cortex_skills.doors.explorer.look_alike_names import alike
 from cortex_skills.features.explorer.evidence import EvidenceThread, recorded_thread
 from cortex_skills.features.explorer.reading import Reading
@@ -107,7 +107,7 @@ def _compared(rows: list[TripleRow]) -> tuple[TripleRow, ...]:
         return replace(
             term,
             is_simple=False,
-            warning=f"looks like {shown_text(others[term.name], OF_NAME).plain}, another name here",
+            warning=f"looks like {shown_name(others[term.name]).plain}, another name here",
         )
 
     return tuple(
@@ -125,7 +125,7 @@ def shown_origin(assertion: Assertion | None) -> ShownOrigin:
     if assertion is None:
         return ShownOrigin()
     texts = (assertion.skill, assertion.skill_version, assertion.agent)
-    skill, version, agent = (None if text is None else shown_text(text, _WHO) for text in texts)
+    skill, version, agent = (None if text is None else shown_name(text, _WHO) for text in texts)
     return ShownOrigin(skill, version, agent, assertion.time, moment(assertion.time), is_recorded=True)
 
 

@@ -11,7 +11,15 @@ from pyoxigraph import Literal, NamedNode
 
 from cortex_graph.names import Names
 from cortex_skills.doors.explorer.addresses import Addresses
-from cortex_skills.doors.explorer.display import IN_TABLE, OF_NAME, Display, ShownLiteral, ShownName, shown_text
+from cortex_skills.doors.explorer.display import (
+    IN_TABLE,
+    OF_NAME,
+    Display,
+    ShownLiteral,
+    ShownName,
+    shown_name,
+    shown_text,
+)
 from cortex_skills.doors.explorer.look_alike_names import alike, warning_of
 from cortex_skills.safe_io.display import is_invisible
 
@@ -97,6 +105,24 @@ def test_a_name_of_64_kilobytes_is_shown_and_is_no_link() -> None:
     shown = HERE.iri("urn:cortex:mayros:" + "n" * (64 << 10))
     assert shown.href is None
     assert len(shown.plain) <= OF_NAME + len("mayros:") + 1
+
+
+@settings(max_examples=200, deadline=None)
+@given(HOSTILE, st.integers(8, 60))
+def test_a_long_name_hides_nothing_and_keeps_its_end(name: str, most: int) -> None:
+    shown = shown_name(f"{'n' * most}{name}-1a", most)
+    plain = "".join(piece.text for piece in shown.pieces if not piece.is_token)
+    assert len(plain) + 8 * sum(piece.is_token for piece in shown.pieces) <= most + 1 + 16
+    assert not [char for char in plain if is_invisible(char)]
+    assert plain.startswith("n" * (most - most // 2))
+    assert shown.is_clipped or plain.endswith("-1a")
+    assert shown.only != f"{'n' * most}{name}-1a"
+
+
+def test_names_that_differ_at_their_ends_are_shown_differently() -> None:
+    names = [HERE.iri(f"https://example.org/{'supplier-' * 20}{n}") for n in range(3)]
+    assert [name.local.plain[-10:] for name in names] == ["supplier-0", "supplier-1", "supplier-2"]
+    assert [len(name.local.plain) for name in names] == [OF_NAME + 1] * 3
 
 
 @settings(max_examples=150, deadline=None)

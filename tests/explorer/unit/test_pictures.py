@@ -12,6 +12,8 @@ from cortex_graph.names import Names
 from cortex_skills.doors.explorer.addresses import Addresses
 from cortex_skills.doors.explorer.display import Display
 from cortex_skills.doors.explorer.pictures.fan import FanGroup, FanSide, fan
+from cortex_skills.doors.explorer.pictures.map import MapData, MapLink, MapNode
+from cortex_skills.doors.explorer.pictures.map import picture as map_picture
 from cortex_skills.doors.explorer.pictures.plots import Bar, histogram, line, named_bars, stacked_bars
 
 HERE = Display(Names("mayros"), Addresses("mayros"))
@@ -50,6 +52,19 @@ def test_the_largest_fan_of_hostile_names_is_within_ninety_kilobytes() -> None:
     side = FanSide((group,) * 20, 10_000, False, "/explore/mayros/list")
     picture = fan(worst, side, side)
     assert 40_000 < len(picture.__html__().encode()) <= 90_000
+
+
+def test_long_names_in_pictures_keep_their_ends() -> None:
+    ends = [f"{'order-' * 20}{n}" for n in (1, 2)]
+    group = FanGroup(HERE.name(f"has-{ends[0]}"), tuple(map(HERE.name, ends)), 2, True, "/explore/mayros/list")
+    drawn = fan(HERE.name(ends[1]), FanSide(), FanSide((group,)))
+    texts = ["".join(each.itertext()) for each in ET.fromstring(drawn.__html__()).iter("text")]
+    assert sorted(text[-7:] for text in texts) == ["order-1", "order-1", "order-2", "order-2"]
+    nodes = (MapNode("0", ends[0]), MapNode("1", ends[1]))
+    mapped = ET.fromstring(map_picture(MapData("Orders", nodes, (MapLink("0", "1", ends[1]),))).__html__())
+    assert sorted("".join(each.itertext())[-7:] for each in mapped.iter("text")) == ["order-1", "order-2", "order-2"]
+    bars = ET.fromstring(named_bars([(each, 1.0) for each in ends], "Orders").__html__())
+    assert ["".join(each.itertext())[-7:] for each in bars.iter("text")][::2] == ["order-1", "order-2"]
 
 
 def test_the_same_groups_give_the_same_picture_and_more_is_a_link() -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cortex_graph.labels import cut
 from cortex_skills.doors.explorer.display import ShownName, ShownTerm
 from cortex_skills.doors.explorer.pictures.svg import Element, Svg
 
@@ -81,7 +82,7 @@ def fan(focus: ShownName, incoming: FanSide, outgoing: FanSide) -> Svg:
             _draw_group(picture, edges, direction, y, height / 2, group, rows)
             y += len(rows) * _ROW + _GAP
     node = picture.add("g", class_="f-focus")
-    label = _clipped(focus.local.plain or focus.prefix.plain, _FOCUS)
+    label = cut(focus.local.plain or focus.prefix.plain, _FOCUS - 1)
     _pill(picture, node, _MIDDLE, height / 2, label, 8.4, 30)
     return picture
 
@@ -107,8 +108,8 @@ def _rows(side: FanSide) -> list[tuple[FanGroup | None, list[_Row]]]:
 def _row(term: ShownTerm) -> _Row:
     if isinstance(term, ShownName):
         prefix = term.prefix.plain if len(term.plain) <= _LABEL else ""
-        return "f-node", prefix, _clipped(term.local.plain or term.prefix.plain, _LABEL - len(prefix)), term.href
-    return "f-lit", "", _clipped(f"“{term.plain}”", _LABEL), None
+        return "f-node", prefix, cut(term.local.plain or term.prefix.plain, _LABEL - len(prefix) - 1), term.href
+    return "f-lit", "", cut(f"“{term.plain}”", _LABEL - 1), None
 
 
 def _draw_group(
@@ -129,7 +130,7 @@ def _draw_group(
         return
     href = group.predicate.href
     node = picture.add("a" if _is_short(href) else "g", class_="f-pred", href=href if _is_short(href) else None)
-    label = _clipped(group.predicate.local.plain or group.predicate.prefix.plain, _PREDICATE)
+    label = cut(group.predicate.local.plain or group.predicate.prefix.plain, _PREDICATE - 1)
     for place, row in enumerate(rows):
         y = top + (place + 0.5) * _ROW
         picture.add("path", edges, class_="f-thin", d=_curve(x, centre, node_x, y))
@@ -169,10 +170,6 @@ def _is_short(href: str | None) -> bool:
     return href is not None and 0 < len(href) <= _HREF
 
 
-def _clipped(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: max(1, most - 1)]}…"
-
-
 def _summary(focus: ShownName, incoming: FanSide, outgoing: FanSide) -> str:
     counts = [sum(group.total for group in side.groups) for side in (outgoing, incoming)]
-    return f"{_clipped(focus.plain, 80)}: {counts[0]:,} triples about it, {counts[1]:,} that point to it"
+    return f"{cut(focus.plain, 80)}: {counts[0]:,} triples about it, {counts[1]:,} that point to it"

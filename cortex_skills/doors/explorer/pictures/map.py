@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from cortex_graph.labels import cut
 from cortex_skills.doors.explorer.pictures.svg import Svg
 
 VERSION = 1
@@ -134,7 +135,7 @@ def picture(data: MapData) -> Svg:
         drawn.add("line", lines, class_="g-edge", x1=x, y1=y, x2=to_x, y2=to_y)
     for link in data.links if len(data.links) <= _LINK_LABELS else ():
         (x, y), (to_x, to_y) = at[link.source], at[link.target]
-        drawn.add("text", lines, _clipped(link.label), class_="g-label", x=(x + to_x) / 2, y=(y + to_y) / 2 - 3)
+        drawn.add("text", lines, cut(link.label, _LABEL - 1), class_="g-label", x=(x + to_x) / 2, y=(y + to_y) / 2 - 3)
     for place, node in enumerate(data.nodes):
         _draw(drawn, node, *at[node.id], is_focus=place == 0)
     return drawn
@@ -143,7 +144,7 @@ def picture(data: MapData) -> Svg:
 def _draw(drawn: Svg, node: MapNode, x: float, y: float, *, is_focus: bool) -> None:
     kind = f"g-node {node.kind}{' focus' if is_focus else ''}"
     part = drawn.add("a" if node.href else "g", class_=kind, href=node.href)
-    label = _clipped(node.label)
+    label = cut(node.label, _LABEL - 1)
     if node.kind == "resource":
         drawn.add("circle", part, cx=x, cy=y, r=9 if is_focus else 6)
         drawn.add("text", part, label, x=x, y=y + (24 if is_focus else 19))
@@ -172,7 +173,3 @@ def _places(nodes: Sequence[str], links: Sequence[MapLink]) -> dict[str, tuple[f
         seen.update(ring)
         radius += _RING
     return places
-
-
-def _clipped(text: str) -> str:
-    return text if len(text) <= _LABEL else f"{text[: _LABEL - 1]}…"

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cortex_graph.labels import cut
 from cortex_skills.doors.explorer.pictures.svg import Svg
 
 MAX_BARS = 120
@@ -95,7 +96,7 @@ def named_bars(rows: Sequence[tuple[str, float]], summary: str) -> Svg:
     most = max([value for _, value in rows] or [0]) or 1
     for place, (name, value) in enumerate(rows):
         y = place * _ROW
-        picture.add("text", None, _clipped(name), x=200, y=y + 16, text_anchor="end")
+        picture.add("text", None, cut(name, _LABEL - 1), x=200, y=y + 16, text_anchor="end")
         picture.add("rect", class_="b0", x=208, y=y + 5, width=max(0.0, value / most) * 330, height=14)
         picture.add("text", None, f"{value:,.6g}", x=_WIDTH, y=y + 16, text_anchor="end")
     return picture
@@ -115,14 +116,10 @@ def interval(low: float, high: float, value: float, summary: str) -> Svg:
 def _axis(picture: Svg, labels: tuple[str, str, str], width: float = _WIDTH) -> None:
     picture.add("line", class_="grid", x1=0, y1=_BASE + 0.5, x2=width, y2=_BASE + 0.5)
     for x, anchor, label in zip((0.0, width / 2, width), (None, "middle", "end"), labels, strict=True):
-        picture.add("text", None, _clipped(label), x=x, y=_HEIGHT - 3, text_anchor=anchor)
+        picture.add("text", None, cut(label, _LABEL - 1), x=x, y=_HEIGHT - 3, text_anchor=anchor)
 
 
 def _joined(bars: Sequence[Bar]) -> list[Bar]:
     size = math.ceil(len(bars) / MAX_BARS) or 1
     parts = [bars[start : start + size] for start in range(0, len(bars), size)]
     return [Bar(sum(bar.total for bar in part), sum(bar.marked for bar in part)) for part in parts]
-
-
-def _clipped(text: str) -> str:
-    return text if len(text) <= _LABEL else f"{text[: _LABEL - 1]}…"

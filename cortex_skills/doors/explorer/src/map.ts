@@ -338,7 +338,9 @@ function part<K extends keyof SVGElementTagNameMap>(name: K, attributes: Record<
 
 function clipped(text: string, most: number): string {
   const characters = [...text];
-  return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : text;
+  if (characters.length <= most) return text;
+  const end = Math.floor((most - 1) / 2);
+  return `${characters.slice(0, most - 1 - end).join('')}…${characters.slice(-end).join('')}`;
 }
 
 function rounded(value: number): number {

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.addresses import ROOT
-from cortex_skills.doors.explorer.display import OF_NAME, ShownText, shown_text
+from cortex_skills.doors.explorer.display import ShownText, shown_name, shown_text
 from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.doors.explorer.page_queries import ApprovalListQuery
 from cortex_skills.doors.http.bodies import to_json
@@ -96,8 +96,8 @@ def row(approvals: Approvals, record: ApprovalRecord) -> ApprovalRow:
     request, state = record.request, approvals.state_of(record)
     return ApprovalRow(
         f"{PATH}/{record.id}",
-        shown_text(request.action, OF_NAME),
-        shown_text(request.agent, OF_NAME),
+        shown_name(request.action),
+        shown_name(request.agent),
         shown_text(request.reason),
         (RISKS[request.risk], f"{request.risk} risk"),
         (KINDS[state], state),

@@ -22,7 +22,16 @@ from cortex_graph.proofs import StoredProof
 from cortex_graph.store import Pattern, triple_of
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.addresses import ROOT, Addresses
-from cortex_skills.doors.explorer.display import LINES, OF_HEADING, OF_LINE, ShownName, ShownTerm, ShownText, shown_text
+from cortex_skills.doors.explorer.display import (
+    LINES,
+    OF_HEADING,
+    OF_LINE,
+    ShownName,
+    ShownTerm,
+    ShownText,
+    shown_name,
+    shown_text,
+)
 from cortex_skills.doors.explorer.exports import nanopublication
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, Form, PageCall, not_found
 from cortex_skills.doors.explorer.page_queries import AsOfQuery
@@ -242,7 +251,7 @@ def _finding(reading: Reading, part: Part) -> ShownCheck:
 
 def _withdrawn(origin: dict[str, str | None]) -> ShownOrigin:
     texts = (origin["skill"], origin["skillVersion"], origin["agent"])
-    skill, version, agent = (None if text is None else shown_text(text, 60) for text in texts)
+    skill, version, agent = (None if text is None else shown_name(text, 60) for text in texts)
     return ShownOrigin(skill, version, agent, origin["time"], moment(origin["time"]), is_recorded=True)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from cortex_skills.audit.recent_calls import MAX_PAGE, CallFilter, CallReader, RecentCall
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.addresses import ROOT
-from cortex_skills.doors.explorer.display import OF_NAME, ShownText, shown_text
+from cortex_skills.doors.explorer.display import OF_NAME, ShownText, shown_name, shown_text
 from cortex_skills.doors.explorer.field_text import to_field
 from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall, not_found
 from cortex_skills.doors.explorer.page_queries import AuditPageQuery
@@ -177,10 +177,10 @@ def call_row(found: RecentCall) -> CallRow:
         addresses.address(_PATH, id=found.id),
         record.time,
         record.time[:_TIME].replace("T", " "),
-        shown_text(record.tool, OF_NAME // 2),
-        None if record.skill is None else shown_text(record.skill, OF_NAME // 2),
+        shown_name(record.tool, OF_NAME // 2),
+        None if record.skill is None else shown_name(record.skill, OF_NAME // 2),
         None if record.skill is None else addresses.skill(record.skill),
-        shown_text(record.agent, OF_NAME // 2),
+        shown_name(record.agent, OF_NAME // 2),
         shown_text(record.outcome, OF_NAME),
         record.is_refused,
         f"{record.milliseconds:,.1f}",
@@ -196,7 +196,7 @@ def _opened(call: PageCall, calls: CallReader) -> OpenedCall | None:
     if found is None:
         raise not_found("there is no call with this id among those that are kept")
     removed = tuple(
-        ShownRemoval(shown_text(each.reason, OF_NAME), shown_text(each.path, OF_NAME), each.count)
+        ShownRemoval(shown_text(each.reason, OF_NAME), shown_name(each.path), each.count)
         for each in found.record.removed
     )
     others = found.record.stripped - sum(each.count for each in removed)
@@ -234,9 +234,9 @@ def _removed(call: PageCall) -> RemovedView | None:
     rows = (
         RemovedRow(
             each.time[:_TIME].replace("T", " "),
-            shown_text(each.tool, OF_NAME // 2),
-            None if each.skill is None else shown_text(each.skill, OF_NAME // 2),
-            shown_text(each.agent, OF_NAME // 2),
+            shown_name(each.tool, OF_NAME // 2),
+            None if each.skill is None else shown_name(each.skill, OF_NAME // 2),
+            shown_name(each.agent, OF_NAME // 2),
             tuple(shown_text(text, CHARACTERS) for text in each.texts),
         )
         for each in newest[: call.query.get("limit", _LIMIT)]

@@ -17,7 +17,7 @@ from pyoxigraph import Literal, NamedNode
 from cortex_graph.neighbourhood import Neighbourhood, neighbourhood
 from cortex_graph.store import Pattern
 from cortex_skills.doors.explorer.addresses import ROOT
-from cortex_skills.doors.explorer.display import Display, ShownName, ShownTerm, shown_text
+from cortex_skills.doors.explorer.display import Display, ShownName, ShownTerm, shown_name
 from cortex_skills.doors.explorer.field_text import to_field
 from cortex_skills.doors.explorer.following import marked
 from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall, Redirected, not_found
@@ -248,7 +248,7 @@ def _title(reading: Reading) -> str:
         return "The answer of a query"
     if "name" in query:
         steps = query.get("steps", _STEPS)
-        return f"{shown_text(query['name'], 80).plain}, {steps} step{'s' if steps > 1 else ''} around"
+        return f"{shown_name(query['name'], 80).plain}, {steps} step{'s' if steps > 1 else ''} around"
     return f"The first triples of {reading.graph.namespace}"
 
 

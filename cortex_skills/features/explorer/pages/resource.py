@@ -21,7 +21,7 @@ from cortex_graph.exceptions import InvalidArguments, invalid
 from cortex_graph.neighbourhood import Direction, Neighbourhood, neighbourhood
 from cortex_graph.store import Pattern
 from cortex_skills.doors.explorer.addresses import ROOT
-from cortex_skills.doors.explorer.display import OF_HEADING, ShownName, ShownText, shown_text
+from cortex_skills.doors.explorer.display import OF_HEADING, ShownName, ShownText, shown_name, shown_text
 from cortex_skills.doors.explorer.exports import nanopublication, rdf_forms
 from cortex_skills.doors.explorer.look_alike_names import skeleton
 from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall
@@ -140,7 +140,7 @@ def _heading(reading: Reading, node: NamedNode) -> ShownName:
         return shown
     for part in ("subject", "object_"):
         if graph.store.count(Pattern(graph.names.graph, **{part: node}), 1):
-            return replace(shown, warning=f"looks like {shown_text(other, 80).plain}, another name here")
+            return replace(shown, warning=f"looks like {shown_name(other, 80).plain}, another name here")
     return shown
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from cortex_skills.config.settings import Config
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.addresses import ROOT
-from cortex_skills.doors.explorer.display import OF_NAME, ShownText, shown_text
+from cortex_skills.doors.explorer.display import ShownText, shown_name, shown_text
 from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.doors.rest.skills import list_skills
@@ -111,7 +111,7 @@ def card_of(plugin: Plugin, skill: Skill) -> SkillCard:
         state, words = "warn", "degraded"
     signed = "signed by a trusted publisher" if skill.signed is not None else "not signed: none is required here"
     return SkillCard(
-        shown_text(skill.name, OF_NAME),
+        shown_name(skill.name),
         shown_text(semantic.skill_version, 40),
         shown_text(skill.manifest.description),
         addresses.skill(skill.name),
@@ -144,7 +144,7 @@ def refused_cards(plugin: Plugin) -> tuple[RefusedCard, ...]:
     """The skills and versions that are not active."""
     return tuple(
         RefusedCard(
-            shown_text(each.name, OF_NAME),
+            shown_name(each.name),
             addresses.skill(each.name),
             None if each.answering is None else shown_text(each.answering, 40),
             each.error.code,

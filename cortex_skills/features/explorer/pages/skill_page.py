@@ -15,7 +15,7 @@ from pathlib import Path
 from cortex_skills.audit.recent_calls import CallFilter
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.addresses import ROOT
-from cortex_skills.doors.explorer.display import OF_HEADING, OF_NAME, ShownText, shown_text
+from cortex_skills.doors.explorer.display import OF_HEADING, ShownText, shown_name, shown_text
 from cortex_skills.doors.explorer.page import ExplorerPage, Form, Near, PageCall, not_found
 from cortex_skills.doors.explorer.page_queries import SkillQuery
 from cortex_skills.doors.http.bodies import to_json
@@ -143,7 +143,7 @@ def view(call: PageCall) -> SkillView:
     name, skill, refused = _found(call)
     folder = skill.folder if skill is not None else refused.folder if refused is not None else Path()
     snapshot = read_skill(folder)
-    card = next((each for each in refused_cards(plugin) if each.name.plain == shown_text(name, OF_NAME).plain), None)
+    card = next((each for each in refused_cards(plugin) if each.name.plain == shown_name(name).plain), None)
     semantic = snapshot.manifest.semantic if snapshot.manifest is not None else None
     declared = skill.semantic if skill is not None else semantic or PLAIN
     granted = declared.permissions.names()
@@ -155,12 +155,12 @@ def view(call: PageCall) -> SkillView:
         calls = tuple(call_row(each) for each in page.calls)
     here = addresses.skill(call.path["name"])
     return SkillView(
-        shown_text(name, OF_HEADING),
+        shown_name(name, OF_HEADING),
         None if skill is None else card_of(plugin, skill),
         card if refused is not None else None,
         tuple(MayDo(permission, words, permission in granted) for permission, words in _MAY.items()),
-        tuple((shown_text(each.predicate, OF_NAME), each.require_proof) for each in declared.assertions),
-        tuple((shown_text(each.predicate, OF_NAME), each.scope) for each in declared.queries),
+        tuple((shown_name(each.predicate), each.require_proof) for each in declared.assertions),
+        tuple((shown_name(each.predicate), each.scope) for each in declared.queries),
         shown_text(", ".join(declared.allowed_tools), 1_000),
         () if skill is None else meters_of(plugin, skill),
         _signature(plugin, snapshot, skill),
@@ -226,8 +226,8 @@ def _source(call: PageCall, snapshot: SkillSnapshot) -> SourceFile | None:
         if finding.file == name:
             at.setdefault(finding.line, []).append((finding.severity, _note(finding)))
     return SourceFile(
-        tuple(TextLink(shown_text(each, 60).plain, addresses.address(here, file=each), each == name) for each in texts),
-        shown_text(name, 60),
+        tuple(TextLink(shown_name(each, 60).plain, addresses.address(here, file=each), each == name) for each in texts),
+        shown_name(name, 60),
         tuple(
             SourceLine(shown_text(line, _CHARACTERS, lines=2), tuple(at.get(place, ())))
             for place, line in enumerate(lines[:_LINES], 1)

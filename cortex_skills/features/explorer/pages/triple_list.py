@@ -23,7 +23,7 @@ from cortex_graph.exceptions import QueryTimeout, invalid
 from cortex_graph.recent_cache import hash_of
 from cortex_graph.store import Pattern
 from cortex_skills.doors.explorer.addresses import ROOT
-from cortex_skills.doors.explorer.display import OF_NAME, shown_text
+from cortex_skills.doors.explorer.display import OF_NAME, shown_name
 from cortex_skills.doors.explorer.exports import rdf_forms
 from cortex_skills.doors.explorer.field_text import to_field
 from cortex_skills.doors.explorer.page import ExplorerPage, PageCall
@@ -187,7 +187,7 @@ def _facet(reading: Reading, name: str, label: str, counted: list[tuple[str, int
     current = reading.call.query.get(name)
     links = []
     for value, count in counted:
-        words = shown_text(value, OF_NAME // 2).plain
+        words = shown_name(value, OF_NAME // 2).plain
         if not reading.addresses.as_of:  # the counts are of now
             words = f"{words} {count:,}"
         links.append(TextLink(words, reading.changed(**{name: value, "cursor": None}), value == current))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cortex_skills.doors.explorer.display import OF_NAME, ShownText, shown_text
+from cortex_skills.doors.explorer.display import ShownText, shown_name, shown_text
 from cortex_skills.doors.explorer.page import PageCall
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.rest.operations import ApiCall
@@ -80,9 +80,9 @@ def _each(
     api = call.api(namespace=namespace_of(call))
     for name, state in chosen:
         try:
-            done.append((shown_text(name, OF_NAME), change(api, name, state)))
+            done.append((shown_name(name), change(api, name, state)))
         except (CortexError, HttpError) as error:
-            refused.append((shown_text(name, OF_NAME), shown_text(error.message)))
+            refused.append((shown_name(name), shown_text(error.message)))
     return ChosenOutcome(word, tuple(done), tuple(refused))
 
 

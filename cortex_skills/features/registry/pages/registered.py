@@ -13,7 +13,7 @@ from typing import Any
 
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.addresses import ROOT
-from cortex_skills.doors.explorer.display import OF_HEADING, ShownText, shown_text
+from cortex_skills.doors.explorer.display import OF_HEADING, ShownText, shown_name, shown_text
 from cortex_skills.doors.explorer.page import Near, PageCall, not_found
 from cortex_skills.doors.explorer.pictures.plots import interval
 from cortex_skills.doors.explorer.pictures.svg import Svg
@@ -98,7 +98,7 @@ def _nearest(call: PageCall, registry: SkillRegistry, finder: SkillFinder, name:
     except CortexError:  # the skills are being indexed
         return ()
     keys = [each.record.key for each in found]
-    return tuple(Near(shown_text(str(key), 80).plain, skill_address(call, registry, key)) for key in keys)
+    return tuple(Near(shown_name(str(key), 80).plain, skill_address(call, registry, key)) for key in keys)
 
 
 def namespace_of(call: PageCall) -> str:

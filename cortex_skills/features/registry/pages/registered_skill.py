@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from cortex_skills.doors.explorer import addresses
-from cortex_skills.doors.explorer.display import IN_TABLE, OF_HEADING, OF_NAME, ShownText, shown_text
+from cortex_skills.doors.explorer.display import IN_TABLE, OF_HEADING, OF_NAME, ShownText, shown_name, shown_text
 from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.doors.explorer.page_queries import RegisteredSkillQuery
 from cortex_skills.doors.explorer.pictures.plots import Bar, stacked_bars
@@ -156,7 +156,7 @@ def view(call: PageCall) -> RegisteredSkillPage:
     needed = ", ".join(map(str, registry.dependents(record.key)))
     return RegisteredSkillPage(
         registry.terms.names.namespace,
-        shown_text(shown_key(registry, record.key), OF_HEADING),
+        shown_name(shown_key(registry, record.key), OF_HEADING),
         shown_text(found.shown.description, 1_024),
         shown_standing(record),
         shown_text(record.standing.reason, LONGEST_REASON),
@@ -170,7 +170,7 @@ def view(call: PageCall) -> RegisteredSkillPage:
         relations_of(registry, record, lambda key: skill_address(call, registry, key)),
         tuple(
             (
-                shown_text(shown_key(registry, key), OF_NAME),
+                shown_name(shown_key(registry, key)),
                 skill_address(call, registry, key),
                 f"{value:.2f}",
                 addresses.registered_skill(call.path["name"], **{**call.query, "beside": shown_key(registry, key)}),

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cortex_skills.doors.explorer import addresses
-from cortex_skills.doors.explorer.display import IN_TABLE, OF_NAME, ShownText, shown_text
+from cortex_skills.doors.explorer.display import IN_TABLE, ShownText, shown_name, shown_text
 from cortex_skills.doors.explorer.field_text import to_field
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, Form, PageCall
 from cortex_skills.doors.explorer.page_queries import RegistryQuery
@@ -215,7 +215,7 @@ def _row(
 ) -> RegistryRow:
     quality = record.evidence
     return RegistryRow(
-        shown_text(shown_key(registry, record.key), OF_NAME),
+        shown_name(shown_key(registry, record.key)),
         shown_text(version.description, IN_TABLE),
         skill_address(call, registry, record.key),
         version.number,
@@ -275,7 +275,7 @@ def _proposals(call: PageCall, registry: SkillRegistry) -> tuple[Proposal, ...]:
 
     return tuple(
         Proposal(
-            shown_text(shown_key(registry, record.key), OF_NAME),
+            shown_name(shown_key(registry, record.key)),
             skill_address(call, registry, record.key),
             record.standing.lifecycle,
             standing.lifecycle,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cortex_skills.doors.explorer.display import OF_NAME, ShownText, shown_text
+from cortex_skills.doors.explorer.display import ShownText, shown_name, shown_text
 from cortex_skills.doors.explorer.page import PageCall, not_found
 from cortex_skills.features.registry.document import SkillDocument
 from cortex_skills.features.registry.pages.registered import (
@@ -48,7 +48,7 @@ def skill_beside(call: PageCall, found: SkillOfPage, document: SkillDocument) ->
     version = registry.version(record.version_id)
     text, _ = text_of_skill(registry, record, version, call.service.plugin.cleaning)
     return Beside(
-        shown_text(shown_key(registry, record.key), OF_NAME),
+        shown_name(shown_key(registry, record.key)),
         skill_address(call, registry, record.key),
         tuple(shown_text(line, CHARACTERS) for line in text.splitlines()[:LINES]),
         tuple(shown_changes(registry.document(version), document)),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from cortex_skills.doors.explorer.display import OF_NAME, ShownName, ShownText, shown_text
+from cortex_skills.doors.explorer.display import ShownName, ShownText, shown_name, shown_text
 from cortex_skills.doors.explorer.pictures.fan import VALUES, FanGroup, FanSide, fan
 from cortex_skills.doors.explorer.pictures.svg import Svg
 from cortex_skills.features.registry.registry import SkillRegistry
@@ -87,8 +87,8 @@ def _side(words: Mapping[str, str], keys: Mapping[str, Sequence[SkillKey]], own:
 
 def _shown(key: SkillKey, own: str, href: str | None) -> ShownName:
     prefix = "" if key.namespace == own else f"{key.namespace}/"
-    return ShownName(shown_text(prefix, OF_NAME), shown_text(key.name, OF_NAME), str(key), href)
+    return ShownName(shown_name(prefix), shown_name(key.name), str(key), href)
 
 
 def _name(key: SkillKey, own: str) -> ShownText:
-    return shown_text(key.name if key.namespace == own else str(key), OF_NAME)
+    return shown_name(key.name if key.namespace == own else str(key))
