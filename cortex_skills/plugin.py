@@ -540,7 +540,9 @@ class Plugin:
         Raises:
             CortexError: `permission_denied`, `approval_required`: such an artifact does not let the agent start.
         """
+        from cortex_graph import GraphError
         from cortex_skills.enrichment import context_block
+        from cortex_skills.errors import CortexError
         from cortex_skills.policy.permissions import is_of_memories
 
         who = call_records.word(self.agent if agent is None else agent)
@@ -561,7 +563,11 @@ class Plugin:
                     unread += result.details["total"] - len(result.details["matches"])
                     exact = exact and result.details["totalIsExact"]
             blocks.append(context_block(skill.name, triples, self.cleaning, unread, exact=exact))
-        blocks += [text(who) for text in self._host.contexts]
+        for text in self._host.contexts:
+            try:
+                blocks.append(text(who))
+            except (CortexError, GraphError) as error:
+                log.warning("a part of the context is missing: %s", error)
         return "\n".join(block for block in blocks if block)
 
     def deliver(self, channel: str, message: bytes | str, *, agent: str | None = None) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cortex_graph.exceptions import GraphUnavailable
 from cortex_skills import Plugin, feature
 from tests.configs import config
 
@@ -24,6 +25,23 @@ def second(gate: Any) -> None:
 
     STEPS.append("second")
     gate.host.closing.append(close)
+
+
+def speaking(gate: Any) -> None:
+    def fails(_: str) -> str:
+        raise GraphUnavailable("the store is away")
+
+    gate.host.contexts.extend([lambda agent: f"for {agent}", fails, lambda _: "", lambda _: "last"])
+
+
+def test_a_feature_adds_to_the_context_and_one_that_fails_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = feature.Feature("sample", attach=(f"{__name__}:speaking",))
+    monkeypatch.setattr(feature, "features", lambda: (found,))
+    with Plugin.open(config()) as plugin:
+        assert plugin.context(agent="a1") == "for a1\nlast"
+    assert "a part of the context is missing: " in caplog.text
 
 
 def test_features_are_attached_when_a_plugin_opens_and_closed_once_in_reverse(monkeypatch: pytest.MonkeyPatch) -> None:

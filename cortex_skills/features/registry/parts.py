@@ -156,9 +156,4 @@ def _available(gate: Gate, agent: str) -> str:
     from cortex_skills.features.registry.model_text import available_skills
 
     sender = CALLER.get()
-    try:
-        registry = host.part(registry_in)
-        return available_skills(registry, agent if sender is None else sender.name, host.cleaning)
-    except (CortexError, GraphError) as error:
-        log.warning("the context lacks the registered skills: %s", error)
-        return ""
+    return available_skills(host.part(registry_in), agent if sender is None else sender.name, host.cleaning)
