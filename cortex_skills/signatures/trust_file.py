@@ -153,7 +153,7 @@ class TrustFile:
         try:
             document = json.loads(data)
             given = document.pop("mac")
-            if not hmac.compare_digest(str(given).encode(), _mac(document, key).encode()):
+            if not hmac.compare_digest(str(given).encode(), _mac(_content(document), key).encode()):
                 raise self._refused("was changed by another program", _restore(self.key_path))
             if document["version"] not in _READ_VERSIONS:
                 raise self._refused("has another format", "use the version of this software that wrote it")
@@ -211,7 +211,8 @@ def _sealed(trust: Trust, count: int, key: bytes) -> bytes:
         "seen": [{name: getattr(seen, name) for name in Seen.__slots__} for seen in trust.seen.values()],
         "revoked": [asdict(revoked) for revoked in trust.revoked.values()],
     }
-    return json.dumps({**document, "mac": _mac(document, key)}).encode()  # an indentation is slow
+    content = _content(document)  # written once, as it may have thousands of lines
+    return content[:-1] + f',"mac":"{_mac(content, key)}"}}'.encode()
 
 
 def _publisher(entry: dict[str, Any]) -> Publisher:
@@ -219,8 +220,11 @@ def _publisher(entry: dict[str, Any]) -> Publisher:
     return Publisher(**entry, more=more, former=former)
 
 
-def _mac(document: dict[str, Any], key: bytes) -> str:
-    content = json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+def _content(document: dict[str, Any]) -> bytes:
+    return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _mac(content: bytes, key: bytes) -> str:
     return hmac.digest(key, _DOMAIN + content, "sha256").hex()
 
 

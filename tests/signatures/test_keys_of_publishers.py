@@ -25,7 +25,7 @@ from cortex_skills.signatures.key_rotation import read_rotation, rotate, rotated
 from cortex_skills.signatures.named_keys import id_of
 from cortex_skills.signatures.statement import SignedStatement
 from cortex_skills.signatures.trust import accepted
-from cortex_skills.signatures.trust_file import _mac
+from cortex_skills.signatures.trust_file import _content, _mac
 from tests.signatures.conftest import ACME, NOW, OTHER
 
 KEYS = [Key(f"k{number}", bytes([number + 1]) * 32) for number in range(4)]
@@ -179,7 +179,7 @@ def test_a_store_of_version_1_is_read_and_becomes_version_2(trusted: TrustFile) 
     key = bytes.fromhex(json.loads(trusted.key_path.read_text())["key"])
     old = {**document, "version": 1, "publishers": [{"name": "acme", "key": ACME.did, "how": "listed", "since": SINCE}]}
     del old["revoked"], old["mac"]
-    trusted.path.write_text(json.dumps({**old, "mac": _mac(old, key)}))
+    trusted.path.write_text(json.dumps({**old, "mac": _mac(_content(old), key)}))
     assert trusted.trust() == Trust({"acme": listed()})
     state = trusted.change(lambda trust: trust.with_revoked(RevokedKey(OTHER.did, "lost", SINCE)))
     assert json.loads(trusted.path.read_text())["version"] == 2
