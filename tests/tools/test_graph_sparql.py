@@ -100,6 +100,24 @@ def test_rows_beyond_the_limit_of_counting_are_a_lower_bound(shop: Plugin, monke
     assert re.match(r"[\d,]+\+ rows, 1 to 2:", result.text)
 
 
+def test_a_page_of_long_texts_ends_early_and_the_next_one_goes_on(
+    shop: Plugin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sparql_rows, "_MOST_BYTES", 2_000)
+    query = f'SELECT ?s ?t {{ ?s rdfs:label ?l BIND("{"x" * 900}" AS ?t) }} ORDER BY ?s ?l'
+    arguments: dict[str, object] = {"query": query, "limit": 1000}
+    rows: list[object] = []
+    pages = 0
+    while True:
+        details = shop.call("graph_sparql", arguments).details
+        rows += details["rows"]
+        pages += 1
+        if details["nextCursor"] is None:
+            break
+        arguments["cursor"] = details["nextCursor"]
+    assert (len(rows), pages) == (18, 7)
+
+
 def test_a_page_without_a_limit_fits_the_budget_and_a_program_gets_all_of_it(shop: Plugin) -> None:
     words = "many words here " * 40
     query = f'SELECT ?s (?t AS ?u) (?t AS ?w) (?t AS ?x) {{ ?s rdfs:label ?l BIND(CONCAT(STR(?s), "{words}") AS ?t) }}'

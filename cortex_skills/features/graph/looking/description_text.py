@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cortex_skills.features.graph.looking.description import Description, Origin
 
 OF_TEXT = 1_500  # tokens
+_MOST_VALUES = OF_TEXT // 3  # of a text that may fit
 # Values of each predicate, predicates of each direction, characters of a text: the first that fits is taken.
 _LEVELS = (
     (100, 100, 2000),
@@ -37,20 +38,29 @@ _LEVELS = (
 
 def describe_text(description: Description, policy: Policy | None) -> str:
     """The text."""
-    text = ""
+    text, terms = "", ModelTerms(description.graph, policy)
     for level in _LEVELS:
-        text = _DescriptionText(description, policy, *level).written()
+        if policy is not None and _values(description, *level[:2]) > _MOST_VALUES:
+            continue
+        text = _DescriptionText(description, terms, *level).written()
         if policy is None or tokens_of(text) <= OF_TEXT:
             break
     return text
 
 
+def _values(description: Description, values: int, predicates: int) -> int:
+    """How many values a level shows."""
+    directions = (description.found.outgoing, description.found.incoming)
+    return sum(min(len(group.rows), values) for each in directions for group in each.groups[:predicates])
+
+
 class _DescriptionText:
-    def __init__(self, of: Description, policy: Policy | None, values: int, predicates: int, of_text: int) -> None:
+    def __init__(self, of: Description, terms: ModelTerms, values: int, predicates: int, of_text: int) -> None:
         self._of = of
         self._values = values
         self._predicates = predicates
-        self._terms = ModelTerms(of.graph, policy, of_text)
+        self._terms = terms
+        terms.of_text = of_text
         self._records: dict[str, int] = {}
 
     def written(self) -> str:

@@ -30,28 +30,30 @@ class ModelTerms:
         graph: the graph.
         policy: what is withheld beyond the rule; None for a person, from whom nothing is.
         of_text: how many characters of a literal are written.
+
+    Attributes:
+        of_text: how many characters of a literal are written, from now on.
+        used: the prefixes that were written; it may be emptied.
     """
 
     def __init__(self, graph: NamespacedGraph, policy: Policy | None = RULE, of_text: int = OF_TEXT) -> None:
         self._names = graph.names
         self._terms = graph.prefixes.terms(json_text)
         self._policy = policy
-        self._of_text = of_text
+        self.of_text = of_text
         self._nodes: dict[NamedNode, str] = {}
-
-    @property
-    def used(self) -> set[str]:
-        """The prefixes that were written."""
-        return self._terms.used
+        self.used: set[str] = set()
 
     def node(self, node: NamedNode) -> str:
         """A node by its name."""
         known = self._nodes.get(node)
         if known is None:
-            kind = self._kind(node.value)
             name = self._terms.node(node.value)
-            shown = name if one_line(name) == name else one_line(f"<{node.value}>")
-            known = self._nodes[node] = cut(shown, _OF_NAME) if kind is None else _withheld(kind)
+            shown = cut(name if one_line(name) == name else one_line(f"<{node.value}>"), _OF_NAME)
+            kind = self._kind(shown)
+            known = self._nodes[node] = shown if kind is None else _withheld(kind)
+        if known[0] not in "<(":
+            self.used.add(known.partition(":")[0])
         return known
 
     def own_name(self, node: NamedNode) -> str:
@@ -72,16 +74,16 @@ class ModelTerms:
         if not isinstance(term, Literal):
             return "" if term is None else json_text(str(term))
         value, length = term.value, len(term.value)
-        text = value if length <= self._of_text else value[: self._of_text]
-        if self._policy is not None:
-            (reason,) = why_withheld([{"subject": "", "predicate": key, "object": value}], self._policy)
+        text = value if length <= self.of_text else value[: self.of_text]
+        if self._policy is not None:  # what is not shown is not judged: a text may have megabytes
+            (reason,) = why_withheld([{"subject": "", "predicate": key, "object": text}], self._policy)
             if reason is not None:
                 return _withheld(reason[1])
             text = self._policy.marked(text)
         if text != value:
             term = Literal(text, language=term.language) if term.language else Literal(text, datatype=term.datatype)
         shown = self._terms.written(term)
-        return shown if length <= self._of_text else f"{shown} (the first {self._of_text} of {length:,} characters)"
+        return shown if length <= self.of_text else f"{shown} (the first {self.of_text} of {length:,} characters)"
 
     def _kind(self, name: str) -> str | None:
         return None if self._policy is None else kind_of(name)

@@ -83,9 +83,10 @@ def overview_text(
     """The text; see `GraphOverview` for the arguments."""
     if not schema.triples:
         return f"The graph {graph.namespace} has no triples."
-    text = ""
+    text, writer = "", _OverviewText(graph, schema, counts, labels, pointing, policy)
     for level in _LEVELS:
-        text = _OverviewText(graph, schema, counts, labels, pointing, policy).written(level)
+        writer.terms.used.clear()
+        text = writer.written(level)
         if policy is None or tokens_of(text) <= OF_TEXT:
             break
     return text

@@ -205,9 +205,11 @@ def _page(
                 elif first <= count < first + most:
                     lines.append(line)
                 count += 1
-            size += len(chunk)
-            if count > first + most and (count >= MOST_COUNTED or size > _MOST_BYTES):
-                return head, lines, max(0, count), False
+                size += len(line) if count > first else 0
+                if lines and size > _MOST_BYTES:
+                    return head, lines, count, False
+            if count > first + most and count >= MOST_COUNTED:
+                return head, lines, count, False
     if rest:  # the answer of ASK has no end of line
         head, count = (rest, 0) if count < 0 else (head, count + 1)
     return head, lines, max(0, count), True
