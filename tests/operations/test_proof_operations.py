@@ -165,3 +165,11 @@ def test_a_batch_shares_one_time_limit_and_records_each_proof(setting: Setting, 
         *(("proofs.import", "invalid_arguments"), ("proofs.import", "ok"))
     ]
     assert "credentialSubject" not in json.dumps([each.to_json() for each in records])
+
+
+def test_no_caller_names_a_folder_that_is_read_for_a_bundle(setting: Setting, tmp_path: Path) -> None:
+    triple_id = setting.plugin.call("skill_assert", FACT).details["tripleHash"]
+    for folders in ([str(tmp_path)], (tmp_path,), str(tmp_path)):
+        with pytest.raises(CortexError) as refused:
+            setting.plugin.operate(proofs.bundle, assertion=triple_id, folders=folders)
+        assert (refused.value.code, refused.value.details["errors"][0]["field"]) == ("invalid_arguments", "folders")

@@ -28,7 +28,7 @@ from cortex_skills.features.proofs.importing import ImportedProof, ProofToImport
 from cortex_skills.features.proofs.kinds import CheckContext, check_stored, type_of
 from cortex_skills.features.proofs.verdict import Check, Verdict
 from cortex_skills.features.proofs.verification_counts import counts_of
-from cortex_skills.operations.operation import ObjectState, OperationCall, operation
+from cortex_skills.operations.operation import AS_IS, ObjectState, OperationCall, operation
 from cortex_skills.operations.trust_operations import check_owner
 from cortex_skills.policy.removals import is_author
 
@@ -318,12 +318,16 @@ def sign(call: OperationCall, given: SignAssertion) -> tuple[StoredProof, str]:
     return sign_assertion(graph, call.about, key, datetime.now(UTC)), key.did
 
 
+class Folders(tuple[Path, ...]):
+    """Folders that an interface chose: a text that a caller sends is none, so that no caller names a folder to read."""
+
+
 @dataclass(frozen=True, slots=True)
 class MakeBundle:
     """An assertion, by its hash or the beginning of it, and folders of skills with the one that made it."""
 
     assertion: Id
-    folders: Annotated[Sequence[Path], MaxLen(10_000)]
+    folders: Annotated[Folders, AS_IS]
 
 
 @operation("proofs.bundle", effect="reads", permission="read")

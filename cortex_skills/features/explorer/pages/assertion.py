@@ -294,7 +294,7 @@ def _bundle(call: PageCall) -> bytes:
     """
     from cortex_skills.features.proofs import proof_operations as proofs
 
-    folders = [skill.folder for skill in call.service.plugin.skills.values()]
+    folders = proofs.Folders(skill.folder for skill in call.service.plugin.skills.values())
     return to_json(call.api().operate(proofs.bundle, assertion=_read(call).triple_id, folders=folders))
 
 

@@ -38,12 +38,13 @@ def bundle(common: Common, triple_id: str) -> None:
     the skill, whose folder --skills names. Review what the file discloses before you share it. `proof verify` checks
     it.
     """
+    from cortex_skills.features.proofs.proof_operations import Folders
     from cortex_skills.features.proofs.proof_operations import bundle as make_bundle
     from cortex_skills.skill_folder.snapshot import skill_folders
 
     if not common.skills:
         raise click.UsageError("no skill was given: name its folder with --skills FOLDER")
-    folders = [folder for path in common.skills for folder in skill_folders(path)]
+    folders = Folders(folder for path in common.skills for folder in skill_folders(path))
     with common.plugin(reads=True) as plugin:
         document = plugin.operate(make_bundle, door="command", assertion=triple_id, folders=folders)
     common.out.answer(document, lambda: common.out.line(json.dumps(document)))
