@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from itertools import count
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cortex_skills.features.finder import word_index
 from cortex_skills.features.finder.question_words import asked_words
 from cortex_skills.features.finder.word_index import MAX_QUERY_WORDS, WordIndex
 from cortex_skills.features.finder.words import LONGEST, MAX_WORDS, without_accents, words
@@ -138,3 +140,31 @@ def test_a_query_of_question_words_alone_is_searched_as_it_is() -> None:
     assert index.asked("The Who?").words == ("who",)
     assert [number for number, _ in index.search(index.asked("The Who?"), 0.0, 5)] == [1]
     assert [number for number, _ in index.search(index.asked("when did the Who play"), 0.0, 5)] == [1]
+
+
+@given(
+    rounds=st.lists(
+        st.tuples(
+            st.lists(st.sampled_from(["tea", "milk oslo", "tea milk", "rome"]), max_size=4),
+            st.lists(st.integers(0, 12), max_size=2, unique=True),
+        ),
+        max_size=5,
+    ),
+    few=st.integers(0, 5),
+)
+@settings(max_examples=60, deadline=None)
+def test_what_is_not_written_yet_is_found_as_what_is(rounds: list, few: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(word_index, "_FEW", few)
+        index, there, numbers = WordIndex(), {}, count()
+        for texts, discarded in rounds:
+            new = [(next(numbers), text, 0.5) for text in texts]
+            gone = [number for number in discarded if number in there]
+            index.change(add=new, discard=gone)
+            there = {n: text for n, text in there.items() if n not in gone} | {n: text for n, text, _ in new}
+            for query in ("tea", "milk", "oslo rome"):
+                asked = index.asked(query)
+                expected = {n for n, text in there.items() if set(text.split()) & set(asked.words)}
+                assert {number for number, _ in index.search(asked, 0.4, 100)} == expected
+                assert index.search(asked, 0.6, 100) == []
+                assert set(index.masks(asked.words, there)) == expected

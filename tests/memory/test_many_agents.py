@@ -11,6 +11,7 @@ import pytest
 from cortex_graph import NamespacedGraph, open_store
 from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.memory_graphs import memory_id
+from cortex_skills.features.finder import word_index
 from cortex_skills.features.memory import agent_memories
 from cortex_skills.features.memory import memories as memories_module
 from cortex_skills.features.memory.memories import Memories
@@ -34,8 +35,10 @@ def recalled(memories: Memories, query: str, agent: str) -> list[object]:
     return [shown, found.words, found.considered, found.less_important]
 
 
+@pytest.mark.parametrize("few", [0, 64])
 @pytest.mark.parametrize("query", ["tea", "tea milk", "oslo", "milk number7 tea", "secret"])
-def test_what_an_agent_recalls_does_not_depend_on_other_agents(query):
+def test_what_an_agent_recalls_does_not_depend_on_other_agents(query, few, monkeypatch):
+    monkeypatch.setattr(word_index, "_FEW", few)
     texts = [f"tea {'milk ' * (number % 3)}number{number} oslo" for number in range(40)]
     alone, among = NamespacedGraph(open_store("memory:"), "m"), NamespacedGraph(open_store("memory:"), "m")
     for graph in (alone, among):
@@ -53,6 +56,7 @@ def test_what_an_agent_recalls_does_not_depend_on_other_agents(query):
 
 def test_where_more_match_than_are_ranked_the_frequency_of_words_elsewhere_decides_nothing(monkeypatch):
     monkeypatch.setattr(agent_memories, "POOL", 5)
+    monkeypatch.setattr(word_index, "_FEW", 0)
     texts = [f"{'tea oslo june' if number % 8 else 'milk rome may'} n{number}" for number in range(60)]
     alone, among = NamespacedGraph(open_store("memory:"), "m"), NamespacedGraph(open_store("memory:"), "m")
     for graph in (alone, among):
@@ -65,7 +69,8 @@ def test_where_more_match_than_are_ranked_the_frequency_of_words_elsewhere_decid
         assert {memory.text[:13] for memory, _ in found} == {"milk rome may"}  # the rare word of this agent counts
 
 
-def test_an_agent_costs_no_thread_and_no_index():
+def test_an_agent_costs_no_thread_and_no_index(monkeypatch):
+    monkeypatch.setattr(word_index, "_FEW", 0)
     graph = NamespacedGraph(open_store("memory:"), "m")
     memories = Memories(graph)
     counts = []
@@ -80,6 +85,7 @@ def test_an_agent_costs_no_thread_and_no_index():
 
 def test_the_agents_that_recalled_last_stay_indexed_and_the_others_are_indexed_again(monkeypatch):
     monkeypatch.setattr(memories_module, "MAX_INDEXED", 10)
+    monkeypatch.setattr(word_index, "_FEW", 0)
     graph = NamespacedGraph(open_store("memory:"), "m")
     memories = Memories(graph)
     for number in range(5):

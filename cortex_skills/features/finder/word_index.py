@@ -9,7 +9,9 @@ Rules kept here:
 - English stop words and stems; words of other languages are indexed without their accents, so that `zoe` finds `Zoë`.
   Stop words are removed first: `thé` is none;
 - a query is searched without its question words (`question_words`), unless it has no others: `who` finds `The Who`;
-- additions and removals are searchable when the call returns; the threads of the one writer merge segments.
+- additions and removals are searchable when the call returns; the threads of the one writer merge segments. A few
+  additions are only compared with the words of each query, and are written together later: a commit takes longer than
+  all else.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ import threading
 import weakref
 from array import array
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
-from itertools import count
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 from cortex_skills.features.finder.query_words import QueryWords, rarity
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 MAX_QUERY_WORDS = 32
 _HEAP_BYTES = 15_000_000  # the minimum of tantivy
 _STEMS = "stems"
+_FEW = 64  # additions of an owner that are not written yet
 
 
 class SharedWords:
@@ -102,13 +105,21 @@ class WordIndex:
         weakref.finalize(self, self._shared.forget, self._owner).atexit = False
         self._stems_in: dict[int, array[int]] = {}
         self._having: Counter[int] = Counter()
+        self._unwritten: dict[int, dict[str, Any]] = {}  # fields of documents
 
-    def change(self, add: Iterable[tuple[int, str, float]] = (), discard: Iterable[int] = ()) -> None:
+    def change(self, add: Iterable[tuple[int, str, float]] = (), discard: Collection[int] = ()) -> None:
         """Add numbers, each with a text and a weight, and discard others."""
-        gone = list(discard)
-        for number in gone:
+        written = [number for number in discard if self._unwritten.pop(number, None) is None]
+        for number in discard:
             self._having.subtract(self._stems_in.pop(number, ()))
-        self._shared.change(self._documents(add), map(self._key, gone))
+        documents = self._documents(add)
+        for fields in documents:
+            self._unwritten[fields["number"]] = fields
+            if len(self._unwritten) > _FEW:
+                break
+        if written or len(self._unwritten) > _FEW:
+            self._shared.change(chain(self._unwritten.values(), documents), map(self._key, written))
+            self._unwritten = {}
 
     def words_of(self, text: str) -> list[str]:
         """The indexed forms of the words of a text, without stop words, each once."""
@@ -147,8 +158,9 @@ class WordIndex:
         searcher = self._shared.searcher
         every = zip(asked.words, asked.weights, strict=True)
         of_words = [each for word, weight in every if (each := self._of_word(searcher, word, weight)) is not None]
+        found = self._unwritten_with(asked, min_weight)
         if not of_words:
-            return []
+            return found[:limit]
         any_word = query.boolean_query([(occur.Should, each) for each in of_words])
         wanted = (
             any_word
@@ -157,7 +169,18 @@ class WordIndex:
         )
         hits = searcher.search(wanted, limit=limit, count=False).hits
         numbers = searcher.fast_field_values("number", [address for _, address in hits])
-        return [(int(number), score) for number, (score, _) in zip(numbers, hits, strict=True) if number is not None]
+        found += [(int(number), score) for number, (score, _) in zip(numbers, hits, strict=True) if number is not None]
+        return sorted(found, key=lambda hit: -hit[1])[:limit]
+
+    def _unwritten_with(self, asked: QueryWords, min_weight: float) -> list[tuple[int, float]]:
+        """The same of what is not written yet, with the weight of the words, which is near the score."""
+        masks = self.masks(asked.words, self._unwritten)
+        found = [
+            (number, asked.coverage(mask))
+            for number, mask in masks.items()
+            if self._unwritten[number]["weight"] >= min_weight
+        ]
+        return sorted(found, key=lambda hit: -hit[1])
 
     def _of_word(self, searcher: Searcher, word: str, weight: float) -> Query | None:
         """What matches a word, with its weight among the texts of this owner in place of that among all."""
@@ -176,7 +199,7 @@ class WordIndex:
         unscored: Query = query.const_score_query(within, 0.0)
         return unscored
 
-    def _documents(self, add: Iterable[tuple[int, str, float]]) -> Iterable[dict[str, Any]]:
+    def _documents(self, add: Iterable[tuple[int, str, float]]) -> Iterator[dict[str, Any]]:
         known, owner = self._shared.stem_numbers, self._owner
         for number, text, weight in add:
             stems = self._shared.analyzer.analyze(" ".join(words(text)))
