@@ -107,12 +107,14 @@ def sync_folder(path: Path) -> None:
 
 
 def make_private_folder(path: Path) -> None:
-    """Create a folder of mode 0700 if it does not exist.
+    """Create a folder of mode 0700 if it does not exist, and the missing ones above it.
 
     Raises:
         OSError: it cannot be created.
     """
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not path.parent.is_dir():  # `parents=True` would make them with the mode of every folder
+        make_private_folder(path.parent)
+    path.mkdir(mode=0o700, exist_ok=True)
 
 
 def check_private_folder(path: Path) -> None:

@@ -176,6 +176,7 @@ def test_where_the_folder_cannot_be_written_the_index_is_in_the_cache_and_else_i
     (folder / ".find").write_text("no folder")
     assert subjects(EntityIndex(graph).find("hello")) == ["a"]
     assert len(list((tmp_path / "cache").rglob("meta.json"))) == 1
+    assert not any(path.stat().st_mode & 0o077 for path in (tmp_path / "cache").rglob("*") if path.is_dir())
     store.close()
     (tmp_path / "cache").rename(tmp_path / "old")
     (tmp_path / "cache").write_text("no folder")

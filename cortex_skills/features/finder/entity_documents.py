@@ -24,6 +24,7 @@ import orjson
 
 from cortex_skills.features.finder.entity_match import OF_IRI, OF_NAME, OF_TEXT, PREFIX, STEM, TYPO, QueryWord
 from cortex_skills.features.finder.entity_texts import EntityTexts
+from cortex_skills.safe_io.private_files import make_private_folder
 
 if TYPE_CHECKING:
     from tantivy import IndexWriter, Query
@@ -86,7 +87,7 @@ class EntityDocuments:
         schema.add_text_field(_STATE, stored=True, tokenizer_name="raw", index_option="basic")
         self._schema = schema.build()
         if folder is not None:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(folder)
             check_files(folder)
         try:
             self._index = tantivy.Index(self._schema, None if folder is None else str(folder))
