@@ -19,6 +19,7 @@ from cortex_skills.tokens import PERMISSIONS
 Kind = Literal["owner", "person", "agent", "program"]
 Door = Literal["command", "python", "mcp", "rest", "page", "task"]
 
+OWNER = "owner"  # the permission that no token has
 # What a caller without an acting skill may do to registered skills, by the permissions of its token.
 _OF_TOKEN = {"write": {LEARN}, "registry": {LEARN, MANAGE}}
 
@@ -62,7 +63,7 @@ class Caller:
 
 def owner(name: str, door: Door, namespace: str = "") -> Caller:
     """The owner of the store, who may do everything."""
-    return Caller(name, "owner", door, frozenset((*PERMISSIONS, LEARN, MANAGE)), namespace=namespace)
+    return Caller(name, "owner", door, frozenset((*PERMISSIONS, LEARN, MANAGE, OWNER)), namespace=namespace)
 
 
 def holder_permissions(permissions: Iterable[str]) -> frozenset[str]:

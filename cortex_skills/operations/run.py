@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from cortex_graph import GraphError
 from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.feature import followers
-from cortex_skills.operations.caller import Caller
+from cortex_skills.operations.caller import OWNER, Caller
 from cortex_skills.operations.operation import G, ObjectState, Operation, OperationCall, R
 
 if TYPE_CHECKING:
@@ -102,7 +102,9 @@ def _permitted(operation: Operation[G, R], call: OperationCall, given: Mapping[s
         raise CortexError(
             "permission_denied",
             f"{operation.name} needs the permission `{operation.permission}`, which {caller.name} does not have",
-            hint=f"`cortex-skills token create NAME --permission {operation.permission}` makes a token with it",
+            hint="ask the owner of this installation, who has the command line"
+            if operation.permission == OWNER
+            else f"`cortex-skills token create NAME --permission {operation.permission}` makes a token with it",
             details={"missing": [operation.permission]},
         )
     checked = operation.checked(given)

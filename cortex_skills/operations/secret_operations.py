@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from cortex_skills.errors import CortexError
+from cortex_skills.operations.caller import OWNER
 from cortex_skills.operations.operation import AS_IS, ObjectState, OperationCall, operation
-from cortex_skills.operations.trust_operations import check_owner
 from cortex_skills.secrets import SecretName, SecretStore
 
 
@@ -27,7 +27,7 @@ class ListSecrets:
     """No arguments."""
 
 
-@operation("secrets.list", effect="reads", permission=None)
+@operation("secrets.list", effect="reads", permission=OWNER)
 def list_secrets(call: OperationCall, given: ListSecrets) -> list[str]:  # noqa: ARG001 - there is none
     """List the names of the secrets."""
     return [str(name) for name in _store(call).names()]
@@ -37,14 +37,14 @@ def list_secrets(call: OperationCall, given: ListSecrets) -> list[str]:  # noqa:
 class SetSecret:
     """A secret and its value."""
 
-    name: str
+    secret: str
     value: Annotated[str, AS_IS]
 
 
-@operation("secrets.set", effect="changes", permission=None, object_="name", state=secret_of)
+@operation("secrets.set", effect="changes", permission=OWNER, object_="secret", state=secret_of)
 def set_secret(call: OperationCall, given: SetSecret) -> bool:
     """Set a secret; whether it was set before."""
-    replaced = _store(call).set(SecretName.of(given.name), given.value)
+    replaced = _store(call).set(SecretName.of(given.secret), given.value)
     call.facts["replaced"] = replaced
     return replaced
 
@@ -53,18 +53,17 @@ def set_secret(call: OperationCall, given: SetSecret) -> bool:
 class OneSecret:
     """A secret."""
 
-    name: str
+    secret: str
 
 
-@operation("secrets.remove", effect="changes", permission=None, object_="name", state=secret_of)
+@operation("secrets.remove", effect="changes", permission=OWNER, object_="secret", state=secret_of)
 def remove_secret(call: OperationCall, given: OneSecret) -> None:
     """Remove a secret."""
-    name = SecretName.of(given.name)
+    name = SecretName.of(given.secret)
     if not _store(call).remove(name):
         hint = "`cortex-skills secrets list` lists the names"
         raise CortexError("secret_not_found", f"there is no secret {name}", hint=hint)
 
 
 def _store(call: OperationCall) -> SecretStore:
-    check_owner(call)
     return SecretStore.of(call.host.config.secrets)

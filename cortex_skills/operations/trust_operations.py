@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 from cortex_graph.datetimes import date_time
 from cortex_skills.errors import CortexError
+from cortex_skills.operations.caller import OWNER
 from cortex_skills.operations.operation import AS_IS, ObjectState, OperationCall, operation
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.signatures import DEVELOPER, Publisher, RevokedKey, Trust
@@ -31,24 +32,12 @@ def trusted(call: OperationCall) -> Trust:
     return trust_of(call.host.config).trust()
 
 
-def check_owner(call: OperationCall) -> None:
-    """Refuse every caller but the owner.
-
-    Raises:
-        CortexError: `permission_denied`.
-    """
-    if call.caller.kind != "owner":
-        hint = "ask the owner, who has the command line"
-        raise CortexError("permission_denied", "only the owner of this installation may do that", hint=hint)
-
-
 def change_trust(call: OperationCall, change: Callable[[Trust], Trust]) -> Trust:
     """Change what is trusted.
 
     Raises:
-        CortexError: `permission_denied`: the caller is not the owner; `config_invalid`; that of the change.
+        CortexError: `config_invalid`; that of the change.
     """
-    check_owner(call)
     return trust_of(call.host.config).change(change)
 
 
@@ -76,10 +65,9 @@ class ListTrust:
     """No arguments."""
 
 
-@operation("trust.list", effect="reads", permission=None)
+@operation("trust.list", effect="reads", permission=OWNER)
 def list_trust(call: OperationCall, given: ListTrust) -> dict[str, list[dict[str, Any]]]:  # noqa: ARG001 - none
     """List the trusted publishers, the revoked keys, and the newest version seen of each skill and artifact."""
-    check_owner(call)
     trust = trusted(call)
     publishers = sorted(trust.publishers.values(), key=lambda publisher: publisher.name)
     seen = sorted(trust.seen.values(), key=lambda skill: skill.skill)
@@ -98,7 +86,7 @@ class AddPublisher:
     key: str
 
 
-@operation("trust.add", effect="changes", permission=None, object_="publisher", state=publisher_of)
+@operation("trust.add", effect="changes", permission=OWNER, object_="publisher", state=publisher_of)
 def add(call: OperationCall, given: AddPublisher) -> Publisher:
     """Trust a publisher with a key."""
     if not PUBLISHER_NAME.fullmatch(given.publisher) or given.publisher == DEVELOPER:
@@ -116,7 +104,7 @@ class OnePublisher:
     publisher: str
 
 
-@operation("trust.remove", effect="changes", permission=None, object_="publisher", state=publisher_of)
+@operation("trust.remove", effect="changes", permission=OWNER, object_="publisher", state=publisher_of)
 def remove(call: OperationCall, given: OnePublisher) -> None:
     """Stop trusting a publisher, and forget the versions seen of its skills."""
 
@@ -136,7 +124,7 @@ class OneSeen:
     skill: str
 
 
-@operation("trust.forget", effect="changes", permission=None, object_="skill", state=seen_version_of)
+@operation("trust.forget", effect="changes", permission=OWNER, object_="skill", state=seen_version_of)
 def forget(call: OperationCall, given: OneSeen) -> None:
     """Forget the versions seen of a skill, so that an older one or another publisher is accepted."""
 
@@ -157,10 +145,9 @@ class RevokeKey:
     reason: str = ""
 
 
-@operation("trust.revoke", effect="changes", permission=None, object_="key", state=key_of)
+@operation("trust.revoke", effect="changes", permission=OWNER, object_="key", state=key_of)
 def revoke(call: OperationCall, given: RevokeKey) -> RevokedKey:
     """Revoke a key: nothing that it signed is accepted any more."""
-    check_owner(call)
     if len(given.reason) > _MAX_REASON or not given.reason.isprintable():
         raise CortexError("invalid_arguments", f"the reason is not one line of at most {_MAX_REASON} characters")
     revoked = RevokedKey(read_key(given.key, _known(trusted(call))), given.reason, date_time(datetime.now(UTC)))
@@ -176,7 +163,7 @@ class RotateKey:
     statement: Annotated[KeyRotation, AS_IS]
 
 
-@operation("trust.rotate", effect="changes", permission=None, object_="publisher", state=publisher_of)
+@operation("trust.rotate", effect="changes", permission=OWNER, object_="publisher", state=publisher_of)
 def rotate(call: OperationCall, given: RotateKey) -> None:
     """Replace the key of a publisher by a new one, with a statement that is signed with the old key."""
     stated = given.statement

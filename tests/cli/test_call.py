@@ -156,7 +156,8 @@ def test_query_prints_the_triples_and_then_the_enrichment(run, skill, assert_):
     answer = run("query", "--skills", skill, "--predicate", "greets", "--scope", "namespace")
     first, *triples, blank, begin, seen, end = answer.stdout.splitlines()
     assert (answer.exit_code, first, blank, seen) == (0, "2 triples found:", "", '{"seen":2}')
-    assert sorted(triples) == ['mayros:a mayros:greets "b"', "mayros:a mayros:greets 5"]
+    assert triples[0].startswith("mayros:a ")  # the second has the same subject, and is written without it
+    assert sorted(line.removeprefix("mayros:a").strip() for line in triples) == ['mayros:greets "b"', "mayros:greets 5"]
     assert (begin, end) == ('<skill-enrichment type="data">', "</skill-enrichment>")
 
 
@@ -193,8 +194,8 @@ def test_query_follows_the_cursor(run, skill, assert_):
     note, cursor = page.stderr.strip().split("--cursor ")
     assert note == "more triples: "
     rest = run(*words, "--cursor", cursor)
-    objects = [line for line in (page.stdout + rest.stdout).splitlines() if line.startswith("mayros:a")]
-    assert sorted(objects) == [f"mayros:a mayros:greets {value}" for value in range(3)]
+    lines = [line for line in (page.stdout + rest.stdout).splitlines() if "mayros:greets" in line]
+    assert sorted(line[-1] for line in lines) == ["0", "1", "2"]
     assert rest.stderr == ""
 
 

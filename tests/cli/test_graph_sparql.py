@@ -29,7 +29,7 @@ def test_a_table_tells_nodes_from_strings(filled):
     )
     answer = filled(f"SELECT ?t {{ VALUES ?t {{ {terms} }} }}")
     shown = '"mayros:a"|"a \\"b\\"\\n"|"x"@de|2.5|true|"2026-01-01"^^xsd:date|rdf:type|<urn:cortex:mayros:a%20b>|'
-    assert answer.stdout.splitlines()[1:] == f"{shown}schema:name|urn:x".split("|")
+    assert answer.stdout.splitlines()[1:] == f"{shown}schema:name|<urn:x>".split("|")
 
 
 def test_results_are_written_in_the_standard_formats(filled):
@@ -63,7 +63,7 @@ def test_an_update_needs_the_update_option(filled):
 
 def test_a_query_is_read_from_a_file_or_standard_input(filled, tmp_path):
     (tmp_path / "q.rq").write_text("SELECT ?o {\n ?s mayros:q ?o }\n")
-    assert filled("--file", tmp_path / "q.rq").stdout == "o\nurn:x\n"
+    assert filled("--file", tmp_path / "q.rq").stdout == "o\n<urn:x>\n"
     assert filled("--file", "-", stdin=b"ASK {}").stdout == "true\n"
     assert filled("-", stdin=b"ASK {}").stdout == "true\n"
     assert filled("-", "--file", tmp_path / "q.rq", stdin=b"ASK {}").exit_code == 2

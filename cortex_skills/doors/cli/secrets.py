@@ -30,7 +30,7 @@ def set_(common: Common, name: str) -> None:
 
     wanted = SecretName.of(name)
     value = _value(str(wanted))
-    replaced = common.operate(set_secret, name=str(wanted), value=value)
+    replaced = common.operate(set_secret, secret=str(wanted), value=value)
     verb = "replaced" if replaced else "set"
     common.out.answer({"name": str(wanted), "replaced": replaced}, lambda: common.out.line(f"{wanted} is {verb}"))
     if len(value) < SHORTEST:
@@ -56,7 +56,7 @@ def remove(common: Common, name: str) -> None:
     from cortex_skills.secrets import SecretName
 
     wanted = SecretName.of(name)
-    common.operate(remove_secret, name=str(wanted))
+    common.operate(remove_secret, secret=str(wanted))
     common.out.answer({"removed": str(wanted)}, lambda: common.out.line(f"{wanted} is removed"))
 
 

@@ -13,8 +13,9 @@ from cortex_skills.features.artifacts.index.fetching import fetch, index_address
 from cortex_skills.features.artifacts.index.seen_indexes import SeenIndexes
 from cortex_skills.features.artifacts.index.snapshot_check import SeenIndex, key_trust
 from cortex_skills.features.artifacts.origin_store import read_origin_store, with_imported
+from cortex_skills.operations.caller import OWNER
 from cortex_skills.operations.operation import AS_IS, ObjectState, OperationCall, operation
-from cortex_skills.operations.trust_operations import change_trust, check_owner, trusted
+from cortex_skills.operations.trust_operations import change_trust, trusted
 from cortex_skills.signatures.named_keys import id_of
 
 
@@ -38,10 +39,9 @@ def publishers_of(call: OperationCall) -> ObjectState | None:
     return (call.about, "; ".join(states)) if found else None
 
 
-@operation("trust.import", effect="changes", permission=None, object_="names", state=publishers_of)
+@operation("trust.import", effect="changes", permission=OWNER, object_="names", state=publishers_of)
 def import_publishers(call: OperationCall, given: ImportPublishers) -> list[str]:
     """Trust the publishers of another trust store: all of them, or none if one is refused."""
-    check_owner(call)
     publishers = read_origin_store(given.data, date_time(datetime.now(UTC)))
     names = [publisher.name for publisher in publishers]
     call.about = " ".join(names)
@@ -61,10 +61,9 @@ class ListIndexes:
     """No arguments."""
 
 
-@operation("index.list", effect="reads", permission=None)
+@operation("index.list", effect="reads", permission=OWNER)
 def list_indexes(call: OperationCall, given: ListIndexes) -> list[SeenIndex]:  # noqa: ARG001 - there is none
     """List the indexes that were accepted here, sorted by address."""
-    check_owner(call)
     return [seen for _, seen in sorted(SeenIndexes.of(call.host.config).all().items())]
 
 
@@ -75,10 +74,9 @@ class OneIndex:
     url: str
 
 
-@operation("index.forget", effect="changes", permission=None, object_="url", state=index_of)
+@operation("index.forget", effect="changes", permission=OWNER, object_="url", state=index_of)
 def forget_index(call: OperationCall, given: OneIndex) -> str:
     """Forget the key and the snapshot of an index; the address that is forgotten."""
-    check_owner(call)
     seen, address = SeenIndexes.of(call.host.config), _address(given.url)
     if address not in seen.all():
         hint = "`cortex-skills index list` lists the addresses"
@@ -95,10 +93,9 @@ class FetchIndex:
     key: str | None = None
 
 
-@operation("index.fetch", effect="changes", permission=None, object_="url", state=index_of)
+@operation("index.fetch", effect="changes", permission=OWNER, object_="url", state=index_of)
 def fetch_index(call: OperationCall, given: FetchIndex) -> FetchedIndex:
     """Fetch an index, check it, and remember its snapshot and its key."""
-    check_owner(call)
     config = call.host.config
     return fetch(
         given.url,

@@ -28,8 +28,8 @@ from cortex_skills.features.proofs.importing import ImportedProof, ProofToImport
 from cortex_skills.features.proofs.kinds import CheckContext, check_stored, type_of
 from cortex_skills.features.proofs.verdict import Check, Verdict
 from cortex_skills.features.proofs.verification_counts import counts_of
+from cortex_skills.operations.caller import OWNER
 from cortex_skills.operations.operation import AS_IS, ObjectState, OperationCall, operation
-from cortex_skills.operations.trust_operations import check_owner
 from cortex_skills.policy.removals import is_author
 
 LIMIT = 100
@@ -305,13 +305,12 @@ def signed_state(call: OperationCall) -> ObjectState | None:
     return triple_id, f"{len(call.host.graph.current_proofs(triple_id))} proofs"
 
 
-@operation("proofs.sign", effect="changes", permission=None, object_="assertion", state=signed_state)
+@operation("proofs.sign", effect="changes", permission=OWNER, object_="assertion", state=signed_state)
 def sign(call: OperationCall, given: SignAssertion) -> tuple[StoredProof, str]:
     """Sign an assertion as a verifiable credential, and store that; returns it, and the issuer."""
     from cortex_skills.features.proofs.signing.credentials import sign_assertion
     from cortex_skills.keys.folder import key_folder, signing_key
 
-    check_owner(call)
     config, graph = call.host.config, call.host.graph
     key = signing_key(config) if given.key is None else key_folder(config).open(given.key)
     call.about = full_triple_id(graph, given.assertion)
