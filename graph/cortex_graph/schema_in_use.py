@@ -37,6 +37,7 @@ OF_EXAMPLE = 100  # characters
 RESOURCE = NamedNode(f"{WELL_KNOWN_VOCABULARIES['rdfs']}Resource")
 """The kind of a node without a class."""
 _NO_LANGUAGE = "_"
+_MOST_NAMED = 100  # predicates, in one query
 
 ByClass = NamedNode | None
 
@@ -135,19 +136,21 @@ def read_schema(store: GraphStore, names: Names, cancel: UntilExit | None = None
     for row in counter.rows("SELECT ?c (COUNT(?s) AS ?n)", _SUBJECTS, f"GROUP BY ?c {_FIRST} LIMIT {MAX_CLASSES + 1}"):
         sizes[_node(row["c"])] = _whole(row["n"])
     uses = counter.rows(
-        "SELECT ?c ?p (COUNT(?s) AS ?n) (SUM(?values) AS ?triples) (MAX(?values) AS ?most)",
-        f"{{ SELECT ?s ?p (COUNT(?o) AS ?values) {{ ?s ?p ?o }} GROUP BY ?s ?p }} {_CLASS}",
+        "SELECT ?c ?p (COUNT(DISTINCT ?s) AS ?n) (COUNT(?o) AS ?triples)",
+        f"?s ?p ?o {_CLASS}",
         f"GROUP BY ?c ?p {_FIRST} LIMIT {MAX_PREDICATES}",
     )
+    most = _most(counter, uses)
     kinds: dict[tuple[ByClass, Any], list[KindInUse]] = defaultdict(list)
-    for row in counter.rows("SELECT ?c ?p ?k ?is_node (COUNT(?o) AS ?n) (SAMPLE(?text) AS ?e)", _VALUES, _OF_VALUES):
-        kinds[_node(row["c"]), row["p"]].append(_kind(row))
+    for where, is_node in ((_LITERALS, False), (_NODES, True)):
+        for row in counter.rows("SELECT ?c ?p ?k (COUNT(?o) AS ?n) (SAMPLE(?text) AS ?e)", where, _OF_VALUES):
+            kinds[_node(row["c"]), row["p"]].append(_kind(row, is_node=is_node))
     predicates: dict[ByClass, list[PredicateInUse]] = defaultdict(list)
     for row in uses:
         of_class, predicate = _node(row["c"]), row["p"]
         if isinstance(predicate, NamedNode):
             found = tuple(sorted(kinds[of_class, predicate], key=lambda each: (-each.count, each.kind.value)))
-            numbers = (_whole(row["n"]), _whole(row["triples"]), _whole(row["most"]))
+            numbers = (_whole(row["n"]), _whole(row["triples"]), most.get((of_class, predicate), 1))
             predicates[of_class].append(PredicateInUse(predicate, *numbers, found))
     languages = counter.rows("SELECT ?l (COUNT(*) AS ?n)", _LANGUAGES, f"GROUP BY ?l {_FIRST} LIMIT {MAX_LANGUAGES}")
     recorded = GraphCounter(store, names.provenance_graph, cancel)
@@ -210,20 +213,28 @@ class KeptSchema(KeptSummary[SchemaInUse]):
 _FIRST = "ORDER BY DESC(?n)"
 _CLASS = f"OPTIONAL {{ ?s {TYPE} ?c }}"
 _SUBJECTS = f"{{ SELECT DISTINCT ?s {{ ?s ?p ?o }} }} {_CLASS}"
-_VALUES = (
-    f"?s ?p ?o {_CLASS} OPTIONAL {{ ?o {TYPE} ?of }} "
-    "BIND(!ISLITERAL(?o) AS ?is_node) "
-    f"BIND(IF(?is_node, COALESCE(?of, {RESOURCE}), DATATYPE(?o)) AS ?k) "
-    f"BIND(IF(?is_node, STR(?o), CONCAT(IF(LANG(?o) = '', '{_NO_LANGUAGE}', LANG(?o)), ' ', "
-    f"SUBSTR(STR(?o), 1, {OF_EXAMPLE}))) AS ?text)"
+_LITERALS = (
+    f"?s ?p ?o FILTER(ISLITERAL(?o)) {_CLASS} BIND(DATATYPE(?o) AS ?k) "
+    f"BIND(CONCAT(IF(LANG(?o) = '', '{_NO_LANGUAGE}', LANG(?o)), ' ', SUBSTR(STR(?o), 1, {OF_EXAMPLE})) AS ?text)"
 )
-_OF_VALUES = f"GROUP BY ?c ?p ?k ?is_node {_FIRST} LIMIT {2 * MAX_PREDICATES}"
+_NODES = f"?s ?p ?o FILTER(!ISLITERAL(?o)) {_CLASS} OPTIONAL {{ ?o {TYPE} ?k }} BIND(STR(?o) AS ?text)"
+_OF_VALUES = f"GROUP BY ?c ?p ?k {_FIRST} LIMIT {2 * MAX_PREDICATES}"
 _LANGUAGES = "?s ?p ?o BIND(LANG(?o) AS ?l) FILTER(?l != '')"
 
 
-def _kind(row: dict[str, object]) -> KindInUse:
-    is_node, text = _text(row["is_node"]) == "true", _text(row["e"])
-    kind = _node(row["k"]) or RESOURCE
+def _most(counter: GraphCounter, uses: list[dict[str, object]]) -> dict[tuple[ByClass, object], int]:
+    """Return the largest number of values of a subject, for the predicates of which a subject has several."""
+    several = {row["p"]: None for row in uses if _whole(row["triples"]) > _whole(row["n"])}
+    if not several:
+        return {}
+    named = f"VALUES ?p {{ {' '.join(map(str, several))} }}" if len(several) <= _MOST_NAMED else ""
+    counted = f"{{ SELECT ?s ?p (COUNT(?o) AS ?values) {{ {named} ?s ?p ?o }} GROUP BY ?s ?p }} {_CLASS}"
+    rows = counter.rows("SELECT ?c ?p (MAX(?values) AS ?n)", counted, f"GROUP BY ?c ?p {_FIRST} LIMIT {MAX_PREDICATES}")
+    return {(_node(row["c"]), row["p"]): _whole(row["n"]) for row in rows}
+
+
+def _kind(row: dict[str, object], *, is_node: bool) -> KindInUse:
+    text, kind = _text(row["e"]), _node(row["k"]) or RESOURCE
     if is_node:
         return KindInUse(kind, _whole(row["n"]), True, text)
     language, _, text = text.partition(" ")
