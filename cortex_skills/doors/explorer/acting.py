@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from urllib.parse import quote
 
+from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope
 
@@ -38,6 +39,7 @@ from cortex_skills.doors.http.http_errors import HttpError, as_http
 from cortex_skills.doors.http.middleware.request_log import REQUEST_ID
 from cortex_skills.doors.http.service import Service
 from cortex_skills.doors.rest.schemas import parse_query
+from cortex_skills.doors.sparql.negotiation import languages_in
 
 _OWN_FIELDS = frozenset({"form", "token"})
 _OLD = "The form is old, or of another session. Nothing was done."
@@ -109,7 +111,8 @@ async def _run(page: ExplorerPage, scope: Scope, visitor: Visitor, action: Actio
     began, outcome, status = time.monotonic(), "ok", 200
     try:
         with service.calls.token() as cancel:
-            call = PageCall(service, visitor.principal, query, scope["path_params"], cancel=cancel)
+            languages = languages_in(Headers(scope=scope).get("accept-language"))
+            call = PageCall(service, visitor.principal, query, scope["path_params"], cancel=cancel, languages=languages)
             done = await service.pools[page.pool].run(partial(action.run, call, fields))
     except Faulty as fault:
         known = as_http(fault.error, scope[REQUEST_ID])

@@ -35,7 +35,7 @@ from cortex_skills.doors.sparql.negotiation import chosen
 HTML = "text/html"
 _AWAY = frozenset({"graph_unavailable", "store_locked"})
 _READ = ("GET", "HEAD")
-_VARY = "Accept, Cookie"
+_VARY = "Accept, Accept-Language, Cookie"
 
 
 class ExplorerEndpoint:

@@ -5,6 +5,8 @@ Rules kept here:
   tokens with their code points; of a run of combining marks four are kept, and a token gives the number of the others;
 - the length is bounded: text of any length is shown within `most` characters, a token counting as `_TOKEN` of them;
   `length` is that of the whole text;
+- a name has its label, if the page looks labels up (`name_labels.py`) and it is not of a standard vocabulary: what
+  such a name means is known, and a graph must not call `rdf:type` otherwise;
 - a long name is shown without its middle, since names differ at their ends, and with its length;
 - a name is a link into the explorer, and never to elsewhere; an external `https:` IRI has a second link with its host
   in ASCII (IDNA); an address that is longer than `_MAX_HREF` is no link;
@@ -17,17 +19,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal as Choice
 from urllib.parse import quote, urlsplit
 
 from pyoxigraph import Literal, NamedNode
 
+from cortex_graph.labels import OF_LABEL
 from cortex_graph.names import WELL_KNOWN_VOCABULARIES, Names
 from cortex_graph.vocabulary import CORTEX
 from cortex_skills.doors.explorer.addresses import Addresses
 from cortex_skills.doors.explorer.look_alike_names import warning_of
+from cortex_skills.doors.explorer.name_labels import NameLabels
 from cortex_skills.safe_io.display import is_invisible, whole_characters
 
 IN_TABLE = 300  # characters of a literal
@@ -50,6 +55,7 @@ _STRINGS = frozenset(
     }
 )
 _STANDARD = {**WELL_KNOWN_VOCABULARIES, "cortex": CORTEX}
+_STANDARD_IRIS = tuple(_STANDARD.values())
 _LOCAL = re.compile(r"\w[\w.-]*", re.ASCII)
 _KEPT_IN_LINES = frozenset("\n\t")
 
@@ -114,6 +120,8 @@ class ShownName:
         warning: why the name may be mistaken for another one, a phrase; None if nothing suggests that.
         is_own: whether it is a name of the namespace.
         is_simple: whether it is shown as a link with two parts and nothing else: in ASCII, whole, and without warning.
+        iri: what the name stands for.
+        labels: of the page; None if it shows none.
     """
 
     prefix: ShownText
@@ -125,11 +133,30 @@ class ShownName:
     is_own: bool = False
     is_simple: bool = False
     is_name: bool = True
+    iri: str = ""
+    labels: NameLabels | None = field(default=None, compare=False, repr=False)
 
     @property
     def plain(self) -> str:
         """The whole name as one string."""
         return self.prefix.plain + self.local.plain
+
+    @property
+    def label(self) -> ShownText | None:
+        """What people call it; None if it has no label."""
+        label = None if self.labels is None else self.labels.of(self.iri)
+        return None if label is None else shown_text(label, OF_LABEL + 1)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the label can be shown without the name."""
+        return self.warning is None and self.labels is not None and self.labels.is_clear(self.iri)
+
+    @property
+    def called(self) -> str:
+        """The label if it can be shown without the name, else the name: for pictures."""
+        label = self.label
+        return label.plain if label is not None and self.is_clear else self.plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +182,8 @@ class ShownLiteral:
     def plain(self) -> str:
         """The text as one string."""
         return self.text.plain
+
+    called = plain
 
 
 ShownTerm = ShownName | ShownLiteral
@@ -250,13 +279,15 @@ class Display:
     Args:
         names: of the namespace.
         addresses: of its pages.
+        labels: of the page that shows the terms; None for a page without labels.
 
     Attributes:
         addresses: of the pages that names link to.
     """
 
-    def __init__(self, names: Names, addresses: Addresses) -> None:
+    def __init__(self, names: Names, addresses: Addresses, labels: NameLabels | None = None) -> None:
         self._names = names
+        self._labels = labels
         self.addresses = addresses
         self._shown: dict[tuple[str, int], ShownName] = {}  # a page shows most names several times
 
@@ -267,6 +298,10 @@ class Display:
         if isinstance(term, NamedNode):
             return self.iri(term.value, min(most, OF_NAME))
         return ShownLiteral(shown_text(str(term), most))
+
+    def terms(self, terms: Iterable[object]) -> list[ShownTerm]:
+        """Some terms: before the label of one is needed, so that the labels of all are looked up together."""
+        return [self.term(term) for term in terms]
 
     def iri(self, iri: str, most: int = OF_NAME) -> ShownName:
         """An IRI by its name in this namespace."""
@@ -284,7 +319,11 @@ class Display:
         has_href, outside, warning = len(href) <= _MAX_HREF, None if is_own else _outside(iri), warning_of(name)
         is_whole = prefix.only == short[:cut] and local.only == short[cut:] and short.isascii()
         is_simple = is_whole and has_href and outside is None and warning is None
-        return ShownName(prefix, local, name, href if has_href else None, outside, warning, is_own, is_simple)
+        labels = None if iri.startswith(_STANDARD_IRIS) else self._labels
+        if labels is not None:
+            labels.add(iri, short, short[cut:])
+        shown_href = href if has_href else None
+        return ShownName(prefix, local, name, shown_href, outside, warning, is_own, is_simple, iri=iri, labels=labels)
 
     def _short(self, name: str, iri: str) -> str:
         """The name of an IRI, with the prefix of a standard vocabulary if it has one."""

@@ -48,6 +48,7 @@ class PageCall:
         path: the parameters of the path.
         may_run: whether a query in the address may be executed; False when the address came with a followed link.
         cancel: cancelled when the client disconnects or the server shuts down.
+        languages: of the reader, the best one first.
     """
 
     service: OperationService
@@ -56,6 +57,7 @@ class PageCall:
     path: Mapping[str, str] = field(default_factory=dict)
     may_run: bool = True
     cancel: CancelToken = field(default_factory=CancelToken)
+    languages: Sequence[str] = ()
 
     @property
     def namespace(self) -> str | None:

@@ -35,7 +35,7 @@ from cortex_skills.doors.http.http_errors import HttpError, as_http, method_not_
 from cortex_skills.doors.http.middleware.response_headers import FOR_PROGRAMS, OWN_HEADERS
 from cortex_skills.doors.http.service import Service
 from cortex_skills.doors.rest.schemas import parse_query
-from cortex_skills.doors.sparql.negotiation import chosen
+from cortex_skills.doors.sparql.negotiation import chosen, languages_in
 
 if TYPE_CHECKING:
     from cortex_skills.cancellation import CancelToken
@@ -97,7 +97,8 @@ async def _answer(page: ExplorerPage, scope: Scope, receive: Receive) -> Respons
     async with AsyncExitStack() as stack:
         cancel = stack.enter_context(service.calls.token())
         await stack.enter_async_context(_cancelled_by_leaving(receive, cancel))
-        call = PageCall(service, visitor.principal, parameters, scope["path_params"], runs, cancel)
+        languages = languages_in(Headers(scope=scope).get("accept-language"))
+        call = PageCall(service, visitor.principal, parameters, scope["path_params"], runs, cancel, languages)
         if form is None:
             around = surroundings(scope, visitor, page.name, call.namespace)
             response = await pool.run(partial(_shown, page, call, around))

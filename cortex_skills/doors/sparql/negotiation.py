@@ -3,12 +3,14 @@
 Rules kept here:
 - `Accept` is evaluated by RFC 9110 §12.5.1: the most specific range that matches a format gives its weight; the format
   of the largest weight is chosen, and among equals the one that the header, then this file, names first;
+- the languages of a reader are those of `Accept-Language`, by their weights (§12.5.4);
 - the default is JSON for rows and Turtle for graphs;
 - the formats of rows (with booleans) and of graphs are chosen separately: a query decides which of them it answers.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TypeVar
@@ -37,6 +39,8 @@ GRAPHS: Mapping[str, RdfFormat] = MappingProxyType(
     }
 )
 _MAX_ACCEPT = 4096
+_LANGUAGE = re.compile(r"[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,4}")
+_LANGUAGES = 10
 
 Ranges = dict[str, tuple[float, int]]
 
@@ -59,6 +63,21 @@ def chosen(accept: str | None, offered: Mapping[str, Form]) -> tuple[str, Form] 
         if weight > 0 and (best is None or rank > best):
             best, found = rank, (kind, form)
     return found
+
+
+def languages_in(header: str | None) -> tuple[str, ...]:
+    """The first language tags of an `Accept-Language` header, the best one first.
+
+    >>> languages_in("en;q=0.5, sv-FI, *;q=0.1, de;q=0")
+    ('sv-fi', 'en')
+    """
+    weights: dict[str, float] = {}
+    for part in (header or "")[:_MAX_ACCEPT].split(","):
+        tag, *parameters = (word.strip().lower() for word in part.split(";"))
+        if _LANGUAGE.fullmatch(tag):
+            weights.setdefault(tag, _quality(parameters))
+    accepted = [tag for tag, weight in weights.items() if weight > 0]
+    return tuple(sorted(accepted, key=lambda tag: -weights[tag])[:_LANGUAGES])
 
 
 def _ranges(accept: str | None) -> Ranges:

@@ -1,6 +1,7 @@
 """What all pages about data have in common: the graph at a moment, links that keep it, and the forms to take away.
 
 Rules kept here:
+- a name is shown by its label, as the graph has it at that moment, in a language of the reader;
 - a page that is asked as of a moment reads through the view of that moment only, and all its links keep it;
 - each page ends with its forms, a command that fetches it, and the SPARQL query that has the same triples.
 """
@@ -15,8 +16,10 @@ from cortex_graph.as_of import as_of
 from cortex_skills.doors.explorer.addresses import Addresses, address, in_form, namespace_root
 from cortex_skills.doors.explorer.display import Display
 from cortex_skills.doors.explorer.field_text import to_field
+from cortex_skills.doors.explorer.name_labels import NameLabels
 from cortex_skills.doors.explorer.page import Form, PageCall
 from cortex_skills.features.explorer.evidence import EvidenceThread
+from cortex_skills.features.graph.looking.call_graph import labels_in
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
@@ -118,8 +121,9 @@ class Reading:
         if moment is not None and past:
             graph = as_of(graph, moment)
         addresses = Addresses(graph.namespace, moment)
-        near = Display(graph.names, addresses.relative(path))
-        return cls(call, path, graph, addresses, Display(graph.names, addresses), near)
+        labels = NameLabels(labels_in(call.api(), graph, call.languages).of)
+        near = Display(graph.names, addresses.relative(path), labels)
+        return cls(call, path, graph, addresses, Display(graph.names, addresses, labels), near)
 
     def address(self, **changes: Any) -> str:
         """The address of this page with some parameters changed; None removes one."""

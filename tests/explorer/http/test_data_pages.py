@@ -113,7 +113,7 @@ def test_a_resource_has_its_fan_its_tables_and_who_asserted(running: Running, re
     assert "stock-watch" in page.text
     assert "Evidence: agent, skill recorded; rules, proof, signature not recorded" in response.text
     assert "/explore/mayros/r/used?name=mayros:nails&predicate=mayros:contains" in page.links
-    assert response.headers["vary"] == "Accept, Cookie"
+    assert response.headers["vary"] == "Accept, Accept-Language, Cookie"
 
 
 @pytest.mark.parametrize("form", RDF)

@@ -64,7 +64,7 @@ def test_a_parameter_that_the_page_does_not_know_is_refused(running: Running) ->
 def test_answers_depend_on_the_accepted_form_and_the_cookie(running: Running) -> None:
     reader = running.client(running.token("reader", ("mayros",), ("read",)))
     for path in ("/explore", "/explore?format=json", "/explore/none", "/explore/login", "/explore?format=docx"):
-        assert reader.get(path).headers["vary"] == "Accept, Cookie"
+        assert reader.get(path).headers["vary"] == "Accept, Accept-Language, Cookie"
     assert running.client().get("/", headers=PAGE).headers["vary"] == "Accept"
 
 

@@ -82,7 +82,7 @@ def fan(focus: ShownName, incoming: FanSide, outgoing: FanSide) -> Svg:
             _draw_group(picture, edges, direction, y, height / 2, group, rows)
             y += len(rows) * _ROW + _GAP
     node = picture.add("g", class_="f-focus")
-    label = cut(focus.local.plain or focus.prefix.plain, _FOCUS - 1)
+    label = _pill_label(focus, _FOCUS)
     _pill(picture, node, _MIDDLE, height / 2, label, 8.4, 30)
     return picture
 
@@ -107,6 +107,8 @@ def _rows(side: FanSide) -> list[tuple[FanGroup | None, list[_Row]]]:
 
 def _row(term: ShownTerm) -> _Row:
     if isinstance(term, ShownName):
+        if term.called != term.plain:
+            return "f-node", "", cut(term.called, _LABEL - 1), term.href
         prefix = term.prefix.plain if len(term.plain) <= _LABEL else ""
         return "f-node", prefix, cut(term.local.plain or term.prefix.plain, _LABEL - len(prefix) - 1), term.href
     return "f-lit", "", cut(f"“{term.plain}”", _LABEL - 1), None
@@ -130,7 +132,7 @@ def _draw_group(
         return
     href = group.predicate.href
     node = picture.add("a" if _is_short(href) else "g", class_="f-pred", href=href if _is_short(href) else None)
-    label = cut(group.predicate.local.plain or group.predicate.prefix.plain, _PREDICATE - 1)
+    label = _pill_label(group.predicate, _PREDICATE)
     for place, row in enumerate(rows):
         y = top + (place + 0.5) * _ROW
         picture.add("path", edges, class_="f-thin", d=_curve(x, centre, node_x, y))
@@ -170,6 +172,11 @@ def _is_short(href: str | None) -> bool:
     return href is not None and 0 < len(href) <= _HREF
 
 
+def _pill_label(name: ShownName, most: int) -> str:
+    label = name.called if name.called != name.plain else name.local.plain or name.prefix.plain
+    return cut(label, most - 1)
+
+
 def _summary(focus: ShownName, incoming: FanSide, outgoing: FanSide) -> str:
     counts = [sum(group.total for group in side.groups) for side in (outgoing, incoming)]
-    return f"{cut(focus.plain, 80)}: {counts[0]:,} triples about it, {counts[1]:,} that point to it"
+    return f"{cut(focus.called, 80)}: {counts[0]:,} triples about it, {counts[1]:,} that point to it"

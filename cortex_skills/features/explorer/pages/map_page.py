@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from pyoxigraph import Literal, NamedNode
 
@@ -109,7 +110,8 @@ def map_of(display: Display, triples: Iterable[RawTriple], title: str) -> MapDat
         triples: the triples.
         title: what they are.
     """
-    builder = _Builder(display)
+    builder, triples = _Builder(display), list(triples)
+    display.terms(chain.from_iterable(triples))
     for triple in triples:
         builder.add(*triple)
     return bounded(builder.data(title)) if builder.nodes else None
@@ -127,7 +129,7 @@ class _Builder:
         """Add a triple."""
         source = self.node(subject, subject)
         target = self.node((subject, predicate, value) if isinstance(value, Literal) else value, value)
-        self._links.append(MapLink(source.id, target.id, self._display.term(predicate).plain))
+        self._links.append(MapLink(source.id, target.id, self._display.term(predicate).called))
 
     def node(self, key: object, term: object) -> MapNode:
         """The node of a term."""
@@ -135,7 +137,7 @@ class _Builder:
         if found is None:
             shown = self._display.term(term, 80)
             is_name = isinstance(shown, ShownName)
-            label = shown.plain if is_name else f"“{shown.plain}”"
+            label = shown.called if is_name else f"“{shown.plain}”"
             href = shown.href if isinstance(shown, ShownName) else None
             found = MapNode(str(len(self.nodes)), label, "resource" if is_name else "literal", href)
             self.nodes[key] = found
@@ -143,7 +145,7 @@ class _Builder:
 
     def more(self, term: object, predicate: NamedNode, count: str, href: str, *, outgoing: bool) -> None:
         """Add the values that are not read, as one node."""
-        label = self._display.term(predicate).plain
+        label = self._display.term(predicate).called
         node, group = self.node(term, term), MapNode(str(len(self.nodes)), f"{count} more × {label}", "more", href)
         self.nodes[group.id, "more"] = group
         self._links.append(MapLink(node.id, group.id, label) if outgoing else MapLink(group.id, node.id, label))
@@ -231,6 +233,7 @@ def _left(reading: Reading, found: Neighbourhood) -> Iterator[_More]:
 
 
 def _data(reading: Reading, title: str, triples: list[RawTriple], more: list[_More]) -> MapData:
+    reading.display.terms([*chain.from_iterable(triples), *(each.predicate for each in more)])
     builder = _Builder(reading.display)
     if "name" in reading.call.query and triples:
         node = reading.graph.names.node(reading.call.query["name"])

@@ -259,8 +259,9 @@ def _chart(reading: Reading, found: Solutions | Triples) -> tuple[Svg | None, st
     label = next((place for place, number in enumerate(numbers) if number is None), None)
     if column is None or label is None:
         return None, hint
+    reading.display.terms(row[label] for row in found.rows)
     rows = [
-        ("" if row[label] is None else reading.display.term(row[label]).plain, number)
+        ("" if row[label] is None else reading.display.term(row[label]).called, number)
         for row in found.rows
         if (number := _number(row[column])) is not None
     ]

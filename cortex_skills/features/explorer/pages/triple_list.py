@@ -186,8 +186,10 @@ def _facets(reading: Reading) -> Iterator[Facet]:
 def _facet(reading: Reading, name: str, label: str, counted: list[tuple[str, int]]) -> Facet:
     current = reading.call.query.get(name)
     links = []
-    for value, count in counted:
-        words = shown_name(value, OF_NAME // 2).plain
+    is_name = name == "predicate"
+    names = reading.near.terms(reading.graph.names.node(value) for value, _ in counted) if is_name else []
+    for place, (value, count) in enumerate(counted):
+        words = names[place].called if is_name else shown_name(value, OF_NAME // 2).plain
         if not reading.addresses.as_of:  # the counts are of now
             words = f"{words} {count:,}"
         links.append(TextLink(words, reading.changed(**{name: value, "cursor": None}), value == current))

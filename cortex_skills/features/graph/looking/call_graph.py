@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from annotated_types import Len
 
@@ -11,6 +12,9 @@ from cortex_graph.as_of import as_of
 from cortex_graph.exceptions import invalid
 from cortex_graph.labels import Labels
 from cortex_skills.operations.operation import Described, OperationCall
+
+if TYPE_CHECKING:
+    from cortex_skills.doors.rest.operations import ApiCall
 
 AsOf = Annotated[str, Len(1, 64), Described("The graph as of a date or time (RFC 3339).")]
 Undated = Annotated[Literal["include", "exclude"], Described("With asOf: triples whose time is not known.")]
@@ -29,7 +33,9 @@ def graph_of(call: OperationCall, moment: str | None, undated: str | None) -> Na
     return as_of(call.host.graph, moment, undated or "include")
 
 
-def labels_in(call: OperationCall, graph: NamespacedGraph) -> Labels:
-    """Looks up labels for the caller."""
+def labels_in(call: OperationCall | ApiCall, graph: NamespacedGraph, languages: Sequence[str] = ()) -> Labels:
+    """Looks up labels for the caller, in the languages of the caller, then in the configured ones."""
     settings = call.host.config.graph
-    return Labels(graph, settings.languages, [graph.node_of(name, "graph.labels") for name in settings.labels])
+    return Labels(
+        graph, [*languages, *settings.languages], [graph.node_of(name, "graph.labels") for name in settings.labels]
+    )
