@@ -21,7 +21,7 @@ from cortex_skills.doors.explorer.display import (
     shown_text,
 )
 from cortex_skills.doors.explorer.look_alike_names import alike, warning_of
-from cortex_skills.safe_io.display import is_invisible
+from cortex_skills.safe_io.display import is_invisible, whole_characters
 
 HERE = Display(Names("mayros"), Addresses("mayros"))
 HOSTILE = st.text(st.one_of(st.characters(), st.sampled_from("a<>&\"'\u202e\u200b\u0301\n\t\U000e0041\ud800\ufe0f")))
@@ -38,7 +38,7 @@ def test_any_text_is_bounded_and_hides_nothing(text: str, most: int, lines: int)
     assert shown.length == len(text)
     assert all(piece.is_token == piece.text.startswith(("U+", "+")) or not piece.is_token for piece in shown.pieces)
     if not shown.is_clipped and not any(piece.is_token for piece in shown.pieces):
-        assert plain == text
+        assert plain == whole_characters(text)  # a lone surrogate is shown as U+FFFD
 
 
 @settings(max_examples=200, deadline=None)
