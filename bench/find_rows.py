@@ -18,7 +18,7 @@ from pyoxigraph import Literal, NamedNode, Quad
 
 from bench.measure import Row, in_turn_s
 from cortex_graph import NamespacedGraph, open_store
-from cortex_graph.vocabulary import LABEL, TYPE
+from cortex_graph.naming.vocabulary import LABEL, TYPE
 from cortex_skills.features.finder.entities import EntityIndex
 from cortex_skills.features.finder.entity_follower import follower_of
 from cortex_skills.features.finder.entity_match import query_words

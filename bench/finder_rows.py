@@ -13,7 +13,7 @@ from itertools import accumulate, chain
 
 from bench.measure import Row, in_turn_s
 from cortex_graph import open_store
-from cortex_graph.names import Names
+from cortex_graph.naming.names import Names
 from cortex_skills.features.finder.static_vectors import StaticVectors
 from cortex_skills.features.registry.content import front_of
 from cortex_skills.features.registry.document import SkillDocument

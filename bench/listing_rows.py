@@ -19,7 +19,7 @@ from pyoxigraph import NamedNode, Store
 from bench.measure import Row, in_turn_s
 from bench.stores import Shape, cache, copy_of
 from cortex_graph import NamespacedGraph, open_store
-from cortex_graph.neighbourhood import neighbourhood
+from cortex_graph.namespace.neighbourhood import neighbourhood
 
 ROUNDS, BATCH = 24, 20
 RESOURCE = "customer:7"

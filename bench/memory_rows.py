@@ -12,8 +12,8 @@ import tantivy
 
 from bench.measure import Row, in_turn_s
 from cortex_graph import NamespacedGraph, open_store
-from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.memory_graphs import memory_id
+from cortex_graph.namespace.agent_graph import AgentGraph
 from cortex_skills.features.memory.memories import Memories
 from cortex_skills.features.memory.memory_triples import triples_of
 from cortex_skills.features.memory.model import NewMemory

@@ -13,7 +13,7 @@ from itertools import product
 from pathlib import Path
 
 from cortex_graph import open_store
-from cortex_graph.names import Names
+from cortex_graph.naming.names import Names
 from cortex_skills.features.finder.embedders import Embedder
 from cortex_skills.features.finder.static_vectors import StaticVectors
 from cortex_skills.features.registry.document import SkillDocument

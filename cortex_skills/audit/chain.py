@@ -25,7 +25,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any, Protocol
 
-from cortex_graph.datetimes import date_time
+from cortex_graph.checks.datetimes import date_time
 
 ATTEST_LEVELS = ("unsigned", "self_signed", "publisher_signed")
 FIRST = "0" * 64  # the previous hash of the first event

@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cortex_graph import GraphError, Names
-from cortex_graph.vocabulary import MEMORY_TERMS
+from cortex_graph.naming.vocabulary import MEMORY_TERMS
 from cortex_skills.manifest.model import ANY
 from cortex_skills.manifest.skill_names import normalized
 from cortex_skills.manifest.versions import completed, is_range

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from cortex_graph.datetimes import date_time
+from cortex_graph.checks.datetimes import date_time
 from cortex_skills.errors import CortexError
 from cortex_skills.operations.caller import OWNER
 from cortex_skills.operations.operation import AS_IS, ObjectState, OperationCall, operation

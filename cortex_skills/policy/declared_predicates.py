@@ -22,7 +22,7 @@ from collections.abc import Mapping
 
 from pyoxigraph import NamedNode
 
-from cortex_graph.names import Names
+from cortex_graph.naming.names import Names
 from cortex_skills.manifest import Semantic
 from cortex_skills.manifest.model import ANY
 

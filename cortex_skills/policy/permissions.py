@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from cortex_graph.names import Names
-from cortex_graph.vocabulary import MEMORY_READ
+from cortex_graph.naming.names import Names
+from cortex_graph.naming.vocabulary import MEMORY_READ
 from cortex_skills.errors import CortexError
 from cortex_skills.manifest import Manifest, Semantic
 from cortex_skills.manifest.model import ANY

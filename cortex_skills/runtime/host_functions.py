@@ -19,9 +19,9 @@ from functools import wraps
 from typing import Any
 
 from cortex_graph import NamespacedGraph, Provenance
-from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.as_of import today_of
-from cortex_graph.names import Names
+from cortex_graph.namespace.agent_graph import AgentGraph
+from cortex_graph.naming.names import Names
 from cortex_sandbox import Promised, SandboxError, SandboxTimeout, remaining_s
 from cortex_skills.errors import CortexError, from_floor
 from cortex_skills.feature import functions as added_functions

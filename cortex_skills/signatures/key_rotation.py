@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from cortex_graph.datetimes import date_time
+from cortex_graph.checks.datetimes import date_time
 from cortex_skills.errors import CortexError
 from cortex_skills.keys import Key, public_of, verify
 from cortex_skills.safe_io.schemas import shown

@@ -14,7 +14,7 @@ from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 
-from cortex_graph.datetimes import date_time
+from cortex_graph.checks.datetimes import date_time
 from cortex_skills.errors import CortexError
 from cortex_skills.keys import Key, KeyFolder
 from cortex_skills.manifest import Manifest

@@ -18,12 +18,12 @@ from cortex_graph.exceptions import (
 )
 
 if TYPE_CHECKING:
-    from cortex_graph.names import DEFAULT_BASE, WELL_KNOWN_VOCABULARIES, Names, check_namespace
-    from cortex_graph.namespaced import NamespacedGraph, namespaces_of
-    from cortex_graph.provenance import Provenance
+    from cortex_graph.assertion_records.provenance import Provenance
+    from cortex_graph.namespace.namespaced import NamespacedGraph, namespaces_of
+    from cortex_graph.naming.names import DEFAULT_BASE, WELL_KNOWN_VOCABULARIES, Names, check_namespace
+    from cortex_graph.naming.terms import from_term, to_term
     from cortex_graph.store import Dataset, GraphStore, Page, Pattern, QueryAnswer
     from cortex_graph.stores.open_store import open_store
-    from cortex_graph.terms import from_term, to_term
     from cortex_graph.transfer import FORMATS, export_rdf, import_rdf
 
 __all__ = [
@@ -61,12 +61,12 @@ __all__ = [
 
 # Imported at the first use: a worker process or a single command needs few of these modules.
 _MODULES = {
-    "names": ("DEFAULT_BASE", "WELL_KNOWN_VOCABULARIES", "Names", "check_namespace"),
-    "namespaced": ("NamespacedGraph", "namespaces_of"),
-    "provenance": ("Provenance",),
+    "naming.names": ("DEFAULT_BASE", "WELL_KNOWN_VOCABULARIES", "Names", "check_namespace"),
+    "namespace.namespaced": ("NamespacedGraph", "namespaces_of"),
+    "assertion_records.provenance": ("Provenance",),
     "store": ("Dataset", "GraphStore", "Page", "Pattern", "QueryAnswer"),
     "stores.open_store": ("open_store",),
-    "terms": ("from_term", "to_term"),
+    "naming.terms": ("from_term", "to_term"),
     "transfer": ("FORMATS", "export_rdf", "import_rdf"),
 }
 _LAZY = {name: module for module, names in _MODULES.items() for name in names}

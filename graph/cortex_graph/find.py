@@ -22,12 +22,12 @@ from typing import Literal as Choice
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph.argument_checks import check_limit
+from cortex_graph.checks.argument_checks import check_limit
 from cortex_graph.exceptions import GraphBusy, InvalidArguments, QueryTimeout, invalid
-from cortex_graph.namespaced import NamespacedGraph
-from cortex_graph.short_ids import full_triple_id
+from cortex_graph.index.triple_index import hash_line
+from cortex_graph.namespace.namespaced import NamespacedGraph
+from cortex_graph.namespace.short_ids import full_triple_id
 from cortex_graph.store import Triple
-from cortex_graph.triple_index import hash_line
 
 MAX_TEXT = 200  # characters
 _LIMIT = 20

@@ -25,12 +25,19 @@ from urllib.parse import unquote
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph.claims import apply_claimed, has_claims
 from cortex_graph.exceptions import PermissionDenied
-from cortex_graph.names import Names, is_namespace
+from cortex_graph.index.triple_index import hash_line
+from cortex_graph.naming.names import Names, is_namespace
+from cortex_graph.naming.vocabulary import (
+    MEMORY_KEY,
+    MEMORY_OWNER,
+    MEMORY_REFLECTS_ON,
+    MEMORY_TERMS,
+    MEMORY_TEXT,
+    STRING,
+)
 from cortex_graph.store import GraphStore, Pattern
-from cortex_graph.triple_index import hash_line
-from cortex_graph.vocabulary import MEMORY_KEY, MEMORY_OWNER, MEMORY_REFLECTS_ON, MEMORY_TERMS, MEMORY_TEXT, STRING
+from cortex_graph.store_access.claims import apply_claimed, has_claims
 
 _ID_DIGITS = 32
 _AT_ONCE = 50_000  # quads that are moved in one transaction; an ordinary store has fewer

@@ -10,8 +10,8 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, parse
 
 from cortex_graph import GraphStore, GraphUnavailable, NamespacedGraph, open_store
-from cortex_graph.names import Names
-from cortex_graph.ontology import ontology
+from cortex_graph.naming.names import Names
+from cortex_graph.naming.ontology import ontology
 from cortex_graph.store import Pattern
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action_request import ActionRequest

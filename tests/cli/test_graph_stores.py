@@ -49,7 +49,7 @@ def test_an_update_withdraws_a_signed_triple_and_show_prints_by_whom(run, assert
 def test_show_reports_a_missing_provenance_record(run, tmp_path):
     (tmp_path / "a.nt").write_text("<urn:a> <urn:p> <urn:b> .\n")
     run("graph", "import", tmp_path / "a.nt")
-    from cortex_graph.triple_index import hash_line
+    from cortex_graph.index.triple_index import hash_line
 
     triple_id = hash_line("<urn:a> <urn:p> <urn:b> <urn:cortex:mayros>")
     assert "no provenance record" in run("graph", "show", triple_id).stdout

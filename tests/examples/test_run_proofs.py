@@ -19,7 +19,7 @@ from click.testing import Result
 from run_proofs import ALICE, BREAKS, NONCE, PUBLISHER, Bundle, Party, World
 
 from cortex_graph import NamespacedGraph, open_store
-from cortex_graph.triple_index import hash_line
+from cortex_graph.index.triple_index import hash_line
 from cortex_skills import Config, CortexError
 from cortex_skills.features.proofs.bundle import Link, Requirement, Trusted, check_bundle, read_bundle, read_requirement
 from cortex_skills.features.proofs.kinds import CheckContext

@@ -16,8 +16,8 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import NamespacedGraph, Provenance, open_store
-from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.as_of import as_of
+from cortex_graph.namespace.agent_graph import AgentGraph
 from cortex_skills.features.finder import entity_follower, entity_texts
 from cortex_skills.features.finder.entities import EntityIndex, Found
 from cortex_skills.features.finder.entity_documents import DocumentsWriter, EntityDocuments

@@ -1,4 +1,4 @@
-"""A worker process for the tests of `cortex_graph.processes`: answers requests that the tests name."""
+"""A worker process for the tests of `cortex_graph.workers.processes`: answers requests that the tests name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 import time
 
-from cortex_graph.worker_channel import WorkerChannel
+from cortex_graph.workers.worker_channel import WorkerChannel
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Store
 
-from cortex_graph.datetimes import date_time, to_milliseconds
+from cortex_graph.checks.datetimes import date_time, to_milliseconds
 
 _ZONES = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 _MOMENTS = st.datetimes(datetime(1000, 1, 2), datetime(9999, 12, 30), timezones=_ZONES)

@@ -13,9 +13,10 @@ from types import SimpleNamespace
 import pytest
 from pyoxigraph import Quad
 
-from cortex_graph import GraphBusy, GraphUnavailable, NamespacedGraph, Pattern, import_rdf, open_store, triple_index
-from cortex_graph import index_build as indexing
-from cortex_graph.index_build import reached_marks
+from cortex_graph import GraphBusy, GraphUnavailable, NamespacedGraph, Pattern, import_rdf, open_store
+from cortex_graph.index import index_build as indexing
+from cortex_graph.index import triple_index
+from cortex_graph.index.index_build import reached_marks
 from cortex_graph.stores.embedded import OxigraphStore
 
 UNKNOWN = "0" * 64
@@ -235,8 +236,9 @@ def test_a_shared_folder_is_released_as_well(tmp_path: Path, monkeypatch: pytest
 def test_a_process_that_ends_does_not_wait_for_it(tmp_path: Path) -> None:
     program = """
 import sys
-from cortex_graph import GraphBusy, NamespacedGraph, open_store, triple_index
-from cortex_graph import index_build as indexing
+from cortex_graph import GraphBusy, NamespacedGraph, open_store
+from cortex_graph.index import triple_index
+from cortex_graph.index import index_build as indexing
 triple_index.SMALL, indexing.CHUNK, indexing.MAX_WAIT_S = 0, 1, 0.0
 graph = NamespacedGraph(open_store(sys.argv[1]), "mayros")
 graph.create_triples({"subject": f"s{n}", "predicate": "p", "object": n} for n in range(20_000))

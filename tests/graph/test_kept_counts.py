@@ -10,10 +10,10 @@ import pytest
 from pyoxigraph import Literal, Quad
 
 from cortex_graph import NamespacedGraph, Provenance, open_store
-from cortex_graph import kept as summaries
-from cortex_graph.counting import NamespaceCounts
+from cortex_graph.index import kept as summaries
+from cortex_graph.index.counting import NamespaceCounts
+from cortex_graph.naming.vocabulary import VALUE
 from cortex_graph.store import GraphStore, Pattern
-from cortex_graph.vocabulary import VALUE
 
 
 @pytest.fixture

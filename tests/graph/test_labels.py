@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from cortex_graph import NamespacedGraph, open_store
-from cortex_graph.labels import OF_LABEL, Labels
-from cortex_graph.names import WELL_KNOWN_VOCABULARIES
+from cortex_graph.namespace.labels import OF_LABEL, Labels
+from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES
 
 NAMING = ("rdfs:label", "skos:prefLabel", "schema:name", "foaf:name", "dcterms:title")
 

@@ -12,9 +12,9 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import GraphUnavailable, NamespacedGraph, as_of, import_rdf, open_store
-from cortex_graph.prefixes import MOST, Prefixes
+from cortex_graph.index.prefixes import MOST, Prefixes
+from cortex_graph.naming.vocabulary import VALUE
 from cortex_graph.store import GraphStore
-from cortex_graph.vocabulary import VALUE
 
 TURTLE = b"@prefix pv: <http://example.org/vocab/> .\n@prefix it: <http://example.org/> .\nit:a pv:name 'A' .\n"
 

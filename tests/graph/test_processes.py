@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 
 from cortex_graph import GraphBusy, GraphUnavailable
-from cortex_graph.processes import ProcessPool, WorkerProcess
+from cortex_graph.workers.processes import ProcessPool, WorkerProcess
 
 WORKER = "tests.graph.echo_worker"
 MEMORY = 512 << 20

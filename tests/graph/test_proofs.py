@@ -8,12 +8,12 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import InvalidArguments, NamespacedGraph, Provenance, open_store
+from cortex_graph.assertion_records.proofs import MAX_OF, MAX_PREMISES, StoredProof, content_id, proof_quads
 from cortex_graph.exceptions import PermissionDenied
-from cortex_graph.proofs import MAX_OF, MAX_PREMISES, StoredProof, content_id, proof_quads
+from cortex_graph.naming.vocabulary import CONTENT, CORTEX, PROOF
 from cortex_graph.sparql.updates import update_graphs
 from cortex_graph.store import Pattern
 from cortex_graph.transfer import export_rdf, import_file
-from cortex_graph.vocabulary import CONTENT, CORTEX, PROOF
 
 TIME = "2026-11-22T00:00:00Z"
 RULES = "# rules\n"

@@ -10,9 +10,9 @@ from hypothesis import given
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import NamespacedGraph, Pattern, open_store
-from cortex_graph import recent_cache as recent
-from cortex_graph.recent_cache import RecentTriples, Row
 from cortex_graph.store import Triple, triple_of
+from cortex_graph.store_access import recent_cache as recent
+from cortex_graph.store_access.recent_cache import RecentTriples, Row
 from tests.graph.strategies import names, values
 
 GRAPH, S, P = (NamedNode(f"urn:{name}") for name in "gsp")

@@ -10,17 +10,18 @@ from pathlib import Path
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph import NamespacedGraph, Provenance, export_rdf, open_store, record_times
+from cortex_graph import NamespacedGraph, Provenance, export_rdf, open_store
+from cortex_graph.assertion_records.proofs import StoredProof
 from cortex_graph.assertions import AssertionFilter, list_assertions, search
-from cortex_graph.index_build import mark
-from cortex_graph.proofs import StoredProof
-from cortex_graph.proved_write import assert_proved
-from cortex_graph.record_times import RecordTimes, forget_times
+from cortex_graph.index import record_times
+from cortex_graph.index.index_build import mark
+from cortex_graph.index.record_times import RecordTimes, forget_times
+from cortex_graph.namespace.proved_write import assert_proved
+from cortex_graph.naming.vocabulary import DATE_TIME, GENERATED_AT, VALUE
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.transfer import check
 from cortex_graph.transfer.copying import copy_store
 from cortex_graph.transfer.importing import import_file
-from cortex_graph.vocabulary import DATE_TIME, GENERATED_AT, VALUE
 
 START = datetime(2026, 1, 31, 23, 59, 59, 900_000, tzinfo=UTC)
 STEPS = [0, 50, 99, 100, 101, 3_600_000, 40 * 86_400_000]  # milliseconds: the same tenth, the next one, hour and month

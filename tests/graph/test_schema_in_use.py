@@ -14,10 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph import WELL_KNOWN_VOCABULARIES, NamespacedGraph, Provenance, kept, open_store
-from cortex_graph.schema_in_use import RESOURCE, ClassInUse, SchemaInUse, read_schema
+from cortex_graph import WELL_KNOWN_VOCABULARIES, NamespacedGraph, Provenance, open_store
+from cortex_graph.index import kept
+from cortex_graph.index.schema_in_use import RESOURCE, ClassInUse, SchemaInUse, read_schema
+from cortex_graph.naming.vocabulary import TYPE, VALUE
 from cortex_graph.store import GraphStore, Pattern
-from cortex_graph.vocabulary import TYPE, VALUE
 from tests.property_examples import examples
 
 RDF, XSD = (WELL_KNOWN_VOCABULARIES[prefix] for prefix in ("rdf", "xsd"))

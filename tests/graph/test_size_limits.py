@@ -19,8 +19,8 @@ from cortex_graph import (
     import_rdf,
     open_store,
 )
-from cortex_graph.replication import QuadSet, change
-from cortex_graph.size_limits import MOST_BYTES, long_line
+from cortex_graph.checks.size_limits import MOST_BYTES, long_line
+from cortex_graph.namespace.replication import QuadSet, change
 from cortex_graph.transfer import FORMATS, copy_store
 
 AROUND = len('<urn:cortex:mayros:a> <urn:cortex:mayros:p> "" <urn:cortex:mayros>')
@@ -104,7 +104,7 @@ def test_a_name_of_who_asserted_has_an_end(graph: NamespacedGraph) -> None:
 def test_a_long_line_is_found_wherever_it_is(lengths: list[int], ends: bool) -> None:
     content = b"\n".join(b"x" * length for length in lengths) + b"\n" * ends
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cortex_graph.size_limits.MOST_BYTES", 5)
+        patch.setattr("cortex_graph.checks.size_limits.MOST_BYTES", 5)
         found = long_line(content)
     assert (found is None) == all(length <= 5 for length in lengths)
     if found is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cortex_graph.spelling import nearest
+from cortex_graph.naming.spelling import nearest
 
 SETTINGS = ["sandboxEnabled", "memoryLimitBytes", "executionTimeoutMs", "maxGraphQueries", "proofTimeoutMs"]
 

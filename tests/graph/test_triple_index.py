@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from cortex_graph import GraphBusy, NamespacedGraph, Pattern, import_rdf, triple_index
-from cortex_graph import recent_cache as recent
+from cortex_graph import GraphBusy, NamespacedGraph, Pattern, import_rdf
+from cortex_graph.index import triple_index
+from cortex_graph.store_access import recent_cache as recent
 
 UNKNOWN = "0" * 64
 Fill = Callable[[int], list[str]]

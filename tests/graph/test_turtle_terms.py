@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, RdfFormat, parse
 
-from cortex_graph.names import WELL_KNOWN_VOCABULARIES, Names
-from cortex_graph.turtle_terms import TurtleTerms
+from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES, Names
+from cortex_graph.naming.turtle_terms import TurtleTerms
 from tests.property_examples import examples
 
 XSD = WELL_KNOWN_VOCABULARIES["xsd"]

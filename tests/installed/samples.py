@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cortex_graph import open_store
-from cortex_graph.names import Names
+from cortex_graph.naming.names import Names
 from cortex_graph.store import GraphStore
 from cortex_skills import Plugin
 from cortex_skills.features.artifacts import artifact_operations

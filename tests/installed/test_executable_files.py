@@ -114,7 +114,7 @@ def test_an_exported_skill_that_is_packed_and_installed_starts_its_script(
     folder: Path, tmp_path: Path, installed: InstalledArtifacts
 ) -> None:
     from cortex_graph import open_store
-    from cortex_graph.names import Names
+    from cortex_graph.naming.names import Names
     from cortex_skills.features.registry.folders import write_skill_folder
     from cortex_skills.features.registry.registry import SkillRegistry
     from cortex_skills.features.registry.sources import synchronise

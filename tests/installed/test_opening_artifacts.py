@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cortex_graph import open_store
-from cortex_graph.names import kept_beside
+from cortex_graph.naming.names import kept_beside
 from cortex_graph.store import Pattern
 from cortex_skills import CortexError, Plugin
 from cortex_skills.features.artifacts.installed import Grant, InstalledArtifacts

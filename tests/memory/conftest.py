@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from cortex_graph import NamespacedGraph, open_store
-from cortex_graph.agent_graph import AgentGraph
+from cortex_graph.namespace.agent_graph import AgentGraph
 from cortex_skills.features.memory.memories import Memories
 from tests.plugin.conftest import logged_at_info, long_limits, opened, plugin, skill
 

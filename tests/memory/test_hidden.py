@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cortex_graph import vocabulary
+from cortex_graph.naming import vocabulary
 from cortex_graph.transfer import copy_store
 from cortex_skills import Plugin
 from cortex_skills.enrichment import read_block

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from cortex_graph import NamespacedGraph, open_store
-from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.memory_graphs import memory_id
+from cortex_graph.namespace.agent_graph import AgentGraph
 from cortex_skills.features.finder import word_index
 from cortex_skills.features.memory import agent_memories
 from cortex_skills.features.memory import memories as memories_module

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph import GraphError, NamespacedGraph, vocabulary
+from cortex_graph import GraphError, NamespacedGraph
+from cortex_graph.naming import vocabulary
 from cortex_graph.store import Pattern
 from cortex_skills.errors import CortexError
 from cortex_skills.features.memory import agent_memories

@@ -24,17 +24,11 @@ from cortex_graph import (
     import_rdf,
     open_store,
 )
-from cortex_graph.index_build import index_entry
+from cortex_graph.assertion_records.provenance import record_of
+from cortex_graph.index.index_build import index_entry
+from cortex_graph.index.triple_index import hash_line
 from cortex_graph.memory_graphs import memory_graphs, move_memories
-from cortex_graph.provenance import record_of
-from cortex_graph.store import Pattern
-from cortex_graph.stores.embedded import OxigraphStore
-from cortex_graph.stores.shared.format_version import NAME
-from cortex_graph.transfer import copy_store
-from cortex_graph.transfer.backup import back_up
-from cortex_graph.transfer.restoring import restore
-from cortex_graph.triple_index import hash_line
-from cortex_graph.vocabulary import (
+from cortex_graph.naming.vocabulary import (
     DATE_TIME,
     MEMORY_IMPORTANCE,
     MEMORY_KEY,
@@ -45,6 +39,12 @@ from cortex_graph.vocabulary import (
     MEMORY_TIME,
     VALUE,
 )
+from cortex_graph.store import Pattern
+from cortex_graph.stores.embedded import OxigraphStore
+from cortex_graph.stores.shared.format_version import NAME
+from cortex_graph.transfer import copy_store
+from cortex_graph.transfer.backup import back_up
+from cortex_graph.transfer.restoring import restore
 from cortex_skills.features.memory.memories import Memories
 from cortex_skills.features.memory.requests import memory_query, new_memory
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat
 from pyshacl import validate
 
-from cortex_graph import NamespacedGraph, open_store, vocabulary
-from cortex_graph.ontology import shapes
+from cortex_graph import NamespacedGraph, open_store
+from cortex_graph.naming import vocabulary
+from cortex_graph.naming.ontology import shapes
 from cortex_graph.store import Pattern
 from cortex_skills.features.memory.memories import Memories
 from cortex_skills.features.memory.model import NewMemory

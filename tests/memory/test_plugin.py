@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cortex_graph import vocabulary
+from cortex_graph.naming import vocabulary
 from cortex_skills import Plugin
 from cortex_skills.enrichment import read_block
 from cortex_skills.gate.result import Result

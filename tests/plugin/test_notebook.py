@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pyoxigraph import NamedNode
 
-from cortex_graph import vocabulary
+from cortex_graph.naming import vocabulary
 from cortex_skills import CortexError, Plugin, Result
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
 from tests.plugin.skills import write_skill

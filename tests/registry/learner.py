@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from cortex_graph import open_store
-from cortex_graph.names import Names
+from cortex_graph.naming.names import Names
 from cortex_skills.features.registry.learning import as_they_ran, register_learned
 from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.session_calls import SessionCall

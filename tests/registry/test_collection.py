@@ -8,7 +8,7 @@ import pytest
 from skills_ref import validate
 
 from cortex_graph import open_store
-from cortex_graph.names import Names
+from cortex_graph.naming.names import Names
 from cortex_skills import Config, Plugin
 from cortex_skills.features.registry.folders import read_skill_folder, write_skill_folder
 from cortex_skills.features.registry.registry import SkillRegistry

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from skills_ref import validate
 
 from cortex_graph import open_store
-from cortex_graph.names import Names
+from cortex_graph.naming.names import Names
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry.content import compat_digest, digest
 from cortex_skills.features.registry.document import MAX_RESOURCE, SkillDocument, SkillResource

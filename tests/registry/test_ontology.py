@@ -11,10 +11,10 @@ from pyoxigraph import NamedNode, Quad, RdfFormat, parse
 from pyshacl import validate
 
 from cortex_graph import open_store
-from cortex_graph.names import Names
-from cortex_graph.ontology import ontology, shapes
+from cortex_graph.naming.names import Names
+from cortex_graph.naming.ontology import ontology, shapes
+from cortex_graph.naming.vocabulary import CORTEX
 from cortex_graph.store import Pattern
-from cortex_graph.vocabulary import CORTEX
 from cortex_skills.features.registry import terms
 from cortex_skills.features.registry.document import SkillDocument, SkillResource
 from cortex_skills.features.registry.measured_gain import count_session

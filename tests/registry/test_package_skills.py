@@ -14,7 +14,7 @@ from skills_ref.validator import validate
 
 from cortex_graph import GraphError, open_store
 from cortex_graph.exceptions import GraphUnavailable
-from cortex_graph.names import Names
+from cortex_graph.naming.names import Names
 from cortex_graph.store import GraphStore, Pattern
 from cortex_skills import Plugin
 from cortex_skills.doors.cli.app import program

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from pyoxigraph import Literal, Quad
 
+from cortex_graph.naming.vocabulary import MEMORY_TEXT
 from cortex_graph.store import Pattern
-from cortex_graph.vocabulary import MEMORY_TEXT
 from cortex_skills import Plugin, Result
 from cortex_skills.features.memory.memory_triples import memory_node
 from cortex_skills.features.memory.model import Memory

@@ -8,7 +8,7 @@ import pytest
 from pyoxigraph import Literal, Quad
 
 from cortex_graph import open_store
-from cortex_graph.names import Names
+from cortex_graph.naming.names import Names
 from cortex_graph.store import Pattern
 from cortex_skills import Config, Plugin
 from cortex_skills.errors import CortexError

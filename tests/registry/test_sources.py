@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cortex_graph import open_store
-from cortex_graph.names import Names
+from cortex_graph.naming.names import Names
 from cortex_skills import Config, Plugin
 from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.skill_record import SkillKey

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from cortex_graph import open_store
-from cortex_graph.names import Names
+from cortex_graph.naming.names import Names
 from cortex_skills.features.registry.document import SkillDocument, SkillResource
 from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.skill_record import SkillKey

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.records import assertion_times
+from cortex_graph.assertion_records.records import assertion_times
 from cortex_skills.features.memory.memories import Memories
 from cortex_skills.features.memory.requests import new_memory
 from tests.graph.cortex.support import cortex_at

@@ -10,8 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
-from cortex_graph import NamespacedGraph, vocabulary
-from cortex_graph.agent_graph import AgentGraph
+from cortex_graph import NamespacedGraph
+from cortex_graph.namespace.agent_graph import AgentGraph
+from cortex_graph.naming import vocabulary
 from cortex_skills.enrichment import read_block
 from cortex_skills.features.memory.memories import Memories
 from cortex_skills.features.memory.requests import memory_query, new_memory

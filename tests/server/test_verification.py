@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pyoxigraph import Literal, Quad
 
+from cortex_graph.naming.vocabulary import CONTENT
 from cortex_graph.store import Pattern
-from cortex_graph.vocabulary import CONTENT
 from tests.proofs.logic.conftest import shapes
 from tests.server.proof_cases import ISSUER, KINDS, PROOFS, TRIPLE, Elsewhere, graph_of, kept, problem, submit, write
 
@@ -185,7 +185,7 @@ def test_what_the_time_does_not_suffice_for_is_not_evaluated(serve, tmp_path):
 
 
 def digest(text: str) -> str:
-    from cortex_graph.proofs import content_id
+    from cortex_graph.assertion_records.proofs import content_id
 
     return content_id(text)
 
@@ -194,7 +194,7 @@ def resigned(document: dict[str, Any]) -> dict[str, Any]:
     """A Proof of Logic with another content, signed by an unknown key."""
     from datetime import UTC, datetime
 
-    from cortex_graph.datetimes import to_milliseconds
+    from cortex_graph.checks.datetimes import to_milliseconds
     from cortex_skills.features.proofs.logic.document import signed
 
     fields = {key: value for key, value in document.items() if key != "proof"}
@@ -313,7 +313,7 @@ def test_more_statements_than_are_looked_at_are_not_verified(client):
 
 
 def test_a_kind_that_is_not_known_is_not_evaluated(client, server, namespace, elsewhere):
-    from cortex_graph.proofs import StoredProof
+    from cortex_graph.assertion_records.proofs import StoredProof
 
     triple_id = write(client)
     graph = graph_of(server, namespace)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.terms import from_term
+from cortex_graph.naming.terms import from_term
 
 
 def whole_lines(lines: Iterable[str]) -> list[str]:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.vocabulary import MEMORY_TEXT
+from cortex_graph.naming.vocabulary import MEMORY_TEXT
 from cortex_skills import Plugin
 from cortex_skills.enrichment import read_block
 from cortex_skills.policy.permissions import is_of_memories

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph.proofs import MAX_OF, StoredProof
+from cortex_graph.assertion_records.proofs import MAX_OF, StoredProof
+from cortex_graph.naming.vocabulary import OBJECT
 from cortex_graph.store import Pattern
-from cortex_graph.vocabulary import OBJECT
 from cortex_skills import Plugin
 from cortex_skills.features.proofs.signing.credentials import sign_assertion
 from cortex_skills.keys import Key, KeyFolder

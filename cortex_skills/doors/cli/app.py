@@ -142,7 +142,7 @@ def _usage(error: click.ClickException) -> CortexError:
 
 def _near_options(error: click.NoSuchOption) -> list[str]:
     """The options of the command whose names are like the unknown one; their dashes are no likeness."""
-    from cortex_graph.spelling import nearest
+    from cortex_graph.naming.spelling import nearest
 
     if error.ctx is None:
         return []

@@ -49,7 +49,7 @@ def approve(common: Common, name: str | None) -> None:
 
 
 def _chosen(name: str, requests: list[PermissionRequest]) -> PermissionRequest:
-    from cortex_graph.spelling import nearest
+    from cortex_graph.naming.spelling import nearest
 
     found = [each for each in requests if each.name == name or each.folder == str(Path(name).resolve())]
     if len(found) == 1:

@@ -111,7 +111,7 @@ class Group(click.Group):
         """
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
-            from cortex_graph.spelling import nearest
+            from cortex_graph.naming.spelling import nearest
 
             raise UnknownCommandError(name, nearest(name, self.list_commands(ctx), 3), ctx)
         return super().resolve_command(ctx, args)

@@ -69,7 +69,7 @@ class Choice(_Choice):
         Raises:
             NearValueError: it is not one of the words.
         """
-        from cortex_graph.spelling import nearest
+        from cortex_graph.naming.spelling import nearest
 
         try:
             return super().convert(value, param, ctx)
@@ -79,7 +79,7 @@ class Choice(_Choice):
 
 def _folders_like(path: Path) -> list[str]:
     """The folder of a file, or folders beside the path with a similar name."""
-    from cortex_graph.spelling import nearest
+    from cortex_graph.naming.spelling import nearest
 
     try:
         if path.is_file():

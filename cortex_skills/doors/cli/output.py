@@ -41,7 +41,7 @@ _STYLES = {"critical": "bold red", "error": "bold red", "fail": "bold red", "war
 
 def _of_command(error: CortexError) -> CortexError:
     """An error with the hint of a command, which ends with it, where the hint is for what keeps a store open."""
-    from cortex_graph.engine_errors import states_full
+    from cortex_graph.checks.engine_errors import states_full
 
     process = error.details.get("process")
     if process not in (None, str(os.getpid())) or (process is None and not states_full(error.message)):

@@ -27,9 +27,9 @@ from urllib.parse import quote, urlsplit
 
 from pyoxigraph import Literal, NamedNode
 
-from cortex_graph.labels import OF_LABEL
-from cortex_graph.names import WELL_KNOWN_VOCABULARIES, Names
-from cortex_graph.vocabulary import CORTEX
+from cortex_graph.namespace.labels import OF_LABEL
+from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES, Names
+from cortex_graph.naming.vocabulary import CORTEX
 from cortex_skills.doors.explorer.addresses import Addresses
 from cortex_skills.doors.explorer.look_alike_names import warning_of
 from cortex_skills.doors.explorer.name_labels import NameLabels

@@ -20,9 +20,9 @@ from xml.parsers.expat import ExpatError, ParserCreate
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, parse, serialize
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.datetimes import date_time, to_milliseconds
+from cortex_graph.checks.datetimes import date_time, to_milliseconds
+from cortex_graph.naming.vocabulary import AGENT, ATTRIBUTED_TO, DATE_TIME, GENERATED_AT, PROV, SOFTWARE_AGENT, TYPE
 from cortex_graph.store import Pattern
-from cortex_graph.vocabulary import AGENT, ATTRIBUTED_TO, DATE_TIME, GENERATED_AT, PROV, SOFTWARE_AGENT, TYPE
 from cortex_skills.doors.explorer.page import Form, PageCall
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.doors.http.http_errors import HttpError

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from cortex_graph.names import is_namespace
+from cortex_graph.naming.names import is_namespace
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.doors.explorer.addresses import namespace_in
 from cortex_skills.doors.http.http_errors import HttpError

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from starlette.types import Scope
 
-from cortex_graph.names import check_namespace
+from cortex_graph.naming.names import check_namespace
 from cortex_skills.config.settings import Config
 from cortex_skills.doors.http.http_errors import HttpError, unauthorized
 from cortex_skills.errors import CortexError

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic.alias_generators import to_camel
 
-from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.as_of import as_of
 from cortex_graph.exceptions import invalid
+from cortex_graph.namespace.agent_graph import AgentGraph
 from cortex_skills.doors.http.auth import Principal
 from cortex_skills.doors.http.sandboxes import Sandboxes
 from cortex_skills.doors.rest.schemas import check

@@ -30,7 +30,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from cortex_graph import NamespacedGraph, Provenance, QueryAnswer, namespaces_of
 from cortex_graph.as_of import PastGraph, as_of_graphs
-from cortex_graph.datetimes import date_time
+from cortex_graph.checks.datetimes import date_time
 from cortex_graph.sparql import Updated, graphs_beside, query_graphs, update_graphs
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.doors.http.auth import Principal

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from cortex_graph.datetimes import date_time
+from cortex_graph.checks.datetimes import date_time
 from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action import ActionCall, AgentAction

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cortex_graph.datetimes import date_time
+from cortex_graph.checks.datetimes import date_time
 from cortex_skills.features.actions.action import ActionCall, AgentAction
 from cortex_skills.features.actions.manifest import ActionManifest
 from cortex_skills.features.memory.model import MemoryQuery

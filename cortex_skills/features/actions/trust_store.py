@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph.names import Names
+from cortex_graph.naming.names import Names
+from cortex_graph.naming.vocabulary import CORTEX
 from cortex_graph.store import GraphStore, Pattern
-from cortex_graph.vocabulary import CORTEX
 from cortex_skills.errors import CortexError
 from cortex_skills.policy.trust_levels import LEVELS, LOWEST, TrustLevel, trust_level
 from cortex_skills.safe_io.schemas import did_you_mean, shown

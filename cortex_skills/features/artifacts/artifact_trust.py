@@ -17,7 +17,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
-from cortex_graph.datetimes import date_time
+from cortex_graph.checks.datetimes import date_time
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.package import ArtifactManifest, ArtifactSignature, VerificationReport

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated
 
-from cortex_graph.datetimes import date_time
+from cortex_graph.checks.datetimes import date_time
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.index.fetched_index import FetchedIndex
 from cortex_skills.features.artifacts.index.fetching import fetch, index_address

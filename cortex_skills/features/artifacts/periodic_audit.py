@@ -15,7 +15,7 @@ from datetime import timedelta
 from functools import partial
 
 from cortex_graph import GraphError
-from cortex_graph.claims import has_claims
+from cortex_graph.store_access.claims import has_claims
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.http.service import Service
 from cortex_skills.errors import CortexError

@@ -30,7 +30,7 @@ from weakref import WeakKeyDictionary
 from pyoxigraph import NamedNode, Quad
 
 from cortex_graph import GraphBusy, GraphError, GraphUnavailable, NamespacedGraph
-from cortex_graph.names import Names
+from cortex_graph.naming.names import Names
 from cortex_graph.store import Following, GraphStore, InFolder, Pattern
 from cortex_skills.features.finder.entity_documents import (
     VERSION,

@@ -16,9 +16,9 @@ from urllib.parse import unquote
 
 from pyoxigraph import Literal, NamedNode
 
-from cortex_graph.labels import LABELS
-from cortex_graph.names import Names
-from cortex_graph.vocabulary import TYPE
+from cortex_graph.namespace.labels import LABELS
+from cortex_graph.naming.names import Names
+from cortex_graph.naming.vocabulary import TYPE
 from cortex_skills.features.finder.folded_words import UNTAGGED, folded, language_of, name_words, stems
 from cortex_skills.features.finder.words import words
 

@@ -15,8 +15,8 @@ from typing import Annotated
 from annotated_types import Len
 
 from cortex_graph import GraphError, Provenance
-from cortex_graph.argument_checks import check_id
-from cortex_graph.short_ids import full_triple_id
+from cortex_graph.checks.argument_checks import check_id
+from cortex_graph.namespace.short_ids import full_triple_id
 from cortex_skills.errors import CortexError
 from cortex_skills.operations.operation import Described, ObjectState, OperationCall, operation
 from cortex_skills.policy.removals import is_author

@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import chain
 
-from cortex_graph.agent_graph import AgentGraph
+from cortex_graph.namespace.agent_graph import AgentGraph
 from cortex_graph.store import Revisioned
 from cortex_skills.features.finder.embedders import Embedder
 from cortex_skills.features.finder.index_updates import IndexUpdates

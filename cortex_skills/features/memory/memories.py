@@ -29,11 +29,11 @@ from typing import TYPE_CHECKING, Protocol
 from pyoxigraph import Literal, Quad
 
 from cortex_graph import GraphError, NamespacedGraph, Provenance
-from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.as_of import today_of
 from cortex_graph.memory_graphs import memory_id
+from cortex_graph.namespace.agent_graph import AgentGraph
+from cortex_graph.naming.vocabulary import MEMORY_USES
 from cortex_graph.store import Pattern
-from cortex_graph.vocabulary import MEMORY_USES
 from cortex_skills.errors import CortexError
 from cortex_skills.features.finder.embedder_choice import embedder_of
 from cortex_skills.features.finder.embedders import Embedder

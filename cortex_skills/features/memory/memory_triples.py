@@ -21,12 +21,11 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph.agent_graph import AgentGraph
-from cortex_graph.datetimes import date_time, to_milliseconds
+from cortex_graph.checks.datetimes import date_time, to_milliseconds
 from cortex_graph.memory_graphs import memory_id
-from cortex_graph.names import Names
-from cortex_graph.store import Pattern
-from cortex_graph.vocabulary import (
+from cortex_graph.namespace.agent_graph import AgentGraph
+from cortex_graph.naming.names import Names
+from cortex_graph.naming.vocabulary import (
     DATE_TIME,
     MEMORY_AUTHOR,
     MEMORY_DEPTH,
@@ -42,6 +41,7 @@ from cortex_graph.vocabulary import (
     STRING,
     XSD,
 )
+from cortex_graph.store import Pattern
 from cortex_skills.features.memory.model import Memory, NewMemory, ReflectedOn
 from cortex_skills.features.memory.requests import MAX_DEPTH, MAX_SOURCES, MAX_TAG, MAX_TAGS, MAX_TEXT
 

@@ -17,9 +17,9 @@ from typing import Annotated
 from annotated_types import Ge, Le, MaxLen, MinLen
 from pyoxigraph import Literal, NamedNode
 
-from cortex_graph.agent_graph import AgentGraph
-from cortex_graph.records import select
-from cortex_graph.vocabulary import MEMORY_IMPORTANCE, MEMORY_TAG, MEMORY_TEXT, MEMORY_TIME
+from cortex_graph.assertion_records.records import select
+from cortex_graph.namespace.agent_graph import AgentGraph
+from cortex_graph.naming.vocabulary import MEMORY_IMPORTANCE, MEMORY_TAG, MEMORY_TEXT, MEMORY_TIME
 from cortex_skills.errors import CortexError
 from cortex_skills.features.memory.memories import memories_of
 from cortex_skills.features.memory.memory_triples import MemoryReader

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 from pyoxigraph import Quad
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.proofs import StoredProof
-from cortex_graph.provenance import recorded_triple
-from cortex_graph.short_ids import full_proof_id
+from cortex_graph.assertion_records.proofs import StoredProof
+from cortex_graph.assertion_records.provenance import recorded_triple
+from cortex_graph.namespace.short_ids import full_proof_id
 from cortex_graph.store import Pattern
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.kinds import CheckContext, check_proof, kind_named

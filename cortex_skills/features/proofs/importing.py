@@ -18,7 +18,7 @@ import rfc8785
 from pyoxigraph import Quad
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.proofs import MAX_CONTENT, StoredProof, content_id
+from cortex_graph.assertion_records.proofs import MAX_CONTENT, StoredProof, content_id
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.kinds import CheckContext, ProofKind, check_stored, kind_of
 from cortex_skills.features.proofs.kinds.base import cannot_store

@@ -20,9 +20,9 @@ from typing import Annotated, Any
 from annotated_types import Ge, Le, MaxLen
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.datetimes import date_time, to_milliseconds
-from cortex_graph.proofs import StoredProof
-from cortex_graph.short_ids import full_proof_id, full_triple_id
+from cortex_graph.assertion_records.proofs import StoredProof
+from cortex_graph.checks.datetimes import date_time, to_milliseconds
+from cortex_graph.namespace.short_ids import full_proof_id, full_triple_id
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.importing import ImportedProof, ProofToImport, import_proof
 from cortex_skills.features.proofs.kinds import CheckContext, check_stored, type_of

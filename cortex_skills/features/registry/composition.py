@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from cortex_graph.names import is_namespace
+from cortex_graph.naming.names import is_namespace
 from cortex_skills.features.memory.model import Memory
 from cortex_skills.features.memory.requests import MAX_DEPTH
 

@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Any
 
 from cortex_graph.exceptions import GraphError
-from cortex_graph.names import check_namespace
+from cortex_graph.naming.names import check_namespace
 from cortex_skills.manifest import ManifestError
 from cortex_skills.manifest.skill_names import is_skill_name, normalized
 from cortex_skills.safe_io.schemas import Path, Problem, schema, shown

@@ -17,10 +17,10 @@ from typing import Any, Generic, TypeVar
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph.claims import apply_claimed
 from cortex_graph.exceptions import GraphBusy
+from cortex_graph.naming.vocabulary import DATE_TIME, GENERATED_AT, TYPE
 from cortex_graph.store import GraphStore, Pattern
-from cortex_graph.vocabulary import DATE_TIME, GENERATED_AT, TYPE
+from cortex_graph.store_access.claims import apply_claimed
 from cortex_skills.audit.chain import ChainEvent, ChainFault, Signer, Verify, first_fault, next_event
 from cortex_skills.features.registry import terms
 from cortex_skills.features.registry.content import corrupt

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from cortex_graph import GraphError
-from cortex_graph.datetimes import date_time
+from cortex_graph.checks.datetimes import date_time
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry.learning import successful_calls

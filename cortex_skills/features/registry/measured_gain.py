@@ -21,8 +21,8 @@ from typing import cast
 
 from pyoxigraph import Literal, NamedNode, Quad
 
+from cortex_graph.naming.vocabulary import TYPE
 from cortex_graph.store import Pattern
-from cortex_graph.vocabulary import TYPE
 from cortex_skills.features.registry import terms
 from cortex_skills.features.registry.content import front_matter
 from cortex_skills.features.registry.events import RegistryChange

@@ -19,8 +19,8 @@ from functools import cached_property
 from pyoxigraph import NamedNode, Quad
 
 from cortex_graph.exceptions import invalid
+from cortex_graph.naming.vocabulary import TYPE
 from cortex_graph.store import GraphStore, Pattern
-from cortex_graph.vocabulary import TYPE
 from cortex_skills.features.registry import terms
 from cortex_skills.features.registry.content import blobs_of, compat_digest, digest, front_of
 from cortex_skills.features.registry.document import SkillDocument

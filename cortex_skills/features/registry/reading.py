@@ -14,10 +14,10 @@ from typing import NoReturn, cast
 
 from pyoxigraph import NamedNode, Quad
 
-from cortex_graph.names import Names
-from cortex_graph.spelling import nearest
+from cortex_graph.naming.names import Names
+from cortex_graph.naming.spelling import nearest
+from cortex_graph.naming.vocabulary import SPECIALIZATION_OF, TYPE
 from cortex_graph.store import GraphStore, Pattern
-from cortex_graph.vocabulary import SPECIALIZATION_OF, TYPE
 from cortex_skills.audit.chain import ChainFault, Signer
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import terms

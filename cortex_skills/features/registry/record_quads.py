@@ -21,9 +21,9 @@ from urllib.parse import unquote
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph.datetimes import date_time
-from cortex_graph.names import Names
-from cortex_graph.vocabulary import DATE_TIME, ENTITY, GENERATED_AT, LABEL, RDFS, SPECIALIZATION_OF, TYPE
+from cortex_graph.checks.datetimes import date_time
+from cortex_graph.naming.names import Names
+from cortex_graph.naming.vocabulary import DATE_TIME, ENTITY, GENERATED_AT, LABEL, RDFS, SPECIALIZATION_OF, TYPE
 from cortex_skills.features.registry import terms
 from cortex_skills.features.registry.content import corrupt
 from cortex_skills.features.registry.lifecycle import ORIGINS, STATES, Standing

@@ -17,10 +17,10 @@ from typing import Any, cast
 
 from pyoxigraph import Literal, NamedNode
 
-from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.memory_graphs import memory_graphs
+from cortex_graph.namespace.agent_graph import AgentGraph
+from cortex_graph.naming.vocabulary import MEMORY_TEXT
 from cortex_graph.store import Pattern
-from cortex_graph.vocabulary import MEMORY_TEXT
 from cortex_skills.errors import CortexError
 from cortex_skills.features.memory.memory_triples import MemoryReader, memory_node
 from cortex_skills.features.memory.model import Memory

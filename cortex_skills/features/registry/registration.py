@@ -23,8 +23,8 @@ from typing import cast
 
 from pyoxigraph import NamedNode, Quad
 
+from cortex_graph.naming.vocabulary import SPECIALIZATION_OF
 from cortex_graph.store import Pattern
-from cortex_graph.vocabulary import SPECIALIZATION_OF
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import lifecycle
 from cortex_skills.features.registry.content import blobs_of, compat_digest, digest, front_of

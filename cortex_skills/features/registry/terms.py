@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyoxigraph import NamedNode
 
-from cortex_graph.vocabulary import CORTEX, PROV, XSD
+from cortex_graph.naming.vocabulary import CORTEX, PROV, XSD
 
 
 def _term(name: str) -> NamedNode:

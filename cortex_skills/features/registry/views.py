@@ -12,8 +12,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from cortex_graph.datetimes import date_time
-from cortex_graph.names import is_namespace
+from cortex_graph.checks.datetimes import date_time
+from cortex_graph.naming.names import is_namespace
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry.composition import Composition
 from cortex_skills.features.registry.document import SkillDocument, SkillResource, name_problems

@@ -132,7 +132,7 @@ def has_few_members(document: Any) -> bool:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The hint for a misspelt word; empty when no known word is similar."""
-    from cortex_graph.spelling import nearest
+    from cortex_graph.naming.spelling import nearest
 
     near = nearest(word, known)
     return f"did you mean {near[0]}?" if near else ""

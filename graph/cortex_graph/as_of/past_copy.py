@@ -21,17 +21,17 @@ from itertools import islice
 from pyoxigraph import NamedNode, Quad
 
 from cortex_graph.as_of.past_records import PastRecords
+from cortex_graph.assertion_records.provenance import recorded_triple
+from cortex_graph.assertion_records.records import read_records
 from cortex_graph.exceptions import QueryLimit
-from cortex_graph.processes import ProcessPool
-from cortex_graph.provenance import recorded_triple
-from cortex_graph.records import read_records
-from cortex_graph.scratch import scratch_folder
+from cortex_graph.index.triple_index import hash_line
+from cortex_graph.naming.vocabulary import GENERATED_AT, PROOF
 from cortex_graph.sparql.query_run import query_pool
 from cortex_graph.store import GraphStore, InFolder, Pattern
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_graph.stores.shared.rendezvous import FOLDER
-from cortex_graph.triple_index import hash_line
-from cortex_graph.vocabulary import GENERATED_AT, PROOF
+from cortex_graph.workers.processes import ProcessPool
+from cortex_graph.workers.scratch import scratch_folder
 
 Read = Callable[[Pattern], Iterable[Quad]]
 

@@ -16,14 +16,14 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode
 
-from cortex_graph.argument_checks import check_moment
 from cortex_graph.as_of.past_records import PastRecords
 from cortex_graph.as_of.past_store import PastStore
-from cortex_graph.datetimes import date_time
+from cortex_graph.assertion_records.records import read_instants, select
+from cortex_graph.checks.argument_checks import check_moment
+from cortex_graph.checks.datetimes import date_time
 from cortex_graph.exceptions import invalid
-from cortex_graph.namespaced import NamespacedGraph
-from cortex_graph.records import read_instants, select
-from cortex_graph.vocabulary import DATE_TIME, GENERATED_AT
+from cortex_graph.namespace.namespaced import NamespacedGraph
+from cortex_graph.naming.vocabulary import DATE_TIME, GENERATED_AT
 
 UNDATED = ("include", "exclude")
 

@@ -21,15 +21,13 @@ from itertools import islice
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph.datetimes import date_time
+from cortex_graph.assertion_records.provenance import recorded_triple
+from cortex_graph.assertion_records.records import instant, read_instants, read_records, select
+from cortex_graph.checks.datetimes import date_time
 from cortex_graph.exceptions import QueryLimit
-from cortex_graph.names import Names
-from cortex_graph.provenance import recorded_triple
-from cortex_graph.recent_cache import hash_of
-from cortex_graph.record_times import RecordTimes
-from cortex_graph.records import instant, read_instants, read_records, select
-from cortex_graph.store import GraphStore, Pattern, Revisioned
-from cortex_graph.vocabulary import (
+from cortex_graph.index.record_times import RecordTimes
+from cortex_graph.naming.names import Names
+from cortex_graph.naming.vocabulary import (
     DATE_TIME,
     GENERATED_AT,
     INVALIDATED_AT,
@@ -37,6 +35,8 @@ from cortex_graph.vocabulary import (
     SPECIALIZATION_OF,
     WITHDRAWN_BY,
 )
+from cortex_graph.store import GraphStore, Pattern, Revisioned
+from cortex_graph.store_access.recent_cache import hash_of
 
 MAX_CHANGES = 50_000  # since the moment
 _FEW = 1000

@@ -26,11 +26,11 @@ from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 from cortex_graph.as_of.past_copy import copied
 from cortex_graph.as_of.past_records import PastRecords
 from cortex_graph.cancellation import Cancellation
-from cortex_graph.cursors import foreign_cursor, unwrap_cursor, wrap_cursor
-from cortex_graph.datetimes import date_time
+from cortex_graph.checks.datetimes import date_time
 from cortex_graph.exceptions import QueryLimit, invalid
+from cortex_graph.index.triple_index import TripleIndex
 from cortex_graph.store import PAGE_BYTES, Dataset, GraphStore, Page, Pattern, QueryAnswer, triple_of
-from cortex_graph.triple_index import TripleIndex
+from cortex_graph.store_access.cursors import foreign_cursor, unwrap_cursor, wrap_cursor
 
 MAX_COUNTED = 100_000  # triples that are counted without a ceiling
 _SCANNED = 2_000  # triples of today that are looked at for one page

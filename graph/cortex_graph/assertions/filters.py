@@ -14,14 +14,14 @@ from typing import Any, Protocol, runtime_checkable
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph.argument_checks import check_moment
-from cortex_graph.datetimes import date_time
+from cortex_graph.assertion_records.provenance import Provenance, skill_node
+from cortex_graph.assertion_records.records import instant
+from cortex_graph.checks.argument_checks import check_moment
+from cortex_graph.checks.datetimes import date_time
 from cortex_graph.exceptions import invalid
-from cortex_graph.namespaced import NamespacedGraph
-from cortex_graph.provenance import Provenance, skill_node
-from cortex_graph.records import instant
+from cortex_graph.namespace.namespaced import NamespacedGraph
+from cortex_graph.naming.vocabulary import ATTRIBUTED_TO, DATE_TIME, GENERATED_AT, LABEL, OBJECT, PREDICATE, SUBJECT
 from cortex_graph.store import GraphStore, Pattern
-from cortex_graph.vocabulary import ATTRIBUTED_TO, DATE_TIME, GENERATED_AT, LABEL, OBJECT, PREDICATE, SUBJECT
 
 _MAX_VERSIONS = 1000  # of one skill
 

@@ -18,16 +18,16 @@ from dataclasses import dataclass
 
 from pyoxigraph import NamedNode, Quad
 
-from cortex_graph.argument_checks import check_cursor, check_id, check_limit
+from cortex_graph.assertion_records.provenance import as_json, recorded_triple, skill_of
+from cortex_graph.assertion_records.records import read_records
+from cortex_graph.assertion_records.withdrawals import Origin, as_record
 from cortex_graph.assertions.cursors import ID
 from cortex_graph.assertions.filters import AssertionFilter
 from cortex_graph.assertions.search import AssertionSearch
-from cortex_graph.namespaced import NamespacedGraph
-from cortex_graph.provenance import as_json, recorded_triple, skill_of
-from cortex_graph.records import read_records
+from cortex_graph.checks.argument_checks import check_cursor, check_id, check_limit
+from cortex_graph.namespace.namespaced import NamespacedGraph
+from cortex_graph.naming.vocabulary import PROOF, SPECIALIZATION_OF
 from cortex_graph.store import Pattern, Triple, triple_of
-from cortex_graph.vocabulary import PROOF, SPECIALIZATION_OF
-from cortex_graph.withdrawals import Origin, as_record
 
 DEFAULT_LIMIT = 50
 

@@ -16,14 +16,14 @@ from datetime import datetime
 
 from pyoxigraph import Literal, NamedNode
 
+from cortex_graph.assertion_records.records import instant, read_records, select
 from cortex_graph.assertions.cursors import ID, OF_STORE, Place, cursor_of, place_of
 from cortex_graph.assertions.filters import AssertionFilter, PastView, RecordFilter, time_literal, time_made
-from cortex_graph.datetimes import date_time
-from cortex_graph.namespaced import NamespacedGraph
-from cortex_graph.record_times import RecordTimes
-from cortex_graph.records import instant, read_records, select
+from cortex_graph.checks.datetimes import date_time
+from cortex_graph.index.record_times import RecordTimes
+from cortex_graph.namespace.namespaced import NamespacedGraph
+from cortex_graph.naming.vocabulary import GENERATED_AT
 from cortex_graph.store import Pattern
-from cortex_graph.vocabulary import GENERATED_AT
 
 _FEW = 1000  # records that are all read, and sorted here
 _JOINED = 20_000  # records with a term of the filter, from which only the times are queried

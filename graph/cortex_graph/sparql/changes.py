@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
+from cortex_graph.assertion_records.provenance import Provenance, at_one_time, description_of, record_of, time_of
+from cortex_graph.checks.size_limits import checked
 from cortex_graph.exceptions import PermissionDenied, QueryLimit, invalid
+from cortex_graph.index.triple_index import hash_line
 from cortex_graph.memory_graphs import check_place
-from cortex_graph.names import WELL_KNOWN_VOCABULARIES
-from cortex_graph.provenance import Provenance, at_one_time, description_of, record_of, time_of
-from cortex_graph.size_limits import checked
+from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES
 from cortex_graph.sparql.dataset import NamespaceView
 from cortex_graph.store import GraphStore, Pattern
-from cortex_graph.triple_index import hash_line
 
 _STRINGS = frozenset(
     {

@@ -14,16 +14,16 @@ from typing import Protocol
 
 from pyoxigraph import NamedNode
 
-from cortex_graph.claims import has_claims
+from cortex_graph.assertion_records.proofs import StoredProofs
+from cortex_graph.assertion_records.withdrawals import Withdrawals
 from cortex_graph.exceptions import NamespaceViolation
+from cortex_graph.index.prefixes import Prefixes
+from cortex_graph.index.record_times import RecordTimes
+from cortex_graph.index.triple_index import TripleIndex
 from cortex_graph.memory_graphs import memory_graphs
-from cortex_graph.names import Names
-from cortex_graph.prefixes import Prefixes
-from cortex_graph.proofs import StoredProofs
-from cortex_graph.record_times import RecordTimes
+from cortex_graph.naming.names import Names
 from cortex_graph.store import Dataset, GraphStore
-from cortex_graph.triple_index import TripleIndex
-from cortex_graph.withdrawals import Withdrawals
+from cortex_graph.store_access.claims import has_claims
 
 
 class NamespaceView(Protocol):

@@ -25,13 +25,13 @@ from pyoxigraph import NamedNode, QueryResultsFormat, RdfFormat
 
 from cortex_graph.cancellation import Cancellation
 from cortex_graph.exceptions import GraphError, GraphUnavailable, invalid
-from cortex_graph.processes import ProcessPool
 from cortex_graph.sparql.careful import careful_query
 from cortex_graph.sparql.exact_numbers import FUNCTIONS
 from cortex_graph.sparql.query_run import QuerySyntax, query_pool, run_query
 from cortex_graph.sparql.snapshots import Revisions, SnapshotCache
 from cortex_graph.sparql.tokens import MOST_DEPTH, read_tokens
 from cortex_graph.store import Dataset, QueryAnswer
+from cortex_graph.workers.processes import ProcessPool
 
 _CHECK_S = 600.0
 FOLDER = ".queries"  # in the folder of a store
@@ -152,7 +152,7 @@ class QueryEvaluator:
 
     def _snapshot_folder(self) -> Path:
         if self._folder is None:
-            from cortex_graph.scratch import lasting_folder
+            from cortex_graph.workers.scratch import lasting_folder
 
             folder, in_use = lasting_folder("cortex-queries-")
             self._release = weakref.finalize(self, in_use.close)

@@ -16,7 +16,7 @@ from pyoxigraph import NamedNode, QueryResultsFormat, RdfFormat
 
 from cortex_graph.cancellation import Cancellation
 from cortex_graph.exceptions import InvalidArguments, QueryLimit, invalid
-from cortex_graph.names import WELL_KNOWN_VOCABULARIES
+from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES
 from cortex_graph.sparql.dataset import NamespaceView, dataset_of
 from cortex_graph.sparql.parse import DEFAULT_LIMITS, TIMEOUT_S, QueryLimits, read_query, read_text, without_mark
 from cortex_graph.sparql.prologue import Prologue

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from cortex_graph.cancellation import Cancellation, interruptible
-from cortex_graph.engine_errors import damage_in
+from cortex_graph.checks.engine_errors import damage_in
 from cortex_graph.exceptions import GraphError, GraphUnavailable, InvalidArguments, QueryLimit, QueryTimeout
-from cortex_graph.processes import ProcessPool, WorkerProcess
 from cortex_graph.sparql.query_worker import PIECE
 from cortex_graph.sparql.recent_changes import as_text
 from cortex_graph.sparql.snapshots import Lease
+from cortex_graph.workers.processes import ProcessPool, WorkerProcess
 
 MEMORY_BYTES = 1 << 30
 _MODULE = "cortex_graph.sparql.query_worker"

@@ -1,4 +1,4 @@
-"""The process that evaluates queries, so that a query can be killed; see `cortex_graph.processes`.
+"""The process that evaluates queries, so that a query can be killed; see `cortex_graph.workers.processes`.
 
 Rules kept here:
 - it reads a snapshot, never a store that another process writes to. Changes that a query must see and the snapshot
@@ -20,7 +20,7 @@ from typing import IO, Any, cast
 
 from pyoxigraph import NamedNode, QueryResultsFormat, QueryTriples, RdfFormat, Store
 
-from cortex_graph.worker_channel import WorkerChannel
+from cortex_graph.workers.worker_channel import WorkerChannel
 
 PIECE = 1 << 16
 _EXACT = "urn:cortex-graph:exact/"  # `exact_numbers.FUNCTIONS`, which is not imported for most queries

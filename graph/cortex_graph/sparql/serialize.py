@@ -17,7 +17,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from cortex_graph.names import WELL_KNOWN_VOCABULARIES
+from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES
 from cortex_graph.sparql.prologue import Prologue
 from cortex_graph.sparql.tokens import FUNCTIONS, SparqlToken, position, refused
 

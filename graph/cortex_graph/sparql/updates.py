@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 from pyoxigraph import NamedNode, Quad, QueryResultsFormat, RdfFormat, Triple, parse
 
+from cortex_graph.assertion_records.provenance import Provenance
 from cortex_graph.cancellation import Cancellation
+from cortex_graph.checks.size_limits import long_line, too_long
 from cortex_graph.exceptions import GraphBusy, NamespaceViolation, invalid
-from cortex_graph.provenance import Provenance
-from cortex_graph.size_limits import long_line, too_long
 from cortex_graph.sparql.changes import Change, Skolem, check_size, effect_of, too_large, too_many
 from cortex_graph.sparql.dataset import NamespaceView, dataset_of
 from cortex_graph.sparql.operations import Block, Clear, Create, Data, Modify, Operation, read_update

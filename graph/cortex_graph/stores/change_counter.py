@@ -26,10 +26,10 @@ from pathlib import Path
 import orjson
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, Store
 
-from cortex_graph.engine_errors import corrupt, explained
+from cortex_graph.checks.engine_errors import corrupt, explained
 from cortex_graph.exceptions import GraphCorrupt
-from cortex_graph.scratch import whole_file
 from cortex_graph.stores.change_log import ChangeLog, Touched
+from cortex_graph.workers.scratch import whole_file
 
 log = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from pathlib import Path
 import orjson
 from pyoxigraph import NamedNode, Quad
 
-from cortex_graph.scratch import whole_file
+from cortex_graph.workers.scratch import whole_file
 
 NAME = ".changed"
 _MOST_BYTES = 1 << 20

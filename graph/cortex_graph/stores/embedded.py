@@ -33,14 +33,13 @@ from pyoxigraph import (
 )
 
 from cortex_graph.cancellation import Cancellation
-from cortex_graph.cursors import Position, mark_of, read_cursor, write_cursor
-from cortex_graph.engine_errors import explained
+from cortex_graph.checks.engine_errors import explained
 from cortex_graph.exceptions import GraphCorrupt, GraphError, GraphUnavailable
-from cortex_graph.processes import ProcessPool
 from cortex_graph.sparql.evaluation import QueryEvaluator
 from cortex_graph.sparql.recent_changes import Change
 from cortex_graph.sparql.snapshots import Revisions
 from cortex_graph.store import PAGE_BYTES, Changes, Dataset, Page, Pattern, QueryAnswer, Triple, triple_of
+from cortex_graph.store_access.cursors import Position, mark_of, read_cursor, write_cursor
 from cortex_graph.stores.change_counter import ChangeCounter
 from cortex_graph.stores.change_log import (
     Touched,
@@ -52,6 +51,7 @@ from cortex_graph.stores.change_log import (
 from cortex_graph.stores.change_reader import ChangeReader, ChangesInMemory
 from cortex_graph.stores.engine_folder import open_folder, remove_leftovers
 from cortex_graph.stores.long_numbers import LongNumbers
+from cortex_graph.workers.processes import ProcessPool
 
 _NEARBY = 10_000  # how far from its old offset the last quad of a page is searched
 _WORTH_A_QUERY = 15  # triples on a disk, from which a query is faster

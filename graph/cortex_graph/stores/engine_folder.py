@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 
 from pyoxigraph import Store
 
-from cortex_graph.engine_errors import corrupt, explained, locked
+from cortex_graph.checks.engine_errors import corrupt, explained, locked
 from cortex_graph.exceptions import GraphCorrupt, GraphUnavailable
 from cortex_graph.sparql.evaluation import sweep
 from cortex_graph.stores.change_counter import ChangeCounter, check_before_opening

@@ -17,8 +17,8 @@ from threading import Lock
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph.scratch import sync_folder
 from cortex_graph.sparql.exact_numbers import DATATYPES, is_long, number_of
+from cortex_graph.workers.scratch import sync_folder
 
 NAME = ".short-numbers"
 _SHORT = 18  # characters of a number that is never too long

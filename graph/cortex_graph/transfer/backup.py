@@ -26,12 +26,12 @@ from typing import Any
 from pyoxigraph import NamedNode
 
 from cortex_graph.exceptions import InvalidArguments, invalid
-from cortex_graph.scratch import whole_folder
 from cortex_graph.store import GraphStore
 from cortex_graph.stores.location import store_above
 from cortex_graph.transfer.canonical_hash import Digest, digest_of, digest_of_file, spool
 from cortex_graph.transfer.checking import checked_snapshot
 from cortex_graph.transfer.progress import Progress, silent
+from cortex_graph.workers.scratch import whole_folder
 
 FORMAT = 1
 MANIFEST = "manifest.json"

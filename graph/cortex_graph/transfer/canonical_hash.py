@@ -22,10 +22,10 @@ from tempfile import TemporaryDirectory
 from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 
 from cortex_graph.exceptions import GraphUnavailable
-from cortex_graph.scratch import scratch_folder
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.transfer.progress import Progress, silent
 from cortex_graph.transfer.sorting import sorted_lines
+from cortex_graph.workers.scratch import scratch_folder
 
 _OFTEN = 20_000
 _END = b" .\n"

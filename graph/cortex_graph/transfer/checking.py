@@ -20,12 +20,11 @@ from typing import Any
 
 from pyoxigraph import NamedNode, Store
 
-from cortex_graph.engine_errors import corrupt
+from cortex_graph.checks.engine_errors import corrupt
 from cortex_graph.exceptions import GraphUnavailable, invalid
-from cortex_graph.index_check import check_indexes
-from cortex_graph.names import Names, is_namespace
-from cortex_graph.record_times import RecordTimes, forget_times
-from cortex_graph.scratch import scratch_folder
+from cortex_graph.index.index_check import check_indexes
+from cortex_graph.index.record_times import RecordTimes, forget_times
+from cortex_graph.naming.names import Names, is_namespace
 from cortex_graph.store import GraphStore, InFolder
 from cortex_graph.stores.change_counter import last_number, read_record
 from cortex_graph.stores.location import folder_of
@@ -33,6 +32,7 @@ from cortex_graph.stores.open_store import open_store
 from cortex_graph.stores.shared.read_only import ReadOnlyStore
 from cortex_graph.stores.shared.rendezvous import FOLDER
 from cortex_graph.transfer.progress import Progress, silent
+from cortex_graph.workers.scratch import scratch_folder
 
 _INDEX = "/index"
 

@@ -20,10 +20,10 @@ from tempfile import TemporaryDirectory
 from pyoxigraph import NamedNode
 
 from cortex_graph.exceptions import GraphUnavailable
+from cortex_graph.index.triple_index import TripleIndex
 from cortex_graph.memory_graphs import agents_remembering, memory_graphs
-from cortex_graph.names import DEFAULT_BASE, Names
-from cortex_graph.namespaced import namespaces_of
-from cortex_graph.scratch import scratch_folder
+from cortex_graph.namespace.namespaced import namespaces_of
+from cortex_graph.naming.names import DEFAULT_BASE, Names
 from cortex_graph.store import GraphStore
 from cortex_graph.transfer.canonical_hash import spool
 from cortex_graph.transfer.comparing import difference
@@ -31,7 +31,7 @@ from cortex_graph.transfer.loading import load
 from cortex_graph.transfer.loading_times import load_times
 from cortex_graph.transfer.progress import Progress, silent
 from cortex_graph.transfer.read_process import full
-from cortex_graph.triple_index import TripleIndex
+from cortex_graph.workers.scratch import scratch_folder
 
 
 @dataclass(frozen=True)

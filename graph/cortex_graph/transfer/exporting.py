@@ -21,14 +21,14 @@ from pyoxigraph import Quad, RdfFormat, Triple, serialize
 
 from cortex_graph.exceptions import InvalidArguments, invalid
 from cortex_graph.memory_graphs import memory_graphs
-from cortex_graph.namespaced import NamespacedGraph
-from cortex_graph.scratch import scratch_folder, whole_file
+from cortex_graph.namespace.namespaced import NamespacedGraph
+from cortex_graph.naming.vocabulary import MEMORY_KEY
 from cortex_graph.store import Pattern
 from cortex_graph.stores.location import store_above
 from cortex_graph.transfer.formats import FORMATS, format_of, shown
 from cortex_graph.transfer.precheck import check_file
 from cortex_graph.transfer.progress import Progress, silent
-from cortex_graph.vocabulary import MEMORY_KEY
+from cortex_graph.workers.scratch import scratch_folder, whole_file
 
 _OFTEN = 10_000
 

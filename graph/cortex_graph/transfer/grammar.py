@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from cortex_graph.names import WELL_KNOWN_VOCABULARIES
+from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES
 
 XSD = WELL_KNOWN_VOCABULARIES["xsd"]
 _MAX_BLOCK = 8 << 20  # the engine refuses terms of twice that length

@@ -29,10 +29,10 @@ from typing import IO
 from pyoxigraph import NamedNode, Quad, RdfFormat, parse
 
 from cortex_graph.exceptions import invalid
+from cortex_graph.index.triple_index import TripleIndex
 from cortex_graph.memory_graphs import memory_graphs, move_memories, unowned_graph
-from cortex_graph.names import absolute
-from cortex_graph.namespaced import NamespacedGraph
-from cortex_graph.scratch import scratch_folder
+from cortex_graph.namespace.namespaced import NamespacedGraph
+from cortex_graph.naming.names import absolute
 from cortex_graph.store import Pattern
 from cortex_graph.transfer.formats import FORMATS, format_of, shown
 from cortex_graph.transfer.loading import load
@@ -41,7 +41,7 @@ from cortex_graph.transfer.memory_lines import split_memories
 from cortex_graph.transfer.progress import Progress, silent
 from cortex_graph.transfer.read_process import full, read_file
 from cortex_graph.transfer.record_check import grouped, parsed
-from cortex_graph.triple_index import TripleIndex
+from cortex_graph.workers.scratch import scratch_folder
 
 log = logging.getLogger(__name__)
 

@@ -17,9 +17,9 @@ from typing import IO
 
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, parse
 
+from cortex_graph.naming.vocabulary import VALUE
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.transfer.progress import Progress
-from cortex_graph.vocabulary import VALUE
 
 SLICE_BYTES = 4 << 20
 _SAMPLES = 20

@@ -13,13 +13,13 @@ from tempfile import TemporaryDirectory
 
 from pyoxigraph import Literal, RdfFormat, parse
 
-from cortex_graph.names import Names
-from cortex_graph.record_times import RecordTimes
+from cortex_graph.index.record_times import RecordTimes
+from cortex_graph.naming.names import Names
+from cortex_graph.naming.vocabulary import GENERATED_AT
 from cortex_graph.store import GraphStore
 from cortex_graph.transfer.loading import load
 from cortex_graph.transfer.progress import Progress
 from cortex_graph.transfer.sorting import sorted_lines
-from cortex_graph.vocabulary import GENERATED_AT
 
 _PREDICATE = f" {GENERATED_AT} ".encode()
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pyoxigraph import NamedNode
 
-from cortex_graph.vocabulary import MEMORY_KEY, MEMORY_TERMS
+from cortex_graph.naming.vocabulary import MEMORY_KEY, MEMORY_TERMS
 
 
 def split_memories(data: Path, memories: Path, graph: NamedNode) -> bool:

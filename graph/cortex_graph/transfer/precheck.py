@@ -21,7 +21,7 @@ from xml.parsers.expat import ErrorString, ExpatError, ParserCreate
 from pyoxigraph import RdfFormat
 
 from cortex_graph.exceptions import InvalidArguments
-from cortex_graph.vocabulary import RDF
+from cortex_graph.naming.vocabulary import RDF
 
 MAX_DEPTH = 1000
 MAX_NAMES = 1000

@@ -28,9 +28,9 @@ from cortex_graph.exceptions import (
     RemoteContext,
     invalid,
 )
-from cortex_graph.names import Names
-from cortex_graph.processes import WorkerProcess
+from cortex_graph.naming.names import Names
 from cortex_graph.transfer.progress import Progress
+from cortex_graph.workers.processes import WorkerProcess
 
 STALLED_S = 60.0  # without progress
 MAX_MEMORY = 4 << 30

@@ -1,4 +1,4 @@
-"""The process that reads an untrusted file; see `cortex_graph.processes`.
+"""The process that reads an untrusted file; see `cortex_graph.workers.processes`.
 
 Rules kept here:
 - one job per process: it receives a frame of JSON and sends frames of JSON: `P` for progress (`{"read", "statements",
@@ -27,16 +27,16 @@ from typing import IO, Any
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, parse, serialize
 
+from cortex_graph.checks.size_limits import MOST_BYTES, long_line, too_long
 from cortex_graph.exceptions import GraphError, InvalidArguments, invalid
-from cortex_graph.names import Names, kept_beside
-from cortex_graph.size_limits import MOST_BYTES, long_line, too_long
+from cortex_graph.naming.names import Names, kept_beside
 from cortex_graph.transfer import lines
 from cortex_graph.transfer.encodings import NOT_UTF8, first_bytes, plain_file, with_line_feeds
 from cortex_graph.transfer.formats import FORMATS, format_in
 from cortex_graph.transfer.json_ld import ignored_members
 from cortex_graph.transfer.precheck import check_file, check_terms
 from cortex_graph.transfer.references import check_iris, explained, relative_iri
-from cortex_graph.worker_channel import WorkerChannel
+from cortex_graph.workers.worker_channel import WorkerChannel
 
 MOST_PREFIXES = 1000  # that are looked at
 _PROGRESS_S = 0.2

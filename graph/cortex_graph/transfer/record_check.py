@@ -19,13 +19,12 @@ from pathlib import Path
 
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple, parse
 
+from cortex_graph.assertion_records.proofs import content_id, proof_quads, read_proof
+from cortex_graph.assertion_records.provenance import recorded_triple
 from cortex_graph.exceptions import InvalidArguments, invalid
-from cortex_graph.names import Names
-from cortex_graph.proofs import content_id, proof_quads, read_proof
-from cortex_graph.provenance import recorded_triple
-from cortex_graph.transfer.sorting import sorted_lines
-from cortex_graph.triple_index import hash_line
-from cortex_graph.vocabulary import (
+from cortex_graph.index.triple_index import hash_line
+from cortex_graph.naming.names import Names
+from cortex_graph.naming.vocabulary import (
     AGENT,
     ATTRIBUTED_TO,
     CONTENT,
@@ -52,6 +51,7 @@ from cortex_graph.vocabulary import (
     TYPE,
     WITHDRAWN_BY,
 )
+from cortex_graph.transfer.sorting import sorted_lines
 
 MAX_LINES = 1000  # of one record, or one description
 _ONCE = (SUBJECT, PREDICATE, OBJECT, GENERATED_AT)

@@ -19,7 +19,7 @@ from xml.parsers.expat import ParserCreate
 from pyoxigraph import NamedNode, RdfFormat, parse
 
 from cortex_graph.exceptions import InvalidArguments, RelativeIri, RemoteContext
-from cortex_graph.vocabulary import RDF
+from cortex_graph.naming.vocabulary import RDF
 
 _RELATIVE = "No scheme found in an absolute IRI"
 _REMOTE = "No LoadDocumentCallback"

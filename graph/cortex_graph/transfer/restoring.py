@@ -24,8 +24,7 @@ from typing import Any
 from pyoxigraph import NamedNode
 
 from cortex_graph.exceptions import GraphCorrupt, GraphUnavailable, StoreLocked, invalid
-from cortex_graph.record_times import forget_times
-from cortex_graph.scratch import exchange, scratch_folder, sync_folder, whole_folder
+from cortex_graph.index.record_times import forget_times
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_graph.stores.engine_folder import foreign_files
@@ -37,6 +36,7 @@ from cortex_graph.transfer.comparing import difference, extra_quads
 from cortex_graph.transfer.loading import load
 from cortex_graph.transfer.progress import Progress, silent
 from cortex_graph.transfer.read_process import full
+from cortex_graph.workers.scratch import exchange, scratch_folder, sync_folder, whole_folder
 
 try:
     import fcntl

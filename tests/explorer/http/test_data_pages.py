@@ -15,9 +15,9 @@ import pytest
 from pyoxigraph import CanonicalizationAlgorithm, Dataset, NamedNode, Quad, RdfFormat, parse
 
 from cortex_graph import NamespacedGraph, Provenance
-from cortex_graph.counting import NamespaceCounts
-from cortex_graph.counts import KeptCounts
 from cortex_graph.exceptions import QueryTimeout
+from cortex_graph.index.counting import NamespaceCounts
+from cortex_graph.index.counts import KeptCounts
 from cortex_skills.features.explorer.pages import resource, triple_list
 from tests.explorer.hostile import TEXTS, check_page
 from tests.server.proof_cases import Elsewhere

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.labels import Labels
+from cortex_graph.namespace.labels import Labels
 from tests.explorer.hostile import TEXTS, check_page
 from tests.server.serving import Running, served
 

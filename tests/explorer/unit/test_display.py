@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
-from cortex_graph.names import Names
+from cortex_graph.naming.names import Names
 from cortex_skills.doors.explorer.addresses import Addresses
 from cortex_skills.doors.explorer.display import (
     IN_TABLE,

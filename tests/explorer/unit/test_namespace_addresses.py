@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cortex_graph.names import is_namespace
+from cortex_graph.naming.names import is_namespace
 from cortex_skills.doors.explorer.addresses import RESERVED, ROOT, Addresses, namespace_in, namespace_root
 from cortex_skills.doors.explorer.routes import explorer_routes
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from cortex_graph import GraphStore, NamespacedGraph, Provenance, open_store
 from cortex_graph.as_of import as_of, undated_among
 from cortex_graph.assertions import list_assertions
-from cortex_graph.neighbourhood import neighbourhood
+from cortex_graph.namespace.neighbourhood import neighbourhood
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 _numbers = itertools.count()

@@ -8,8 +8,8 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import GraphStore, GraphUnavailable
-from cortex_graph.claims import apply_claimed
 from cortex_graph.store import Pattern
+from cortex_graph.store_access.claims import apply_claimed
 from tests.graph.conformance.kinds import Subject
 
 pytestmark = pytest.mark.timeout(400)

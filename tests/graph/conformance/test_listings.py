@@ -9,13 +9,13 @@ import pytest
 from pyoxigraph import Literal, Quad
 
 from cortex_graph import InvalidArguments, NamespacedGraph, Provenance, open_store
-from cortex_graph.argument_checks import check_moment
+from cortex_graph.assertion_records.proofs import StoredProof
 from cortex_graph.assertions import AssertionFilter, assertions_of, list_assertions
-from cortex_graph.counting import count_namespace
-from cortex_graph.neighbourhood import COUNTED, neighbourhood
-from cortex_graph.proofs import StoredProof
-from cortex_graph.proved_write import assert_proved
-from cortex_graph.vocabulary import LABEL
+from cortex_graph.checks.argument_checks import check_moment
+from cortex_graph.index.counting import count_namespace
+from cortex_graph.namespace.neighbourhood import COUNTED, neighbourhood
+from cortex_graph.namespace.proved_write import assert_proved
+from cortex_graph.naming.vocabulary import LABEL
 from tests.graph.conformance.kinds import Kind
 
 pytestmark = pytest.mark.timeout(400)  # some of these servers take long for much on a busy machine

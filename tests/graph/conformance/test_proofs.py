@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cortex_graph import NamespacedGraph, Provenance
-from cortex_graph.proofs import MAX_PREMISES, StoredProof, content_id
-from cortex_graph.proved_write import assert_proved, revision_of
+from cortex_graph.assertion_records.proofs import MAX_PREMISES, StoredProof, content_id
+from cortex_graph.namespace.proved_write import assert_proved, revision_of
 from cortex_graph.store import Pattern
 
 pytestmark = pytest.mark.timeout(400)  # some of these servers take long for much on a busy machine

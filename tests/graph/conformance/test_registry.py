@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cortex_graph import GraphUnavailable
-from cortex_graph.names import Names
+from cortex_graph.naming.names import Names
 from cortex_graph.store import Pattern
 from cortex_skills.features.registry.document import SkillDocument, SkillResource, Step
 from cortex_skills.features.registry.measured_gain import count_session, outcomes_without

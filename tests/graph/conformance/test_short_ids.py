@@ -7,10 +7,10 @@ from collections import defaultdict
 import pytest
 
 from cortex_graph import InvalidArguments, NamespacedGraph, Provenance
-from cortex_graph.proofs import StoredProof
-from cortex_graph.proved_write import assert_proved
-from cortex_graph.short_ids import full_proof_id, full_triple_id
-from cortex_graph.triple_index import TripleIndex
+from cortex_graph.assertion_records.proofs import StoredProof
+from cortex_graph.index.triple_index import TripleIndex
+from cortex_graph.namespace.proved_write import assert_proved
+from cortex_graph.namespace.short_ids import full_proof_id, full_triple_id
 
 pytestmark = pytest.mark.timeout(400)  # some of these servers take long for much on a busy machine
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 import pytest
 
 from cortex_graph import NamespacedGraph, Provenance, export_rdf
-from cortex_graph.proofs import StoredProof
-from cortex_graph.proved_write import assert_proved
+from cortex_graph.assertion_records.proofs import StoredProof
+from cortex_graph.namespace.proved_write import assert_proved
 from cortex_graph.sparql.queries import query_graphs
 from cortex_graph.store import Pattern
 from cortex_graph.stores.open_store import open_store

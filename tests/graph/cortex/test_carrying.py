@@ -10,14 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph import InvalidArguments, Pattern, Provenance, cursors
-from cortex_graph.names import Names
-from cortex_graph.provenance import description_of, record_of
+from cortex_graph import InvalidArguments, Pattern, Provenance
+from cortex_graph.assertion_records.provenance import description_of, record_of
+from cortex_graph.index.triple_index import hash_line
+from cortex_graph.naming.names import Names
+from cortex_graph.naming.terms import to_term
+from cortex_graph.store_access import cursors
 from cortex_graph.stores.cortex import json_terms as wire
 from cortex_graph.stores.cortex.assertion_groups import provenance_of, to_json
 from cortex_graph.stores.cortex.json_terms import InvalidResponse
-from cortex_graph.terms import to_term
-from cortex_graph.triple_index import hash_line
 from tests.graph.strategies import values
 
 NAMES = Names("mayros", vocabularies={"schema": "https://schema.org/"})

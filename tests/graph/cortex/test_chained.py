@@ -22,7 +22,7 @@ from cortex_graph import (
     export_rdf,
     open_store,
 )
-from cortex_graph.index_build import indexed_triple
+from cortex_graph.index.index_build import indexed_triple
 from cortex_graph.transfer.backup import back_up
 from cortex_graph.transfer.copying import copy_store
 from cortex_graph.transfer.importing import import_file

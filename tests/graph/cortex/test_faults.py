@@ -26,10 +26,10 @@ from cortex_graph import (
     Provenance,
     QueryTimeout,
 )
+from cortex_graph.index.triple_index import hash_line
 from cortex_graph.stores.cortex import ServerAddress
 from cortex_graph.stores.cortex.cortex_store import CortexStore
 from cortex_graph.stores.cortex.json_terms import to_triple
-from cortex_graph.triple_index import hash_line
 from cortex_skills.tokens import TokenFile, new_token
 from tests.graph.cortex.support import ALL, cortex_at, store_with
 from tests.graph.remote.hostile import Answer, Hostile, hostile, response

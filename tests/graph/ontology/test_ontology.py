@@ -15,11 +15,12 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, parse
 from pyshacl import validate
 from rdflib.compare import isomorphic
 
-from cortex_graph import WELL_KNOWN_VOCABULARIES, NamespacedGraph, Provenance, export_rdf, open_store, vocabulary
-from cortex_graph.ontology import context, ontology, shapes
-from cortex_graph.proofs import StoredProof, content_id
+from cortex_graph import WELL_KNOWN_VOCABULARIES, NamespacedGraph, Provenance, export_rdf, open_store
+from cortex_graph.assertion_records.proofs import StoredProof, content_id
+from cortex_graph.naming import vocabulary
+from cortex_graph.naming.ontology import context, ontology, shapes
+from cortex_graph.naming.terms import to_term
 from cortex_graph.store import Pattern
-from cortex_graph.terms import to_term
 from tests.graph.strategies import unicode_text, values
 
 # rdflib's own parser of JSON-LD uses what rdflib has deprecated.

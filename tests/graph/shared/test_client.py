@@ -34,9 +34,9 @@ from cortex_graph import (
     StoreLocked,
     open_store,
 )
-from cortex_graph.claims import apply_claimed
 from cortex_graph.exceptions import GraphError, UnknownOutcome
 from cortex_graph.store import Revisioned
+from cortex_graph.store_access.claims import apply_claimed
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_graph.stores.shared import protocol_limits, wire
 from cortex_graph.stores.shared.channel import Channel

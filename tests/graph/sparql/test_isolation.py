@@ -24,11 +24,11 @@ from cortex_graph import (
     QueryTimeout,
     check_namespace,
 )
-from cortex_graph.processes import ProcessPool
 from cortex_graph.sparql import QueryLimits, query_graphs, update_graphs
 from cortex_graph.sparql.query_run import query_pool
 from cortex_graph.store import Pattern
 from cortex_graph.stores.embedded import OxigraphStore
+from cortex_graph.workers.processes import ProcessPool
 from tests.graph import strategies
 from tests.graph.sparql.conftest import content, rows_of
 

@@ -68,7 +68,7 @@ def test_provenance_comes_with_new_triples_and_goes_with_those_that_go(graph: Na
 
 
 def test_an_index_that_has_begun_follows_updates(graph: NamespacedGraph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cortex_graph.triple_index.SMALL", 0)
+    monkeypatch.setattr("cortex_graph.index.triple_index.SMALL", 0)
     graph.update("INSERT DATA { mayros:a mayros:p 1 }")
     assert graph.get_triple("0" * 64) is None  # begins the index
     graph.update("INSERT DATA { mayros:a mayros:p 2 }")

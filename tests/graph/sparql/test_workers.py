@@ -357,7 +357,7 @@ def test_three_million_rows_stream_in_flat_memory(store: OxigraphStore, graph: N
 
 
 def test_an_idle_process_ends(store: OxigraphStore, graph: NamespacedGraph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cortex_graph.processes.IDLE_S", 0.2)
+    monkeypatch.setattr("cortex_graph.workers.processes.IDLE_S", 0.2)
     content(graph.query("ASK {}"))
     wait_for(lambda: processes(store) == [])
     assert content(graph.query("ASK {}"))

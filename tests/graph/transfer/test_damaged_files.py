@@ -11,7 +11,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import Dataset, GraphCorrupt, GraphUnavailable, InvalidArguments, Pattern, open_store
-from cortex_graph.index_check import check_indexes
+from cortex_graph.index.index_check import check_indexes
 from cortex_graph.transfer import back_up, check, restore
 from tests.graph.shared.processes import ENVIRONMENT, owner_of
 

@@ -17,12 +17,12 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import GraphUnavailable, InvalidArguments, NamespacedGraph, export_rdf, import_rdf, open_store
-from cortex_graph.scratch import scratch_folder, sweep, whole_folder
+from cortex_graph.naming.vocabulary import VALUE
 from cortex_graph.store import Pattern
 from cortex_graph.transfer import import_file
 from cortex_graph.transfer.loading import load
 from cortex_graph.transfer.progress import silent
-from cortex_graph.vocabulary import VALUE
+from cortex_graph.workers.scratch import scratch_folder, sweep, whole_folder
 from tests.graph.transfer.support import (
     GRAPH,
     UNFINISHED,
@@ -173,7 +173,7 @@ def test_an_export_that_is_killed_leaves_the_file_that_was_there(tmp_path: Path,
 
 
 def test_scratch_folders_of_the_dead_are_removed_and_no_others(scratch: Path) -> None:
-    hold = "import sys\nfrom cortex_graph.scratch import scratch_folder\nwith scratch_folder() as f:\n"
+    hold = "import sys\nfrom cortex_graph.workers.scratch import scratch_folder\nwith scratch_folder() as f:\n"
     process = python(f"{hold} print(f, flush=True); sys.stdin.read()")
     assert process.stdout is not None
     alive = Path(process.stdout.readline().decode().strip())
@@ -253,7 +253,7 @@ def replace_reader(code: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     program = tmp_path / "python"
     program.write_text(f"#!{sys.executable}\nimport os, sys, time, json\nsys.argv[1:] = sys.argv[-2:]\n{code}\n")
     program.chmod(0o755)
-    monkeypatch.setattr("cortex_graph.processes.sys.executable", str(program))
+    monkeypatch.setattr("cortex_graph.workers.processes.sys.executable", str(program))
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ def test_a_file_that_breaks_or_stops_its_reader_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: str, said: str
 ) -> None:
     receive_job = """
-from cortex_graph.worker_channel import WorkerChannel
+from cortex_graph.workers.worker_channel import WorkerChannel
 channel = WorkerChannel()
 channel.receive()
 def report(written):

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from pyoxigraph import NamedNode, Quad
 
 from cortex_graph import GraphStore, InvalidArguments, NamespacedGraph, Provenance, open_store
+from cortex_graph.naming.vocabulary import CORTEX
 from cortex_graph.store import Pattern
 from cortex_graph.transfer import copy_store, import_file
-from cortex_graph.vocabulary import CORTEX
 from tests.graph.strategies import unicode_text, values
 from tests.graph.transfer.support import RECORDS, assert_some, exported, lines
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad
 
 from cortex_graph import WELL_KNOWN_VOCABULARIES, Names
-from cortex_graph.terms import to_term
+from cortex_graph.naming.terms import to_term
 from cortex_skills.features.proofs.logic import core
 from cortex_skills.features.proofs.logic.findings import Severity
 from tests.graph.strategies import unicode_text, values

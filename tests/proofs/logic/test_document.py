@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from nacl.signing import VerifyKey
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.terms import to_term
+from cortex_graph.naming.terms import to_term
 from cortex_skills import Config, CortexError
 from cortex_skills.features.proofs.logic.document import LogicProof, canonical, read_document, signed
 from cortex_skills.features.proofs.logic.evaluate import evaluate

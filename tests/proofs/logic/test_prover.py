@@ -15,7 +15,7 @@ import pytest
 from pyoxigraph import Quad
 
 from cortex_graph import GraphBusy, GraphUnavailable, NamespacedGraph, open_store
-from cortex_graph.proofs import StoredProof
+from cortex_graph.assertion_records.proofs import StoredProof
 from cortex_graph.store import Pattern
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_skills import Config, CortexError

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from cortex_graph.datetimes import date_time
-from cortex_graph.proofs import StoredProof
+from cortex_graph.assertion_records.proofs import StoredProof
+from cortex_graph.checks.datetimes import date_time
 from cortex_skills import Config, Plugin
 from cortex_skills.features.proofs.signing import KIND, TripleClaim, issue
 from cortex_skills.features.proofs.zk import Opening

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cortex_graph.labels import cut
+from cortex_graph.namespace.labels import cut
 from cortex_skills.doors.explorer.display import ShownName, ShownTerm
 from cortex_skills.doors.explorer.pictures.svg import Element, Svg
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from cortex_graph.labels import cut
+from cortex_graph.namespace.labels import cut
 from cortex_skills.doors.explorer.pictures.svg import Svg
 
 VERSION = 1

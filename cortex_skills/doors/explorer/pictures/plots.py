@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cortex_graph.labels import cut
+from cortex_graph.namespace.labels import cut
 from cortex_skills.doors.explorer.pictures.svg import Svg
 
 MAX_BARS = 120

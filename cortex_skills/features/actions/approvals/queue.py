@@ -3,8 +3,8 @@
 Rules kept here:
 - the requests are in a named graph that no dataset of a query contains and no name of the namespace reaches, so that
   skills, tokens and SPARQL clients can neither read nor write them;
-- each step is a claim (`cortex_graph.claims`): of several processes that take it at once one does, and the others see
-  what that one did. The resolution has to be claimed before the action is started, and the start before it runs;
+- each step is a claim (`claims.py` of the graph): of several processes that take it at once one does, and the others
+  see what that one did. The resolution has to be claimed before the action is started, and the start before it runs;
 - a request that expires is resolved as `expired` when it is next read, and never becomes anything else;
 - at most `MAX_WAITING` requests wait, `MAX_WAITING_OF_AGENT` of one agent and `MAX_WAITING_OF_SENDER` of one sender,
   which may name several agents, so that none keeps out the others. The same request of an agent, made again
@@ -25,11 +25,11 @@ from datetime import UTC, datetime, timedelta
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import GraphError, GraphUnavailable
-from cortex_graph.claims import apply_claimed, has_claims
-from cortex_graph.datetimes import date_time
-from cortex_graph.names import Names
+from cortex_graph.checks.datetimes import date_time
+from cortex_graph.naming.names import Names
+from cortex_graph.naming.vocabulary import CORTEX, DATE_TIME, GENERATED_AT, TYPE
 from cortex_graph.store import GraphStore, Pattern
-from cortex_graph.vocabulary import CORTEX, DATE_TIME, GENERATED_AT, TYPE
+from cortex_graph.store_access.claims import apply_claimed, has_claims
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action_request import ActionRequest, ApprovalState
 from cortex_skills.features.actions.approvals.record import (

@@ -21,7 +21,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast, get_args
 
-from cortex_graph.datetimes import date_time
+from cortex_graph.checks.datetimes import date_time
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action_request import ActionRequest, ApprovalState
 from cortex_skills.policy.trust_levels import Risk

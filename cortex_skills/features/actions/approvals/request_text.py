@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from cortex_graph.datetimes import date_time
+from cortex_graph.checks.datetimes import date_time
 from cortex_skills.errors import CODES, CortexError
 from cortex_skills.features.actions.action_request import ApprovalState, RequestStatus
 from cortex_skills.features.actions.approvals.record import ApprovalRecord

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from semantic_version import Version
 
-from cortex_graph.spelling import nearest
+from cortex_graph.naming.spelling import nearest
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.index.index_document import FirstPage
 from cortex_skills.features.artifacts.index.index_entry import IndexEntry

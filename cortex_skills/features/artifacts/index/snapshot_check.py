@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from cortex_graph.datetimes import date_time
+from cortex_graph.checks.datetimes import date_time
 from cortex_skills.features.artifacts.index.index_document import FirstPage
 from cortex_skills.features.artifacts.index.index_error import badly_signed, invalid
 from cortex_skills.features.artifacts.package import ArtifactSignature

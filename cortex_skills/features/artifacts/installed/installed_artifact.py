@@ -15,7 +15,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, Literal, get_args
 
-from cortex_graph.datetimes import date_time
+from cortex_graph.checks.datetimes import date_time
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.installed.artifact_grants import Granted, read_grant
 from cortex_skills.safe_io.strict_json import read_json

@@ -18,7 +18,7 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
-from cortex_graph.names import Names
+from cortex_graph.naming.names import Names
 from cortex_graph.store import GraphStore
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError

@@ -4,8 +4,8 @@ Rules kept here:
 - the index is in a named graph that no dataset of a query contains and no name of the namespace reaches, so that
   skills, tokens and SPARQL clients can neither read nor write it;
 - all versions of an artifact are one text, which a change replaces in one transaction with a claim of the number of the
-  change (`cortex_graph.claims`): of two writers that change an artifact at once one decides again with what the other
-  did. The claims stay, as the list of the changes;
+  change (`claims.py` of the graph): of two writers that change an artifact at once one decides again with what the
+  other did. The claims stay, as the list of the changes;
 - an artifact whose text was changed in the store otherwise does not hide the others, and has no status, so it does not
   run;
 - `revision` differs after each change, in any process.
@@ -24,11 +24,11 @@ from uuid import uuid4
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import GraphBusy, GraphUnavailable
-from cortex_graph.claims import apply_claimed, has_claims
-from cortex_graph.datetimes import date_time
-from cortex_graph.names import Names
+from cortex_graph.checks.datetimes import date_time
+from cortex_graph.naming.names import Names
+from cortex_graph.naming.vocabulary import CORTEX
 from cortex_graph.store import GraphStore, Pattern
-from cortex_graph.vocabulary import CORTEX
+from cortex_graph.store_access.claims import apply_claimed, has_claims
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.installed.installed_artifact import ArtifactVersions, read_versions, text_of
 from cortex_skills.safe_io.schemas import shown

@@ -17,8 +17,8 @@ from itertools import islice
 
 from pyoxigraph import NamedNode, Quad
 
+from cortex_graph.assertion_records.proofs import StoredProof
 from cortex_graph.assertions import Assertion, assertions_of
-from cortex_graph.proofs import StoredProof
 from cortex_graph.store import Pattern, triple_of
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.addresses import ROOT, Addresses

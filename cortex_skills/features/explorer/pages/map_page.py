@@ -15,7 +15,7 @@ from itertools import chain
 
 from pyoxigraph import Literal, NamedNode
 
-from cortex_graph.neighbourhood import Neighbourhood, neighbourhood
+from cortex_graph.namespace.neighbourhood import Neighbourhood, neighbourhood
 from cortex_graph.store import Pattern
 from cortex_skills.doors.explorer.addresses import ROOT
 from cortex_skills.doors.explorer.display import Display, ShownName, ShownTerm, shown_name

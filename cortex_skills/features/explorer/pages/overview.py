@@ -1,7 +1,7 @@
 """`/explore/{namespace}`: the overview of a namespace.
 
 Rules kept here:
-- nothing is counted when the page is asked for: the numbers are those that the graph keeps (`cortex_graph.counts`),
+- nothing is counted when the page is asked for: the numbers are those that the graph keeps (`counts.py` there),
   with the moment at which they were made;
 - calls are shown to callers who may read the audit, and only for the namespace that the skills act in.
 """
@@ -16,10 +16,10 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, serialize
 
 from cortex_graph.assertions import AssertionFilter, list_assertions
-from cortex_graph.counting import NamespaceCounts
-from cortex_graph.datetimes import date_time
+from cortex_graph.checks.datetimes import date_time
 from cortex_graph.exceptions import QueryTimeout, invalid
-from cortex_graph.names import WELL_KNOWN_VOCABULARIES
+from cortex_graph.index.counting import NamespaceCounts
+from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.addresses import ROOT
 from cortex_skills.doors.explorer.display import ShownTerm

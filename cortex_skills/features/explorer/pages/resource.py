@@ -1,7 +1,7 @@
 """`/explore/{namespace}/r?name=`: one resource, in its fan and in tables.
 
 Rules kept here:
-- every read is bounded (`cortex_graph.neighbourhood`); what is not shown is a number that is a link;
+- every read is bounded (`cortex_graph.namespace.neighbourhood`); what is not shown is a number that is a link;
 - the forms have all triples whose subject the resource is;
 - memories are shown to callers who may read memories, on the page of the agent to whom they belong;
 - a name without a triple is not found, with the nearest names; the same in every namespace.
@@ -16,9 +16,9 @@ from itertools import islice
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph.argument_checks import MAX_LIMIT
+from cortex_graph.checks.argument_checks import MAX_LIMIT
 from cortex_graph.exceptions import InvalidArguments, invalid
-from cortex_graph.neighbourhood import Direction, Neighbourhood, neighbourhood
+from cortex_graph.namespace.neighbourhood import Direction, Neighbourhood, neighbourhood
 from cortex_graph.store import Pattern
 from cortex_skills.doors.explorer.addresses import ROOT
 from cortex_skills.doors.explorer.display import OF_HEADING, ShownName, ShownText, shown_name, shown_text
@@ -232,8 +232,8 @@ def _memories(call: PageCall, reading: Reading, node: NamedNode) -> tuple[ShownM
     agent = reading.graph.names.agent_of(node.value)
     if agent is None or "memories" not in call.principal.permissions or reading.addresses.as_of:
         return None  # memories have no records of their times
-    from cortex_graph.agent_graph import AgentGraph
-    from cortex_graph.vocabulary import MEMORY_TEXT, MEMORY_TIME
+    from cortex_graph.namespace.agent_graph import AgentGraph
+    from cortex_graph.naming.vocabulary import MEMORY_TEXT, MEMORY_TIME
 
     graph = AgentGraph(reading.graph, agent)
     found = []

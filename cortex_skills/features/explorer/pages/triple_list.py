@@ -16,12 +16,12 @@ from typing import Any
 
 from pyoxigraph import Quad
 
-from cortex_graph.argument_checks import check_moment
 from cortex_graph.assertions import Assertion, AssertionFilter, AssertionPage, list_assertions
 from cortex_graph.assertions.listing import DEFAULT_LIMIT
+from cortex_graph.checks.argument_checks import check_moment
 from cortex_graph.exceptions import QueryTimeout, invalid
-from cortex_graph.recent_cache import hash_of
 from cortex_graph.store import Pattern
+from cortex_graph.store_access.recent_cache import hash_of
 from cortex_skills.doors.explorer.addresses import ROOT
 from cortex_skills.doors.explorer.display import OF_NAME, shown_name
 from cortex_skills.doors.explorer.exports import rdf_forms

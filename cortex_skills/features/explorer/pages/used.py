@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pyoxigraph import Quad
 
 from cortex_graph.exceptions import invalid
-from cortex_graph.recent_cache import hash_of
 from cortex_graph.store import Pattern
+from cortex_graph.store_access.recent_cache import hash_of
 from cortex_skills.doors.explorer.addresses import ROOT
 from cortex_skills.doors.explorer.display import OF_HEADING, ShownName
 from cortex_skills.doors.explorer.exports import rdf_forms

@@ -35,7 +35,7 @@ def show(common: Common, triple_id: str) -> None:
     ID is the hash that an assertion returned, or the `id` of a triple; its first digits, at least six, are enough.
     """
     from cortex_graph.as_of import today_of
-    from cortex_graph.short_ids import full_triple_id
+    from cortex_graph.namespace.short_ids import full_triple_id
 
     with common.plugin(reads=True) as plugin:
         graph = plugin.graph

@@ -19,8 +19,8 @@ from cortex_skills.doors.cli.output import Output, counted
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
     from cortex_graph.assertions import Assertion, AssertionPage
-    from cortex_graph.counting import NamespaceCounts
-    from cortex_graph.turtle_terms import TurtleTerms
+    from cortex_graph.index.counting import NamespaceCounts
+    from cortex_graph.naming.turtle_terms import TurtleTerms
 
 _WAIT_S = 600.0
 _ID_SHOWN = 12  # digits, of which six are enough as an argument

@@ -10,7 +10,7 @@ from annotated_types import Len
 from cortex_graph import NamespacedGraph
 from cortex_graph.as_of import as_of
 from cortex_graph.exceptions import invalid
-from cortex_graph.labels import Labels
+from cortex_graph.namespace.labels import Labels
 from cortex_skills.operations.operation import Described, OperationCall
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """`graph.describe`: what is stated of one thing, where it is used, and who asserted that.
 
 Rules kept here:
-- every read is bounded (`cortex_graph.neighbourhood`); numbers that are not exact are lower bounds;
+- every read is bounded (`cortex_graph.namespace.neighbourhood`); numbers that are not exact are lower bounds;
 - a value has the record of its triple: the agent, the skill, the time, and the kinds of its proofs, which nothing here
   verifies. One without a record was imported.
 """
@@ -19,8 +19,15 @@ from typing_extensions import TypedDict
 from cortex_graph import NamespacedGraph
 from cortex_graph.as_of import today_of
 from cortex_graph.assertions import Assertion, assertions_of
-from cortex_graph.neighbourhood import COUNTED, Direction, Neighbourhood, NeighbourRow, PredicateGroup, neighbourhood
-from cortex_graph.spelling import nearest
+from cortex_graph.namespace.neighbourhood import (
+    COUNTED,
+    Direction,
+    Neighbourhood,
+    NeighbourRow,
+    PredicateGroup,
+    neighbourhood,
+)
+from cortex_graph.naming.spelling import nearest
 from cortex_graph.store import Pattern
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.errors import CortexError

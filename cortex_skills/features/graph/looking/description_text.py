@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pyoxigraph import NamedNode
 
-from cortex_graph.neighbourhood import COUNTED, Direction, PredicateGroup
+from cortex_graph.namespace.neighbourhood import COUNTED, Direction, PredicateGroup
 from cortex_skills.enrichment.policy import Policy
 from cortex_skills.features.graph.looking.model_terms import ModelTerms, letters
 from cortex_skills.features.graph.looking.token_estimate import tokens_of

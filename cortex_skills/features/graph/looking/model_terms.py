@@ -13,7 +13,7 @@ from __future__ import annotations
 from pyoxigraph import Literal, NamedNode
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.labels import cut
+from cortex_graph.namespace.labels import cut
 from cortex_skills.enrichment.fragments import kind_of
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.enrichment.triples import why_withheld

@@ -7,7 +7,7 @@ import re
 from pyoxigraph import Literal, NamedNode
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.records import select
+from cortex_graph.assertion_records.records import select
 from cortex_skills.enrichment.fragments import kind_of
 
 _QUERY_S = 3.0

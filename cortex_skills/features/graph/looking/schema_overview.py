@@ -1,7 +1,7 @@
 """`graph.overview`: what a graph has: its classes, and their predicates as they are used.
 
 Rules kept here:
-- it is made of summaries that are kept (`cortex_graph.schema_in_use`, `counts`), so that it costs little, however large
+- it is made of summaries that are kept (`schema_in_use`, `counts`), so that it costs little, however large
   the graph is; it states when they were made, if the graph has changed since, and lower bounds as such;
 - one class is shown with those that point to it, so that a query can join them.
 """
@@ -17,11 +17,11 @@ from pyoxigraph import Literal, NamedNode
 from typing_extensions import TypedDict
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.counting import NamespaceCounts
-from cortex_graph.datetimes import date_time
-from cortex_graph.schema_in_use import ClassInUse, KindInUse, PredicateInUse, SchemaInUse
-from cortex_graph.spelling import nearest
-from cortex_graph.vocabulary import TYPE
+from cortex_graph.checks.datetimes import date_time
+from cortex_graph.index.counting import NamespaceCounts
+from cortex_graph.index.schema_in_use import ClassInUse, KindInUse, PredicateInUse, SchemaInUse
+from cortex_graph.naming.spelling import nearest
+from cortex_graph.naming.vocabulary import TYPE
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.errors import CortexError
 from cortex_skills.features.graph.looking.call_graph import labels_in

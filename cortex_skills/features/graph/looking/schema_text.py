@@ -15,12 +15,12 @@ from functools import cached_property
 from pyoxigraph import Literal, NamedNode
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.counting import NamespaceCounts
-from cortex_graph.datetimes import date_time
-from cortex_graph.labels import cut
-from cortex_graph.names import WELL_KNOWN_VOCABULARIES
-from cortex_graph.schema_in_use import RESOURCE, ClassInUse, KindInUse, PredicateInUse, SchemaInUse
-from cortex_graph.vocabulary import TYPE
+from cortex_graph.checks.datetimes import date_time
+from cortex_graph.index.counting import NamespaceCounts
+from cortex_graph.index.schema_in_use import RESOURCE, ClassInUse, KindInUse, PredicateInUse, SchemaInUse
+from cortex_graph.namespace.labels import cut
+from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES
+from cortex_graph.naming.vocabulary import TYPE
 from cortex_skills.enrichment.policy import Policy
 from cortex_skills.features.graph.looking.model_terms import ModelTerms, letters
 from cortex_skills.features.graph.looking.token_estimate import tokens_of

@@ -34,9 +34,9 @@ from typing_extensions import TypedDict
 
 from cortex_graph import NamespacedGraph
 from cortex_graph.exceptions import GraphBusy, GraphError, InvalidArguments, QueryLimit, QueryTimeout, invalid
+from cortex_graph.naming.spelling import nearest
 from cortex_graph.sparql import query_graphs
 from cortex_graph.sparql.query_names import QueryNames, names_in_query
-from cortex_graph.spelling import nearest
 from cortex_graph.store import Pattern
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.features.graph.looking.call_graph import AsOf, Undated, graph_of, labels_in

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from cortex_graph.assertions import Assertion, AssertionFilter, list_assertions
-from cortex_graph.counting import NamespaceCounts
-from cortex_graph.datetimes import date_time
-from cortex_graph.names import Names
-from cortex_graph.neighbourhood import Direction, Neighbourhood, neighbourhood
-from cortex_graph.terms import from_term
+from cortex_graph.checks.datetimes import date_time
+from cortex_graph.index.counting import NamespaceCounts
+from cortex_graph.namespace.neighbourhood import Direction, Neighbourhood, neighbourhood
+from cortex_graph.naming.names import Names
+from cortex_graph.naming.terms import from_term
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.features.graph.rest import overview_models as models
 from cortex_skills.features.graph.rest.triples import moment_of, object_of

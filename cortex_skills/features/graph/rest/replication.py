@@ -7,7 +7,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from cortex_graph.replication import QuadSet, as_stored, change
+from cortex_graph.namespace.replication import QuadSet, as_stored, change
 from cortex_skills.doors.rest.model_types import GraphQuery
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.features.graph.rest import triple_models as models

@@ -18,9 +18,9 @@ from pyoxigraph import Quad
 
 from cortex_graph import NamespacedGraph, namespaces_of
 from cortex_graph.as_of import PastGraph
-from cortex_graph.datetimes import date_time
+from cortex_graph.checks.datetimes import date_time
 from cortex_graph.memory_graphs import agents_remembering
-from cortex_graph.vocabulary import TYPE
+from cortex_graph.naming.vocabulary import TYPE
 from cortex_skills import __version__
 from cortex_skills.doors.rest import server_models
 from cortex_skills.doors.rest.graph_rows import select

@@ -20,13 +20,13 @@ from datetime import datetime
 from typing import Any
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.argument_checks import MAX_LIMIT, check_id
 from cortex_graph.as_of import PastGraph, today_of, undated_among
-from cortex_graph.datetimes import date_time
+from cortex_graph.assertion_records.provenance import Provenance
+from cortex_graph.assertion_records.records import assertion_times
+from cortex_graph.checks.argument_checks import MAX_LIMIT, check_id
+from cortex_graph.checks.datetimes import date_time
 from cortex_graph.exceptions import invalid
-from cortex_graph.provenance import Provenance
-from cortex_graph.records import assertion_times
-from cortex_graph.short_ids import full_triple_id
+from cortex_graph.namespace.short_ids import full_triple_id
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.rest.model_types import GraphQuery, StoredTriple
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations

@@ -18,8 +18,8 @@ from pyoxigraph import Literal, NamedNode
 
 from cortex_graph import NamespacedGraph
 from cortex_graph.exceptions import GraphBusy, QueryLimit, QueryTimeout
+from cortex_graph.naming.terms import from_term
 from cortex_graph.store import Pattern
-from cortex_graph.terms import from_term
 from cortex_skills.features.graph.looking.other_forms import other_forms
 from cortex_skills.safe_io.display import json_text
 

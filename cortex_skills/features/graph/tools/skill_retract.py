@@ -10,7 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from cortex_graph.short_ids import full_triple_id
+from cortex_graph.namespace.short_ids import full_triple_id
 from cortex_skills.errors import CortexError
 from cortex_skills.features.graph.statement_changes import withdraw
 from cortex_skills.features.graph.tools.triple_text import line_of

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from pyoxigraph import Literal, NamedNode
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.prefixes import Prefixes
+from cortex_graph.index.prefixes import Prefixes
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.enrichment.triples import why_withheld
 from cortex_skills.safe_io.display import json_text, one_line, shown_name

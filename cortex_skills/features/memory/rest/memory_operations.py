@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from cortex_graph.datetimes import date_time
+from cortex_graph.checks.datetimes import date_time
 from cortex_skills.doors.http.bodies import invalid
 from cortex_skills.doors.rest.model_types import MemoryId
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations

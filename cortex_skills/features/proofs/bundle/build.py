@@ -20,7 +20,7 @@ from typing import Any
 import rfc8785
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.proofs import StoredProof
+from cortex_graph.assertion_records.proofs import StoredProof
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.bundle.bundle import MAX_BYTES, MAX_FILES, MAX_PROOFS, TYPE, VERSION
 from cortex_skills.features.proofs.logic.document import KIND as LOGIC

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import rfc8785
 from pyoxigraph import NamedNode
 
-from cortex_graph.proofs import MAX_PREMISES
+from cortex_graph.assertion_records.proofs import MAX_PREMISES
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.schemas import first_error, reason_of
 from cortex_skills.safe_io.strict_json import read_json

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pyoxigraph import NamedNode
 
 from cortex_graph import GraphError
-from cortex_graph.names import Names
+from cortex_graph.naming.names import Names
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.verdict import Check
 from cortex_skills.features.proofs.zk.claims import Claim, MembershipClaim, RangeClaim

@@ -17,7 +17,7 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.proofs import StoredProof
+from cortex_graph.assertion_records.proofs import StoredProof
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.kinds.base import CheckContext, ProofKind, not_checked
 from cortex_skills.features.proofs.kinds.credential import CredentialKind

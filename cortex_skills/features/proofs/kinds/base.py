@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyoxigraph import RdfFormat, parse
 
-from cortex_graph.proofs import StoredProof
+from cortex_graph.assertion_records.proofs import StoredProof
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.verdict import Check, Verdict
 
@@ -145,7 +145,7 @@ class ProofKind(ABC):
         Raises:
             CortexError: `invalid_arguments`: the proof cannot be stored.
         """
-        from cortex_graph.datetimes import date_time
+        from cortex_graph.checks.datetimes import date_time
 
         return StoredProof(self.name, content, date_time(now), (triple_id,))
 

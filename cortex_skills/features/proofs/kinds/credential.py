@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import NamedNode
 
-from cortex_graph.vocabulary import PROVES
+from cortex_graph.naming.vocabulary import PROVES
 from cortex_skills.features.proofs.kinds.base import (
     CheckContext,
     ProofKind,

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from cortex_graph.datetimes import date_time
-from cortex_graph.proofs import StoredProof
+from cortex_graph.assertion_records.proofs import StoredProof
+from cortex_graph.checks.datetimes import date_time
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.kinds.base import CheckContext, ProofKind, cannot_store, quad_of_line
 from cortex_skills.features.proofs.verdict import Check, Verdict

@@ -21,11 +21,11 @@ from urllib.parse import unquote
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from cortex_graph.names import WELL_KNOWN_VOCABULARIES
+from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES
 from cortex_skills.features.proofs.logic.findings import RuleFinding, Severity
 
 if TYPE_CHECKING:
-    from cortex_graph.names import Names
+    from cortex_graph.naming.names import Names
 
 NAME = "core"
 VERSION = "1"

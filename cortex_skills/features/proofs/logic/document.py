@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from cortex_graph.datetimes import date_time
-from cortex_graph.proofs import MAX_CONTENT, content_id
-from cortex_graph.triple_index import hash_line
+from cortex_graph.assertion_records.proofs import MAX_CONTENT, content_id
+from cortex_graph.checks.datetimes import date_time
+from cortex_graph.index.triple_index import hash_line
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.logic.findings import Severity
 from cortex_skills.features.proofs.logic.premises import GraphRead, Premises

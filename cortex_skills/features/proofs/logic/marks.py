@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.proofs import StoredProof
+from cortex_graph.assertion_records.proofs import StoredProof
 from cortex_skills.features.proofs.logic.document import KIND
 from cortex_skills.features.proofs.logic.verify import read_stored
 from cortex_skills.features.proofs.verdict import Verdict

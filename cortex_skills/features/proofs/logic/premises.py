@@ -5,7 +5,7 @@ Rules kept here:
 - the statement itself is not a premise of its proof: it is excluded from the matches;
 - the absence of further matches is a premise too, because an added triple can break a rule like a removed one;
 - a small number of reads is listed, with the ids of their triples. Otherwise a proof has their number and one SHA-256,
-  and depends on the whole graph (`cortex_graph.proofs`).
+  and depends on the whole graph (`cortex_graph.assertion_records.proofs`).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, parse
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.proofs import MAX_PREMISES
+from cortex_graph.assertion_records.proofs import MAX_PREMISES
+from cortex_graph.index.triple_index import hash_line
 from cortex_graph.store import Pattern
-from cortex_graph.triple_index import hash_line
 from cortex_skills.errors import CortexError
 
 MAX_LISTED = 100

@@ -7,7 +7,7 @@ Rules kept here:
 - a proof is made only for a statement that the rules verify; of statements that are asserted together, each is
   evaluated with the others in the graph, and all share the time limit;
 - an assertion with a proof is written completely or not at all. Shapes are evaluated before the write; when the graph
-  changes in between, they are evaluated again, up to `_TRIES` times (`cortex_graph.proved_write` states what each store
+  changes in between, they are evaluated again, up to `_TRIES` times (`proved_write.py` states what each store
   can detect);
 - a statement that is in the graph keeps its proof when the same key made it with the same rules and it is still valid.
   A new proof replaces the outdated ones that the same key made for the same skill.
@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any
 from pyoxigraph import Quad
 
 from cortex_graph import GraphBusy, NamespacedGraph, Provenance
-from cortex_graph.datetimes import to_milliseconds
-from cortex_graph.proofs import StoredProof
-from cortex_graph.proved_write import ProvedTriple, assert_all_proved, revision_of
+from cortex_graph.assertion_records.proofs import StoredProof
+from cortex_graph.checks.datetimes import to_milliseconds
+from cortex_graph.namespace.proved_write import ProvedTriple, assert_all_proved, revision_of
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.logic.document import KIND, MAX_SETS, TYPE, LogicProof, signed

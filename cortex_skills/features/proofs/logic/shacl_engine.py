@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cortex_graph.exceptions import GraphBusy, GraphUnavailable
-from cortex_graph.processes import ProcessPool, WorkerProcess
+from cortex_graph.workers.processes import ProcessPool, WorkerProcess
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.logic.findings import safe_message

@@ -42,7 +42,7 @@ from rdflib import Literal as RdfLiteral  # noqa: E402
 from rdflib.namespace import RDF, RDFS, SH  # noqa: E402
 from rdflib.store import Store  # noqa: E402
 
-from cortex_graph.worker_channel import WorkerChannel  # noqa: E402
+from cortex_graph.workers.worker_channel import WorkerChannel  # noqa: E402
 from cortex_sandbox.isolation.confined_imports import ModuleNotLoaded  # noqa: E402
 from cortex_sandbox.isolation.confinement import confine  # noqa: E402
 from cortex_skills.features.proofs.logic import shacl_libraries as libraries  # noqa: E402
@@ -268,7 +268,7 @@ def answer(request: dict[str, Any], cache: ShapesCache, channel: WorkerChannel) 
 
 
 def main() -> None:
-    """Answer requests until the parent ends; see `cortex_graph.processes`."""
+    """Answer requests until the parent ends; see `cortex_graph.workers.processes`."""
     channel = WorkerChannel()
     rdflib.plugins.sparql.SPARQL_LOAD_GRAPHS = False
     sys.setrecursionlimit(2_000)

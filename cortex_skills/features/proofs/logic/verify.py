@@ -20,7 +20,7 @@ from typing import Any
 from pyoxigraph import Quad, RdfFormat, parse
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.proofs import StoredProof
+from cortex_graph.assertion_records.proofs import StoredProof
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.logic.document import LogicProof, read_document

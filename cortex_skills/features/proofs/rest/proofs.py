@@ -17,7 +17,7 @@ from typing import Any
 from pyoxigraph import NamedNode
 
 from cortex_graph import GraphError, NamespacedGraph
-from cortex_graph.proofs import StoredProof
+from cortex_graph.assertion_records.proofs import StoredProof
 from cortex_skills.doors.rest.model_types import NamespaceQuery
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.errors import CortexError

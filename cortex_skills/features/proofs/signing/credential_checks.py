@@ -15,7 +15,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from cortex_graph.datetimes import date_time
+from cortex_graph.checks.datetimes import date_time
 from cortex_skills.features.proofs.signing.contexts import CREDENTIALS_V2
 from cortex_skills.features.proofs.signing.credentials import TripleClaim, method_of, states
 from cortex_skills.features.proofs.signing.documents import MalformedError, UnsupportedError

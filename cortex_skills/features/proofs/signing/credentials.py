@@ -22,10 +22,10 @@ import rfc8785
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.datetimes import date_time, to_milliseconds
-from cortex_graph.proofs import StoredProof
+from cortex_graph.assertion_records.proofs import StoredProof
+from cortex_graph.checks.datetimes import date_time, to_milliseconds
+from cortex_graph.naming.vocabulary import ATTRIBUTED_TO, PROVES, STRING, TYPE, XSD
 from cortex_graph.store import Pattern
-from cortex_graph.vocabulary import ATTRIBUTED_TO, PROVES, STRING, TYPE, XSD
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.signing.contexts import CREDENTIALS_V2
 from cortex_skills.features.proofs.signing.documents import MalformedError, UnsupportedError

@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 
 from pyoxigraph import BlankNode, Dataset, Literal, NamedNode, Quad
 
-from cortex_graph.vocabulary import RDF, TYPE, XSD
+from cortex_graph.naming.vocabulary import RDF, TYPE, XSD
 from cortex_skills.features.proofs.signing.contexts import pinned
 from cortex_skills.features.proofs.signing.documents import MalformedError, UnsupportedError, check_document
 

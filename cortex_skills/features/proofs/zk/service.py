@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import rfc8785
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.datetimes import date_time
-from cortex_graph.proofs import StoredProof
-from cortex_graph.short_ids import full_proof_id
+from cortex_graph.assertion_records.proofs import StoredProof
+from cortex_graph.checks.datetimes import date_time
+from cortex_graph.namespace.short_ids import full_proof_id
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.signing import KIND as CREDENTIAL
 from cortex_skills.features.proofs.signing import MalformedError, read_document

@@ -13,11 +13,11 @@ from typing import Any
 
 from pyoxigraph import Quad
 
-from cortex_graph.datetimes import date_time
+from cortex_graph.assertion_records.provenance import Provenance, as_json, description_of, record_of, skill_of
+from cortex_graph.checks.datetimes import date_time
 from cortex_graph.exceptions import GraphError
-from cortex_graph.names import Names
-from cortex_graph.provenance import Provenance, as_json, description_of, record_of, skill_of
-from cortex_graph.triple_index import hash_line
+from cortex_graph.index.triple_index import hash_line
+from cortex_graph.naming.names import Names
 
 _LONGEST = 256  # of a part of a provenance; the limit of the API
 

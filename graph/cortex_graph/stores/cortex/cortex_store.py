@@ -25,11 +25,12 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
+from cortex_graph.assertion_records.provenance import Provenance
 from cortex_graph.cancellation import Cancellation
-from cortex_graph.cursors import unwrap_cursor, wrap_cursor
 from cortex_graph.exceptions import invalid
-from cortex_graph.provenance import Provenance
+from cortex_graph.index.triple_index import hash_line
 from cortex_graph.store import Dataset, Page, Pattern, QueryAnswer
+from cortex_graph.store_access.cursors import unwrap_cursor, wrap_cursor
 from cortex_graph.stores.cortex.api import CortexApi
 from cortex_graph.stores.cortex.assertion_groups import provenance_of
 from cortex_graph.stores.cortex.graphs import GraphKind, GraphLocation, ServerGraphs
@@ -38,7 +39,6 @@ from cortex_graph.stores.cortex.server_address import ServerAddress
 from cortex_graph.stores.cortex.sparql_queries import ServerQueries
 from cortex_graph.stores.cortex.triple_api import PAGE, ServerTriples
 from cortex_graph.stores.http.bulk import batches, read_triples
-from cortex_graph.triple_index import hash_line
 
 _BULK = 5_000
 _BULK_SIZE = 1 << 20  # characters, which fit into a request as JSON in UTF-8

@@ -18,7 +18,7 @@ from typing import Any
 from pyoxigraph import NamedNode
 
 from cortex_graph.exceptions import GraphError
-from cortex_graph.names import Names, check_namespace
+from cortex_graph.naming.names import Names, check_namespace
 from cortex_graph.stores.cortex.api import CortexApi
 
 _CACHED = 256

@@ -13,10 +13,10 @@ from typing import Any, cast
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph.exceptions import GraphError, invalid
-from cortex_graph.names import Names
+from cortex_graph.index.triple_index import hash_line
+from cortex_graph.naming.names import Names
+from cortex_graph.naming.terms import Term, from_term, to_term
 from cortex_graph.store import Pattern
-from cortex_graph.terms import Term, from_term, to_term
-from cortex_graph.triple_index import hash_line
 
 _ANY = Names("any")  # the form of a literal does not depend on a namespace
 

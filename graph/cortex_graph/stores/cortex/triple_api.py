@@ -16,10 +16,11 @@ from urllib.parse import quote
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph.cursors import MAX_WRAPPED, foreign_cursor
+from cortex_graph.assertion_records.provenance import Provenance
 from cortex_graph.exceptions import InvalidArguments, invalid
-from cortex_graph.provenance import Provenance
+from cortex_graph.index.triple_index import hash_line
 from cortex_graph.store import PAGE_BYTES, Page, Pattern
+from cortex_graph.store_access.cursors import MAX_WRAPPED, foreign_cursor
 from cortex_graph.stores.cortex.api import CortexApi
 from cortex_graph.stores.cortex.assertion_groups import to_json
 from cortex_graph.stores.cortex.graphs import GraphLocation, ServerGraphs
@@ -33,7 +34,6 @@ from cortex_graph.stores.cortex.json_terms import (
     to_triple,
     to_value,
 )
-from cortex_graph.triple_index import hash_line
 
 PAGE = 1_000  # triples of a page of the server
 _BATCH = 10_000

@@ -16,9 +16,9 @@ from contextlib import closing
 
 from pyoxigraph import Literal, Quad
 
-from cortex_graph.cursors import Position, mark_of, read_cursor, write_cursor
 from cortex_graph.exceptions import GraphUnavailable
 from cortex_graph.store import PAGE_BYTES, Page, Pattern
+from cortex_graph.store_access.cursors import Position, mark_of, read_cursor, write_cursor
 from cortex_graph.stores.remote.engines import EngineProfile
 from cortex_graph.stores.remote.sparql_protocol import SparqlProtocol
 from cortex_graph.stores.remote.sparql_texts import digits_of, group_of, key_of, read_row, rows_of

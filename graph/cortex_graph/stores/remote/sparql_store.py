@@ -23,11 +23,11 @@ from typing import Any, cast
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, QuerySolution, RdfFormat
 
 from cortex_graph.cancellation import Cancellation
-from cortex_graph.claims import claimed
 from cortex_graph.exceptions import invalid
 from cortex_graph.sparql.careful import careful_query
 from cortex_graph.sparql.tokens import MOST_DEPTH, read_tokens
 from cortex_graph.store import Dataset, Page, Pattern, QueryAnswer
+from cortex_graph.store_access.claims import claimed
 from cortex_graph.stores.http.bulk import batches, read_triples
 from cortex_graph.stores.http.client import HttpClient
 from cortex_graph.stores.remote.answers import has_rows, whole

@@ -24,7 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-from cortex_graph.engine_errors import is_full
+from cortex_graph.checks.engine_errors import is_full
 from cortex_graph.exceptions import GraphBusy, GraphCorrupt, GraphError, GraphUnavailable, StoreLocked
 from cortex_graph.memory_graphs import move_all_memories
 from cortex_graph.stores.embedded import OxigraphStore

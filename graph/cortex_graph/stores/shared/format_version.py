@@ -14,7 +14,7 @@ from pathlib import Path
 import orjson
 
 from cortex_graph.exceptions import GraphUnavailable
-from cortex_graph.scratch import whole_file
+from cortex_graph.workers.scratch import whole_file
 
 FORMAT = 2
 NAME = ".cortex-format"

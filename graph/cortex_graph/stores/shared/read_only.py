@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from pyoxigraph import Store
 
-from cortex_graph.engine_errors import explained
+from cortex_graph.checks.engine_errors import explained
 from cortex_graph.exceptions import GraphCorrupt, GraphUnavailable, StoreLocked
 from cortex_graph.stores.change_reader import ChangeReader
 from cortex_graph.stores.embedded import OxigraphStore

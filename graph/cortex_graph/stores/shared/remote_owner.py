@@ -19,9 +19,9 @@ from typing import Any
 from pyoxigraph import NamedNode, Quad, QueryResultsFormat, RdfFormat
 
 from cortex_graph.cancellation import Cancellation, interruptible
-from cortex_graph.cursors import read_cursor
 from cortex_graph.exceptions import GraphCorrupt, UnknownOutcome
 from cortex_graph.store import Dataset, Page, Pattern, QueryAnswer
+from cortex_graph.store_access.cursors import read_cursor
 from cortex_graph.stores.shared import protocol_limits, wire
 from cortex_graph.stores.shared.channel import Channel, ConnectionLost, Message
 from cortex_graph.stores.shared.connections import Connections, NotBegun, Stream

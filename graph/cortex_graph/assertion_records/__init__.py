@@ -1,0 +1,1 @@
+"""Records of assertions: who, when, with which proof, withdrawn."""

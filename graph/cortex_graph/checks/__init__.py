@@ -1,0 +1,1 @@
+"""Checks of what callers give, and errors of the engine in words."""

@@ -1,0 +1,1 @@
+"""Indexes and counters that are kept beside the triples."""

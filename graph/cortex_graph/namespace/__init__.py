@@ -1,0 +1,1 @@
+"""The graph of one namespace, and what is asked of it."""

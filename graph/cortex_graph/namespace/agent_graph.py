@@ -1,0 +1,75 @@
+"""The memories of one agent as a graph, for whoever may read or write them triple by triple.
+
+Rules kept here:
+- it is the graph of the agent (`memory_graphs.py`): ids, pages, totals and cursors are those of the agent's memories;
+- a memory that another agent than its owner wrote names that one (`cortex:memoryAuthor`). No client writes or deletes
+  that statement or the key of the IDs.
+"""
+
+from __future__ import annotations
+
+from pyoxigraph import Quad
+
+from cortex_graph.assertion_records.provenance import Provenance
+from cortex_graph.exceptions import PermissionDenied
+from cortex_graph.memory_graphs import key_of, made_key
+from cortex_graph.namespace.namespaced import NamespacedGraph
+from cortex_graph.naming.vocabulary import MEMORY_AUTHOR, MEMORY_KEY
+
+
+class AgentGraph(NamespacedGraph):
+    """The memories of one agent, as a graph.
+
+    Args:
+        graph: the graph of the namespace.
+        agent: the owner of the memories.
+    """
+
+    def __init__(self, graph: NamespacedGraph, agent: str) -> None:
+        self._use(graph.store, graph.names.of_memories(agent))
+        self.prefixes = graph.prefixes
+        self.agent = agent
+        self.owner = self.names.agent(agent)
+
+    def key(self) -> bytes | None:
+        """Return the key of the IDs; None before the first memory."""
+        return key_of(self.store, self.names.graph, self.owner)
+
+    def make_key(self) -> bytes:
+        """Return the key of the IDs, which is created if there is none."""
+        return made_key(self.store, self.names.graph, self.owner)
+
+    def delete_triple(self, triple_id: str) -> bool:
+        """Do what `NamespacedGraph.delete_triple` does.
+
+        Raises:
+            PermissionDenied: the triple names the author of a memory, or is the key of the IDs.
+        """
+        quad = self.index.find(triple_id)
+        if quad is not None:
+            _check_is_text(quad)
+        return super().delete_triple(triple_id)
+
+    def _quad(self, subject: object, predicate: object, object_: object) -> Quad:
+        quad = super()._quad(subject, predicate, object_)
+        _check_is_text(quad)
+        return quad
+
+    def _write(self, quads: list[Quad], ids: list[str], provenance: Provenance | None) -> list[bool]:
+        """Write quads; a writer other than the owner is recorded first, so that no memory is without its author."""
+        writer = None if provenance is None else provenance.agent
+        if writer not in (None, self.agent):
+            author, graph = self.names.agent(writer), self.names.graph
+            written = dict.fromkeys(quad.subject for quad in quads if not self.store.contains(quad))
+            signed = [Quad(subject, MEMORY_AUTHOR, author, graph) for subject in written]
+            super()._write(signed, list(map(self.index.identify, signed)), None)
+        return super()._write(quads, ids, None)
+
+
+def _check_is_text(quad: Quad) -> None:
+    if quad.predicate in (MEMORY_AUTHOR, MEMORY_KEY):
+        raise PermissionDenied(
+            f"{quad.predicate} is written by the store only",
+            hint="write or delete the other statements of the memory",
+            details={"predicate": quad.predicate.value},
+        )

@@ -1,0 +1,185 @@
+"""What is stated about a resource, and where it is used: its triples, grouped by predicate, in both directions.
+
+Rules kept here:
+- every read is bounded, whatever the resource: a first page of each direction, and for a direction that does not fit
+  on it a count up to a ceiling and a few values of each predicate that is shown;
+- the predicates of a direction that fits on the first page are complete and counted exactly. Of a larger one they are
+  those of that page and the frequent ones of the namespace (`counts.py`), so `is_complete` is false;
+- groups have a stable order: outgoing by predicate, those that name and type the resource first; incoming by frequency;
+- values keep the order of the store.
+
+    >>> from cortex_graph import NamespacedGraph, open_store
+    >>> graph = NamespacedGraph(open_store("memory:"), "mayros")
+    >>> for subject in ("a", "b"):
+    ...     _ = graph.create_triple({"subject": subject, "predicate": "knows", "object": {"node": "c"}})
+    >>> found = neighbourhood(graph, "c")
+    >>> [(group.predicate.value, group.count, len(group.rows)) for group in found.incoming.groups]
+    [('urn:cortex:mayros:knows', 2, 2)]
+    >>> found.outgoing.groups
+    ()
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pyoxigraph import Literal, NamedNode
+
+from cortex_graph.exceptions import invalid
+from cortex_graph.namespace.namespaced import NamespacedGraph
+from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES
+from cortex_graph.naming.vocabulary import LABEL, TYPE
+from cortex_graph.store import Page, Pattern, Triple
+from cortex_graph.store_access.recent_cache import hash_of
+
+COUNTED = 1000  # triples of a group that are counted
+MAX_PREDICATES = 100
+MAX_VALUES = 100
+_FIRST_PAGE = 200  # triples of a direction that are read and grouped here
+_CANDIDATES = 400  # predicates of a namespace that are looked for at a larger resource
+_CANDIDATES_OF_SERVERS = 24  # each is a request
+_FIRST = (
+    TYPE,
+    LABEL,
+    NamedNode(f"{WELL_KNOWN_VOCABULARIES['schema']}name"),
+    NamedNode(f"{WELL_KNOWN_VOCABULARIES['skos']}prefLabel"),
+    NamedNode(f"{WELL_KNOWN_VOCABULARIES['foaf']}name"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourRow:
+    """One triple of a resource.
+
+    Attributes:
+        term: its object, or its subject when it is incoming.
+        triple_id: its id.
+    """
+
+    term: NamedNode | Literal
+    triple_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateGroup:
+    """The triples of a resource with one predicate, in one direction.
+
+    Attributes:
+        predicate: the predicate.
+        count: how many there are; at least so many if `is_exact` is false.
+        is_exact: whether all of them were counted.
+        rows: the first ones.
+    """
+
+    predicate: NamedNode
+    count: int
+    is_exact: bool
+    rows: tuple[NeighbourRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """The triples of a resource in one direction.
+
+    Attributes:
+        groups: the first ones.
+        predicates: how many predicates there are; at least so many if `is_complete` is false.
+        count: how many triples there are; at least so many if `is_exact` is false.
+        is_exact: whether all triples were counted.
+        is_complete: whether all predicates were found.
+    """
+
+    groups: tuple[PredicateGroup, ...]
+    predicates: int
+    count: int
+    is_exact: bool
+    is_complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """The triples of a resource.
+
+    Attributes:
+        node: the resource.
+        outgoing: the triples whose subject it is.
+        incoming: the triples whose object it is.
+    """
+
+    node: NamedNode
+    outgoing: Direction
+    incoming: Direction
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is any triple of it."""
+        return bool(self.outgoing.count or self.incoming.count)
+
+
+def neighbourhood(graph: NamespacedGraph, name: str, *, predicates: int = 12, values: int = 7) -> Neighbourhood:
+    """Return the triples of a resource, grouped by predicate; one without any has no groups.
+
+    Args:
+        graph: the graph of a namespace.
+        name: of the resource.
+        predicates: the largest number of groups of each direction, 1 to 100.
+        values: the largest number of rows of each group, 1 to 100.
+
+    Raises:
+        InvalidArguments: the name or a number is invalid.
+    """
+    for field, given, most in (("predicates", predicates, MAX_PREDICATES), ("values", values, MAX_VALUES)):
+        if type(given) is not int or not 1 <= given <= most:
+            raise invalid(field, f"is {given!r:.80}", hint=f"a whole number from 1 to {most}")
+    node = graph.names.node(name)
+    outgoing = _direction(graph, Pattern(graph.names.graph, node), predicates, values)
+    incoming = _direction(graph, Pattern(graph.names.graph, object_=node), predicates, values)
+    return Neighbourhood(node, outgoing, incoming)
+
+
+def _direction(graph: NamespacedGraph, pattern: Pattern, most: int, values: int) -> Direction:
+    page = graph.store.match(pattern, _FIRST_PAGE)
+    frequency = Counter(triple[1] for triple in page.triples)
+    if page.cursor is None:
+        shown = _ordered(frequency, pattern)[:most]
+        groups = tuple(_group_of_page(page, pattern, predicate, frequency[predicate], values) for predicate in shown)
+        return Direction(groups, len(frequency), len(page.triples), is_exact=True, is_complete=True)
+    present = [*_ordered(frequency, pattern), *_others(graph, pattern, frequency)]
+    groups = tuple(_counted_group(graph, pattern, predicate, values) for predicate in present[:most])
+    counted = sum(group.count for group in groups) + len(present) - len(groups)
+    return Direction(groups, len(present), max(counted, len(page.triples) + 1), is_exact=False, is_complete=False)
+
+
+def _ordered(frequency: Counter[NamedNode], pattern: Pattern) -> list[NamedNode]:
+    if pattern.subject is None:
+        return sorted(frequency, key=lambda predicate: (-frequency[predicate], predicate.value))
+    rank = {predicate: place for place, predicate in enumerate(_FIRST)}
+    return sorted(frequency, key=lambda predicate: (rank.get(predicate, len(rank)), predicate.value))
+
+
+def _group_of_page(page: Page, pattern: Pattern, predicate: NamedNode, count: int, values: int) -> PredicateGroup:
+    own = [(triple, line) for triple, line in zip(page.triples, page.lines, strict=True) if triple[1] == predicate]
+    return PredicateGroup(predicate, count, True, _rows(own[:values], pattern))
+
+
+def _counted_group(graph: NamespacedGraph, pattern: Pattern, predicate: NamedNode, values: int) -> PredicateGroup:
+    of_group = Pattern(pattern.graph, pattern.subject, predicate, pattern.object_)
+    page = graph.store.match(of_group, values)
+    count = len(page.triples) if page.cursor is None else graph.store.count(of_group, COUNTED + 1)
+    rows = _rows(zip(page.triples, page.lines, strict=True), pattern)
+    return PredicateGroup(predicate, min(count, COUNTED), count <= COUNTED, rows)
+
+
+def _rows(triples: Iterable[tuple[Triple, bytes]], pattern: Pattern) -> tuple[NeighbourRow, ...]:
+    other = 0 if pattern.subject is None else 2
+    return tuple(NeighbourRow(triple[other], hash_of(line)) for triple, line in triples)
+
+
+def _others(graph: NamespacedGraph, pattern: Pattern, seen: Counter[NamedNode]) -> list[NamedNode]:
+    """Return the frequent predicates of the namespace that are not on the first page, and are used here."""
+    frequent = [each for each in graph.frequent_predicates() if each not in seen]
+    looked_at = frequent[: _CANDIDATES if graph.store.keeps_order else _CANDIDATES_OF_SERVERS]
+    exists = (Pattern(pattern.graph, pattern.subject, each, pattern.object_) for each in looked_at)
+    return [each for each, of_it in zip(looked_at, exists, strict=True) if graph.store.count(of_it, 1)]

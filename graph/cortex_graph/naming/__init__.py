@@ -1,0 +1,1 @@
+"""Names, terms, and the vocabulary of the graph."""
