@@ -149,9 +149,9 @@ function edge({ source, target, label }: Link, earlier: number, labelled: boolea
 function knot(node: Node): SVGAElement {
   const anchor = part('a', { class: `g-node ${node.kind}`, transform: `translate(${rounded(node.x)} ${rounded(node.y)})` });
   if (node.href) anchor.setAttribute('href', node.href);
-  anchor.setAttribute('aria-label', node.hint);
-  anchor.append(part('title', {}, node.hint));
   const label = clipped(node.label, 28);
+  anchor.setAttribute('aria-label', label === node.label ? node.hint : `${label}, ${node.hint}`); // has what is visible
+  anchor.append(part('title', {}, node.hint));
   if (node.kind === 'resource') {
     anchor.append(part('circle', { r: RADIUS }), part('text', { y: RADIUS + 13 }, label));
   } else {
