@@ -163,7 +163,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         plugin.registry.outcome(SkillKey("mayros", "read-table"), success=True, actor="auditor")
         plugin.registry.deprecate(SkillKey("mayros", "plan-day"), HOSTILE[4], actor="auditor")
         label = "<http://www.w3.org/2000/01/rdf-schema#label>"
-        labels = {"customer:boris": f"Boris {'B' * 90}", "hostile": "customer:boris", "hasStatus": "x\u202ey"}
+        labels = {"customer:dolores": f"Dolores {'B' * 90}", "hostile": "customer:boris", "hasStatus": "x\u202ey"}
         for subject, text in labels.items():
             plugin.graph.create_triple({"subject": subject, "predicate": label, "object": text})
         for text in HOSTILE:

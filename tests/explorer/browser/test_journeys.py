@@ -54,7 +54,7 @@ def test_from_finding_a_customer_to_a_bundle_that_is_verified_elsewhere(
 
     unknown = stranger(*verify)
     assert unknown.returncode == 1
-    assert unknown.stdout.startswith("NOT EVALUATED (bundle)\n"), unknown.stdout + unknown.stderr
+    assert unknown.stdout.startswith("NOT CHECKED (bundle)\n"), unknown.stdout + unknown.stderr
     assert "publisher: verify-kyc is signed by kyc.example, whom you do not trust" in unknown.stderr
     key = key_folder(running.plugin.config).open("kyc").did
     assert stranger(fork_server.command(), "trust", "add", "kyc.example", key).returncode == 0
