@@ -157,8 +157,9 @@ def test_a_server_whose_store_is_another_one_imports_proofs_for_it(
         listed = client.get(PROOFS).json()["proofs"]
         assert {(each["proof_type"], each["id"]) for each in listed} == set(ids.items())
         assert client.get(f"{PROOFS}/stats").json()["total_proofs"] == 3
+        verdicts = {kind: client.get(f"{PROOFS}/{each}/verify").json()["verdict"] for kind, each in ids.items()}
+        assert verdicts == {"pol": "well-formed", "credential": "verified", "schnorr": "verified"}
         for proof_id in ids.values():
-            assert client.get(f"{PROOFS}/{proof_id}/verify").json()["verdict"] == "verified"
             assert far.plugin.graph.proofs.iri(proof_id).value in far.plugin.graph.proofs_of(triple_id)
         assert client.delete(f"{PROOFS}/{ids['pol']}").status_code == 200
         assert far.plugin.graph.proofs.get(ids["pol"]) is None

@@ -220,12 +220,21 @@ def test_a_file_that_is_cut_while_it_is_read_is_refused(
     waiting = f"""
 from cortex_graph.transfer import read_worker as reader
 parse = reader.parse
-def until_it_is_cut(*how, **more):
-    for number, quad in enumerate(parse(*how, **more)):
-        while number == 1000 and os.stat({str(file)!r}).st_size == {whole}:
-            time.sleep(0.01)
-        yield quad
-reader.parse = until_it_is_cut
+class UntilItIsCut:
+    def __init__(self, *how, **more):
+        self.parser = parse(*how, **more)
+        self.quads = self.read()
+    def read(self):
+        for number, quad in enumerate(self.parser):
+            while number == 1000 and os.stat({str(file)!r}).st_size == {whole}:
+                time.sleep(0.01)
+            yield quad
+    def __iter__(self):
+        return self.quads
+    @property
+    def prefixes(self):
+        return self.parser.prefixes
+reader.parse = UntilItIsCut
 reader.main()
 """
     replace_reader(waiting, monkeypatch, tmp_path)

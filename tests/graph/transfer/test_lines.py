@@ -167,7 +167,7 @@ def test_records_among_data_are_put_aside_and_the_rest_goes_on(tmp_path: Path, m
     monkeypatch.setattr(lines, "BLOCK", 1000)
     content = many(100) + many(50, RECORDS) + many(25, INDEX) + many(100, "<urn:h>")
     _, done, written = read(tmp_path, content)
-    assert done == {"statements": 200, "ignored": 75, "records": 0, "members": {}}
+    assert done == {"statements": 200, "ignored": 75, "records": 0, "members": {}, "prefixes": {}}
     assert written.count(b"\n") == 200
     assert b"urn:cortex" not in written
 
