@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 EVERY_RULE = (*RULES, *WHOLE_FILES)
 GENERATED = {
     "tools.md": ("tests.docs.tools_page", tools_page(own_tools().values())),
-    "operations.md": ("tests.docs.operations_page", operations_page(all_operations().values())),
+    "reference/operations.md": ("tests.docs.operations_page", operations_page(all_operations().values())),
     "scanner.md": ("cortex_skills.scanner.page", scanner_page(RULES, WHOLE_FILES)),
 }
 generated = pytest.mark.parametrize(("name", "module", "text"), [(name, *made) for name, made in GENERATED.items()])
