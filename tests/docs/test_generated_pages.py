@@ -39,8 +39,9 @@ def test_the_page_is_current(name: str, module: str, text: str) -> None:
 
 @generated
 def test_the_command_writes_the_page(name: str, module: str, text: str, tmp_path: Path) -> None:
-    assert run(module, str(tmp_path / name)).returncode == 0
-    assert (tmp_path / name).read_text(encoding="utf-8") == text
+    page = tmp_path / Path(name).name
+    assert run(module, str(page)).returncode == 0
+    assert page.read_text(encoding="utf-8") == text
     wrong = run(module)
     assert (wrong.returncode, wrong.stderr) == (1, f"usage: python -m {module} FILE\n")
 
