@@ -14,8 +14,8 @@ _INTRO = """\
 
 Generated from the table of operations by `python -m tests.docs.operations_page docs/reference/operations.md`. An
 operation is what a caller can do, through any interface ([architecture](../architecture.md#one-change)); its name is
-the `event` of its [audit records](../audit.md). The permission is that of a [token](../server.md#tokens), and `owner` one that
-no token has; [who may change what](../registry.md#who-may-change-what) has the further rules.
+the `event` of its [audit records](../audit.md). The permission is that of a [token](../server.md#tokens), and `owner`
+one that no token has; [who may change what](../registry.md#who-may-change-what) has the further rules.
 
 | operation | arguments | permission | effect | |
 |---|---|---|---|---|
