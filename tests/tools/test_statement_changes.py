@@ -11,7 +11,7 @@ import pytest
 from cortex_graph import Provenance
 from cortex_skills import Plugin
 from cortex_skills.errors import CortexError
-from cortex_skills.features.graph.statement_changes import withdraw
+from cortex_skills.features.graph.statement_changes import assert_statements, withdraw
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
 from tests.configs import config
 from tests.mcp.conftest import over_http
@@ -90,3 +90,39 @@ def test_every_interface_records_the_statement_its_state_and_the_caller(
 def test_a_statement_that_is_not_there_is_not_found(running: Running) -> None:
     assert by_rest(running, "0" * 64, "person") == "triple_not_found" or last(running).data["after"] == "absent"
     assert by_python(running, "0" * 64, "owner") == "absent"
+
+
+def asserting(running: Running) -> Any:
+    found = (each.record for each in running.plugin.audit.calls.page(limit=5).calls)
+    return next(each for each in found if each.event == "graph.assert")
+
+
+@pytest.mark.parametrize("holder", ["person", "agent"])
+def test_what_is_asserted_over_rest_is_recorded_with_a_statement_that_can_be_opened(
+    running: Running, holder: str
+) -> None:
+    token = running.token(f"writes-{holder}", permissions=("read", "write"), holder=holder)  # type: ignore[arg-type]
+    client = running.client(token)
+    statements = [{"subject": f"s:{holder}", "predicate": "note", "object": value} for value in (1, 2)]
+    written = client.post("/api/v1/triples/batch", json={"triples": statements})
+    first = written.json()["inserted"][0]["id"]
+    record = asserting(running)
+    assert (written.status_code, record.outcome, record.agent) == (201, "ok", f"writes-{holder}")
+    assert (record.data["object"], record.data["statements"], record.data["created"]) == (first, 2, 2)
+    assert (record.data["before"], record.data["after"]) == (None, "present, without proofs")
+    assert client.get(f"/api/v1/triples/{record.data['object']}").status_code == 200
+    again = client.post("/api/v1/triples", json=statements[0])
+    assert (again.status_code, asserting(running).data["before"]) == (200, "present, without proofs")
+
+
+def test_nobody_asserts_in_the_name_of_others_without_the_permission_and_the_refusal_is_recorded(
+    running: Running,
+) -> None:
+    client = running.client(running.token("forges", permissions=("read", "write")))
+    statement = {"subject": "s:forged", "predicate": "note", "object": 1}
+    refused = client.post("/api/v1/triples", json={**statement, "provenance": {"agent": "ada"}})
+    assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")
+    assert (asserting(running).outcome, asserting(running).agent) == ("permission_denied", "forges")
+    (row,) = running.plugin.operate(assert_statements, statements=[statement], provenance=Provenance(agent="ada"))
+    assert (running.plugin.graph.provenance_of(row["id"]) or {})["agent"] == "ada"
+    assert asserting(running).data["door"] == "python"

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from cortex_graph import NamespacedGraph
 from cortex_graph.as_of import PastGraph, today_of, undated_among
@@ -31,7 +31,7 @@ from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.rest.model_types import GraphQuery, StoredTriple
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.features.graph.rest import triple_models as models
-from cortex_skills.features.graph.statement_changes import withdraw
+from cortex_skills.features.graph.statement_changes import assert_statements, withdraw
 from cortex_skills.safe_io.strict_json import read_json
 
 _PARTS = ("subject", "predicate", "object")
@@ -54,7 +54,7 @@ def create_triple(call: ApiCall) -> ApiAnswer:
 
     201 if it is new; 200, with `created: false`, if it existed before.
     """
-    triple = call.graph.create_triple(_triple(call.body), _provenance(call))
+    (triple,) = _written(call, [_triple(call.body)])
     return ApiAnswer(201 if triple["created"] else 200, triple)
 
 
@@ -68,7 +68,7 @@ def create_triple(call: ApiCall) -> ApiAnswer:
 )
 def create_triples(call: ApiCall) -> ApiAnswer:
     """Write several triples, all or none."""
-    triples = call.graph.create_triples(map(_triple, call.body["triples"]), _provenance(call))
+    triples = _written(call, [_triple(each) for each in call.body["triples"]])
     created = sum(triple["created"] for triple in triples)
     document = {"inserted": triples, "total": len(triples), "created": created, "duplicates": len(triples) - created}
     return ApiAnswer(201 if created else 200, document)
@@ -230,11 +230,22 @@ def _triple(body: dict[str, Any]) -> dict[str, Any]:
     return {part: body[part] for part in _PARTS}
 
 
-def _provenance(call: ApiCall) -> Provenance | None:
-    """The provenance of the triples that a call writes."""
+def _written(call: ApiCall, statements: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Write statements in the namespace, or in the memories of an agent."""
+    provenance = _provenance(call)
+    if "memoriesOf" not in call.query:
+        return call.operate(assert_statements, statements=statements, provenance=provenance)
+    graph = call.graph
+    if "provenance" in call.body:
+        call.caller.require("provenance")
+    by = Provenance(agent=call.caller.name) if provenance == "caller" else provenance
+    return graph.create_triples(statements, by)
+
+
+def _provenance(call: ApiCall) -> Provenance | Literal["caller"] | None:
+    """Who asserts the triples that a call writes, as its body states it."""
     if "provenance" not in call.body:
-        return Provenance(agent=call.caller.name)
-    call.caller.require("provenance")
+        return "caller"
     given = call.body["provenance"]
     if given is None:
         return None
