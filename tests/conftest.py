@@ -57,3 +57,14 @@ def no_package_skills() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cortex_skills.features.registry.package_skills.package_skills", lambda _: PackageSkills())
         yield
+
+
+@pytest.fixture(autouse=True)
+def _secrets_of_the_test() -> Iterator[None]:
+    """Values that a test hides are hidden until its end: a process hides them until its own."""
+    name = "cortex_skills.secrets.hidden_values"
+    hidden = getattr(sys.modules.get(name), "HIDDEN", None)
+    before = (frozenset(), None) if hidden is None else (hidden._values, hidden._pattern)
+    yield
+    if (hidden := getattr(sys.modules.get(name), "HIDDEN", None)) is not None:
+        hidden._values, hidden._pattern = before

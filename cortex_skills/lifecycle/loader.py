@@ -157,7 +157,8 @@ class Loader:
                 if verifier is not None and not is_builtin(snapshot.folder):
                     _verified(verifier, snapshot, manifest)
                 self._check_model_signature(snapshot)
-                skill = Skill(manifest, manifest.semantic or PLAIN, snapshot.folder.absolute(), None, snapshot.digests)
+                folder, is_ours = snapshot.folder.absolute(), is_builtin(snapshot.folder)
+                skill = Skill(manifest, manifest.semantic or PLAIN, folder, None, snapshot.digests, is_builtin=is_ours)
                 found.setdefault(manifest.name, skill)
         return found
 

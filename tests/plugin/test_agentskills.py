@@ -4,6 +4,8 @@ import pytest
 
 from cortex_skills import Config, Plugin
 from cortex_skills.errors import CortexError
+from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
+from tests.configs import config
 
 PLAIN = """---
 name: pdf-forms
@@ -228,3 +230,10 @@ def test_a_description_has_no_white_space_around_it(plugin, tmp_path):
     write(tmp_path / "folded", description=">\n  First line\n  and second.\n\n")
     plugin.load(tmp_path)
     assert plugin.skills["folded"].manifest.description == "First line and second."
+
+
+def test_a_skill_of_the_package_is_one_before_it_is_loaded_too() -> None:
+    folder = builtin_skill(NOTEBOOK)
+    with Plugin.open(config()) as plugin:
+        assert [each.is_builtin for each in plugin.expected(folder).values()] == [True]
+        assert [each.is_builtin for each in plugin.load(folder)] == [True]
