@@ -236,4 +236,5 @@ def test_a_skill_of_the_package_is_one_before_it_is_loaded_too() -> None:
     folder = builtin_skill(NOTEBOOK)
     with Plugin.open(config()) as plugin:
         assert [each.is_builtin for each in plugin.expected(folder).values()] == [True]
-        assert [each.is_builtin for each in plugin.load(folder)] == [True]
+        plugin.load(folder)
+        assert [each.is_builtin for each in plugin.skills.values()] == [True]
