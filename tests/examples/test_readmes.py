@@ -69,7 +69,7 @@ def test_the_python_of_verify_kyc_prints_the_answer(checkout):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.extended
 def test_the_proof_chain_of_verify_kyc_is_made_and_verified_by_commands(tmp_path):
     text = (EXAMPLES / "verify-kyc" / "README.md").read_text(encoding="utf-8")
     [block] = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)

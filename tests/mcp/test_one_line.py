@@ -67,7 +67,7 @@ def test_fastmcp_uses_the_memory(configuration: dict[str, Any]) -> None:
     gc.collect()  # what that package leaves is warned of here, where it is not heard
 
 
-@pytest.mark.slow
+@pytest.mark.extended
 @pytest.mark.timeout(400)  # it starts Node.js twice
 def test_the_inspector_uses_the_memory(inspector: list[str], configuration: dict[str, Any], tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"

@@ -130,7 +130,7 @@ def test_a_misbehaving_skill_does_not_disturb_calls_of_others(opened: Opened, sk
     assert living_sandboxes() <= 2
 
 
-@pytest.mark.slow
+@pytest.mark.extended
 def test_waiting_for_other_calls_does_not_count_as_the_skills_time(opened: Opened, skill: Written) -> None:
     """Each query takes a third of the limit: a waiting one may lack its enrichment, but none is stopped."""
     code = """// @ts-nocheck

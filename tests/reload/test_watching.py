@@ -193,7 +193,7 @@ def test_saves_that_are_faster_than_loads_end_with_the_last_version(hot: Plugin,
     assert hot.status()["hotReload"]["reloads"] < 300
 
 
-@pytest.mark.slow
+@pytest.mark.extended
 def test_a_slow_skill_does_not_prevent_reloading_others(opened: Opened, skills: Path) -> None:
     hot = opened(hotReload=True, sandbox={"executionTimeoutMs": 3000})
     reports = Reports(hot)
