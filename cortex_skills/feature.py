@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 GROUP = "cortex_skills.features"
 Modules = Literal["operations", "tools", "rest", "pages"]
-Functions = Literal["attach", "tasks", "routes", "checks", "mcp", "folder_checks", "host_functions"]
+Functions = Literal["attach", "tasks", "routes", "mcp", "folder_checks", "host_functions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,6 @@ class Feature:
         attach: functions of a `Gate`, as `module:name`, that connect the feature when a plugin opens.
         tasks: asynchronous functions of a `Service` and an event, as `module:name`, which run while a server does.
         routes: functions of a `Config`, as `module:name`, that return further routes of the HTTP server.
-        checks: functions of the common options of the command line, as `module:name`, that `doctor` runs.
         mcp: functions of a `Plugin` and of the bus of subscriptions, as `module:name`, that return an `McpExtension`.
         folder_checks: functions of the folder of a skill, as `module:name`, which raise an error where it should not be
             signed as it is.
@@ -65,7 +64,6 @@ class Feature:
     attach: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
     routes: tuple[str, ...] = ()
-    checks: tuple[str, ...] = ()
     mcp: tuple[str, ...] = ()
     folder_checks: tuple[str, ...] = ()
     host_functions: tuple[str, ...] = ()

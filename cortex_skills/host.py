@@ -98,7 +98,6 @@ class Host:
         session: where skills run.
         audit: where calls and events are recorded.
         cleaning: restrictions on what a model reads, beyond the default ones.
-        embedder: finds skills and memories by meaning; None for words alone.
         registers: whether skills that are loaded, or are in the configured folders, are registered.
         tool_sources: of further tools, whose number may change; asked for names that no other tool has.
         agents_starting: called with an agent and the session before the agent starts; each returns notes for it.
