@@ -24,6 +24,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from cortex_skills.audit import call_records
+from cortex_skills.audit.call_records import DEFAULT_AGENT
 from cortex_skills.audit.recent_calls import RecentCalls
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.config.settings import Config
@@ -54,8 +55,6 @@ if TYPE_CHECKING:
     from cortex_skills.tools.offered import Format
 
 log = logging.getLogger(__name__)
-
-DEFAULT_AGENT = "default"
 
 
 class Plugin:

@@ -23,8 +23,8 @@ from threading import Lock
 from typing import Any, Literal
 
 from cortex_skills.audit import call_records, lines, telemetry
-from cortex_skills.audit.bounded import Facts, bounded, bounded_facts, bounded_text
-from cortex_skills.audit.call_records import AuditRecord
+from cortex_skills.audit.bounded import Facts, bounded, bounded_facts, bounded_output
+from cortex_skills.audit.call_records import STARTED, AuditRecord
 from cortex_skills.audit.journal import Journal
 from cortex_skills.audit.journal_reader import JournalReader
 from cortex_skills.audit.recent_calls import CallReader, RecentCall, RecentCalls
@@ -35,7 +35,6 @@ from cortex_skills.secrets import without_secrets
 log = logging.getLogger(__name__)
 
 OnFull = Literal["refuse-actions", "refuse-all", "warn"]
-STARTED = "action.started"
 
 
 class AuditLog:
@@ -94,17 +93,17 @@ class AuditLog:
             return None
         return {**(self.kept(data) or {}), **bounded_facts(facts or {})}
 
-    def kept_text(self, text: str, inputs: object = None, kept_inputs: object = None) -> Any:
-        """What a record may hold of the text of a result; None where no journal is kept.
+    def kept_output(self, output: object, inputs: object = None, kept_inputs: object = None) -> Any:
+        """What a record may hold of a result; None where no journal is kept.
 
         Args:
-            text: the text.
+            output: its text, or its outputs as an object.
             inputs: of the call.
             kept_inputs: what the record holds of them: what is masked there is masked in the text, too.
         """
         if self.journal is None:
             return None
-        return bounded_text(without_secrets(text), hidden_texts(inputs, kept_inputs))
+        return bounded_output(without_secrets(output), hidden_texts(inputs, kept_inputs))
 
     def event(
         self,

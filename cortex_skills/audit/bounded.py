@@ -40,6 +40,12 @@ def bounded_facts(facts: Facts) -> dict[str, Any]:
     return {name: _Cut().of(value, 0) for name, value in facts.items()}
 
 
+def bounded_output(output: object, hidden: Iterable[str] = ()) -> Any:
+    """A result: the beginning of its text, or an object with the beginning of each of its texts."""
+    masked = tuple(hidden)
+    return bounded_text(output, masked) if isinstance(output, str) else redacted(_CutOutput(masked).of(output, 0))
+
+
 def bounded_text(text: str, hidden: Iterable[str] = ()) -> str:
     """The beginning of a text, redacted, without hidden ones: whole words, as half a secret may not look like one."""
     text = text[:MAX_CHARACTERS]
@@ -99,3 +105,14 @@ class _Cut:
             return LEFT_OUT
         self._characters -= min(len(text), MAX_CHARACTERS)
         return text
+
+
+class _CutOutput(_Cut):
+    """Copies outputs: of each text the beginning."""
+
+    def __init__(self, hidden: tuple[str, ...]) -> None:
+        super().__init__()
+        self._hidden = hidden
+
+    def _text(self, text: str) -> str:
+        return bounded_text(super()._text(text), self._hidden)

@@ -26,7 +26,12 @@ from cortex_skills.errors import CortexError
 log = logging.getLogger("cortex_skills.audit")
 
 TOOL_CALL = "tool.call"
-ACTION_CALL = "action.call"
+# The names of an action: those of MetaHuman OS, whose tools read the journal.
+ACTION = "action"
+ACTION_CALL = "skill_executed"
+STARTED = "action.started"
+OPERATOR = "operator"  # who acts, where a caller named no agent
+DEFAULT_AGENT = "default"  # of a caller that names none
 MAX_NAME = 256
 MAX_REMOVED = 20
 _MAX_MILLISECONDS = 1e11
@@ -57,8 +62,8 @@ class AuditRecord:
         milliseconds: the duration.
         stripped: how many values the cleaner removed from the enrichment.
         removed: the first `MAX_REMOVED` of them, without their texts.
-        event: `tool.call`, `action.call`, or what happened, such as `actions.trust_level.set`.
-        category: `tool`, the category of an action, or the first part of the event.
+        event: `tool.call`, `skill_executed` of an action, or what happened, such as `actions.trust_level.set`.
+        category: `tool`, `action`, or the first part of the event.
         actor: who did it, if not the agent: the person who approved.
         inputs: the arguments, redacted and bounded; None where no journal is kept.
         outputs: the beginning of the result, in the same way.
@@ -89,8 +94,8 @@ class AuditRecord:
 
     @property
     def level(self) -> str:
-        """`info`, `warning` for what was refused or failed, `error` for an error of the plugin."""
-        return {"ok": "info", "internal_error": "error"}.get(self.outcome, "warning")
+        """`info`, `warn` for what was refused or failed, `error` for an error of the plugin."""
+        return {"ok": "info", "internal_error": "error"}.get(self.outcome, "warn")
 
     @property
     def is_refused(self) -> bool:

@@ -24,7 +24,7 @@ from typing import Any
 
 import orjson
 
-from cortex_skills.audit.call_records import AuditRecord, Removed
+from cortex_skills.audit.call_records import ACTION, DEFAULT_AGENT, OPERATOR, STARTED, AuditRecord, Removed
 
 BEGINNING = b'{"timestamp":"'  # of each line
 FIRST = "0" * 64  # the hash before the first record
@@ -126,6 +126,8 @@ def document_of(entry: AuditRecord, namespace: str) -> dict[str, Any]:
         "trustLevel": entry.trust_level,
         "stripped": entry.stripped,
     }
+    if entry.event == STARTED:
+        del details["success"]  # which is not known yet
     if entry.removed:
         details["removed"] = [asdict(removed) for removed in entry.removed]
     if entry.data is not None:
@@ -135,7 +137,7 @@ def document_of(entry: AuditRecord, namespace: str) -> dict[str, Any]:
         "level": entry.level,
         "category": entry.category,
         "event": entry.event,
-        "actor": entry.actor or entry.agent,
+        "actor": entry.actor or _actor(entry.category, entry.agent),
         "details": details,
     }
 
@@ -144,11 +146,12 @@ def entry_of(document: Mapping[str, Any]) -> AuditRecord | None:
     """The record of a document; None if the document is not one of `document_of`."""
     try:
         details = document["details"]
+        agent, category = _text(details["agent"]), _text(document["category"])
         return AuditRecord(
             time=_text(document["timestamp"]),
             tool=_text(details["action"]),
             skill=_optional(details["skillId"]),
-            agent=_text(details["agent"]),
+            agent=agent,
             outcome=_optional(details["code"]) or "ok",
             milliseconds=float(details["durationMs"]),
             stripped=int(details["stripped"]),
@@ -156,8 +159,8 @@ def entry_of(document: Mapping[str, Any]) -> AuditRecord | None:
                 Removed(_text(r["reason"]), _text(r["path"]), int(r["count"])) for r in details.get("removed", ())
             ),
             event=_text(document["event"]),
-            category=_text(document["category"]),
-            actor=None if document["actor"] == details["agent"] else _text(document["actor"]),
+            category=category,
+            actor=None if document["actor"] in (agent, _actor(category, agent)) else _text(document["actor"]),
             inputs=details["inputs"],
             outputs=details["outputs"],
             data=details.get("data"),
@@ -167,6 +170,11 @@ def entry_of(document: Mapping[str, Any]) -> AuditRecord | None:
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         return None
+
+
+def _actor(category: str, agent: str) -> str:
+    """Who acted, where no person did."""
+    return OPERATOR if category == ACTION and agent == DEFAULT_AGENT else agent
 
 
 def _text(value: object) -> str:

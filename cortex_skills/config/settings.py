@@ -183,7 +183,7 @@ class ActionSettings:
     allow_unconfined: bool = False
     allowed_hosts: tuple[str, ...] = ()
     allow_loopback: bool = False
-    cost_budget: int = 1_000
+    cost_budget: int = 10_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,6 +142,8 @@ class Gate:
         result = result.without_secrets()
         milliseconds = round((time.monotonic() - started) * 1000, 3)
         inputs = self.host.audit.kept(arguments)
+        stated = {} if steps is None else steps.recorded(self.host.audit, result.text, result.details)
+        outputs = self.host.audit.kept_output(stated.pop("outputs", result.text), arguments, inputs)
         entry = audit.AuditRecord(
             time=audit.started(milliseconds),
             tool=audit.word(tool) if wanted is not None else redacted_text(audit.word(tool)),
@@ -152,8 +154,8 @@ class Gate:
             stripped=cleaned.stripped_count if cleaned else result.details.get("strippedCount", 0),
             removed=audit.removed(result.details["enrichment"]["reasons"]) if cleaned else (),
             inputs=inputs,
-            outputs=self.host.audit.kept_text(result.text, arguments, inputs),
-            **({} if steps is None else steps.recorded(self.host.audit)),
+            outputs=outputs,
+            **stated,
         )
         recent = self.host.audit.record(entry)
         if cleaned and cleaned.stripped_count and self.removed_texts is not None:

@@ -164,8 +164,14 @@ class ToolRun(Protocol):
             CortexError: the refusal of a step.
         """
 
-    def recorded(self, audit: AuditLog) -> Mapping[str, Any]:
-        """What the audit states about the call, also when it was refused: further attributes of its record."""
+    def recorded(self, audit: AuditLog, text: str, details: Mapping[str, Any]) -> dict[str, Any]:
+        """What the audit states about the call, also when it was refused: further attributes of its record.
+
+        Args:
+            audit: bounds and redacts what it keeps.
+            text: what a model reads of the result.
+            details: of the result. `outputs` of the attributes is an object, which the gate bounds and redacts.
+        """
 
 
 class ToolSteps(Protocol):

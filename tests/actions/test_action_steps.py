@@ -44,7 +44,7 @@ def test_an_action_is_called_like_a_tool(counting) -> None:
     outputs = {"action": "count_lines", "status": "done", "outputs": {"lines": 2}, "strippedCount": 0}
     assert result.details == outputs
     record = last(counting)
-    assert (record.event, record.category, record.trust_level) == ("action.call", "memory", "supervised_auto")
+    assert (record.event, record.category, record.trust_level) == ("skill_executed", "action", "supervised_auto")
     assert (record.approval_required, record.approved_by, record.outcome) == (False, None, "ok")
 
 

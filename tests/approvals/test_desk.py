@@ -59,7 +59,7 @@ def test_an_action_waits_until_a_person_approves_it(acting: Acting, tmp_path: Pa
     assert told.details["result"]["outputs"] == {"size": 4}
     assert ("approval.requested", "a1", None) in events(plugin)
     assert ("approvals.approve", "ada", None) in events(plugin)
-    assert ("action.call", "a1", "ada") in events(plugin)
+    assert ("skill_executed", "a1", "ada") in events(plugin)
 
 
 def test_nobody_approves_what_was_asked_for_in_the_same_name_except_the_owner(acting: Acting, tmp_path: Path) -> None:

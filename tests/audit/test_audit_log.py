@@ -58,7 +58,7 @@ def test_a_call_is_written_with_redacted_inputs_and_its_outcome(tmp_path: Path) 
         plugin.call("nothing", {"api_key": SECRET, "n": 1, "deep": [{"password": SECRET}]}, agent="a2")
         plugin.record("hub_install", arguments={"token": SECRET, "name": "x"})
     first, second, head = documents(tmp_path)
-    assert (first["level"], first["category"], first["event"], first["actor"]) == ("warning", "tool", "tool.call", "a2")
+    assert (first["level"], first["category"], first["event"], first["actor"]) == ("warn", "tool", "tool.call", "a2")
     details = first["details"]
     assert (details["action"], details["code"], details["success"]) == ("nothing", "tool_not_found", False)
     assert details["inputs"] == {"api_key": "[redacted]", "n": 1, "deep": [{"password": "[redacted]"}]}
@@ -106,7 +106,7 @@ def test_what_an_answer_repeats_of_redacted_inputs_is_redacted_too(tmp_path: Pat
 )
 def test_a_text_has_nothing_that_is_masked_in_the_inputs(tmp_path: Path, inputs: Any, text: str, kept: str) -> None:
     with opened(tmp_path) as plugin:
-        assert plugin.audit.kept_text(text, inputs, plugin.audit.kept(inputs)) == kept
+        assert plugin.audit.kept_output(text, inputs, plugin.audit.kept(inputs)) == kept
 
 
 def test_a_plugin_in_memory_has_no_journal_and_one_that_serves_has_it_beside_its_store(tmp_path: Path) -> None:

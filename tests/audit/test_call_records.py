@@ -15,7 +15,7 @@ from cortex_skills.audit.recent_calls import RecentCalls
 
 
 @pytest.mark.parametrize(
-    ("outcome", "level"), [("ok", "info"), ("permission_denied", "warning"), ("internal_error", "error")]
+    ("outcome", "level"), [("ok", "info"), ("permission_denied", "warn"), ("internal_error", "error")]
 )
 def test_the_level_of_a_record_follows_from_its_outcome(outcome: str, level: str) -> None:
     assert of_host("t", None, "a1", outcome, 1.0).level == level

@@ -87,9 +87,9 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Followed]:
 def test_a_request_is_followed_to_its_run_by_its_id_and_by_its_digest(followed: Followed) -> None:
     expected = [
         ("approval.requested", "approval.requested"),
-        ("action.call", "acme.echo"),
+        ("skill_executed", "acme.echo"),
         ("action.started", "acme.echo"),
-        ("action.call", "acme.echo"),
+        ("skill_executed", "acme.echo"),
         ("approvals.approve", "approvals.approve"),
     ]
     assert followed.about(followed.approval) == expected

@@ -105,8 +105,8 @@ def test_a_line_has_the_nesting_that_readers_of_earlier_systems_know(folder: Pat
         2.5,
         3,
         (Removed("override", "/note", 3),),
-        event="action.call",
-        category="fs",
+        event="skill_executed",
+        category="action",
         actor="ada",
         inputs={"path": "out/x", "text": "\u202e\x1b[2J\ud800"},
         approval_required=True,
@@ -118,7 +118,7 @@ def test_a_line_has_the_nesting_that_readers_of_earlier_systems_know(folder: Pat
     Journal(folder).append(given)
     line = next(lines_in(day_files(folder)[0]))
     assert line.isascii()
-    assert line.startswith(b'{"timestamp":"2026-01-31T12:00:00.000+00:00","level":"warning","category":"fs",')
+    assert line.startswith(b'{"timestamp":"2026-01-31T12:00:00.000+00:00","level":"warn","category":"action",')
     read = read_line(line)
     assert read is not None
     assert read.document() == {**given, "seq": 1, "prevHash": lines.FIRST}

@@ -108,7 +108,7 @@ def test_an_action_is_asked_for_with_a_journal_that_must_be_kept_and_each_warnin
     assert asked_for.json["details"]["status"] == "pending_approval"
     assert [each.message.partition(":")[0] for each in caplog.records].count("configuration") == 1
     events = [each["event"] for each in run("audit", "search", *words).json]
-    assert sorted(events) == ["action.call", "approval.requested"]
+    assert sorted(events) == ["approval.requested", "skill_executed"]
     waited = run("approvals", "wait", asked_for.json["details"]["approval"], "--seconds", "0", *words).json
     assert (waited["state"], waited["agent"], waited["askedBy"]) == ("pending", "default", "default")
     run("approvals", "reject", waited["id"], "--by", "ada", *words)

@@ -121,7 +121,7 @@ def tail(common: Common, folder: Path | None, count: int, follow: bool) -> None:
 @click.command(cls=Command)
 @_FOLDER
 @click.option("--tool", metavar="NAME", help="The tool or action.")
-@click.option("--event", metavar="EVENT", help="What happened: tool.call, action.call, actions.trust_level.set, …")
+@click.option("--event", metavar="EVENT", help="What happened: tool.call, skill_executed, actions.trust_level.set, …")
 @click.option("--skill", metavar="NAME", help="The acting skill.")
 @click.option("--outcome", metavar="CODE", help="ok, refused (everything else), or a code.")
 @click.option("--of", "agent", metavar="ID", help="The agent that it was for.")

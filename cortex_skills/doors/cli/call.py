@@ -87,8 +87,9 @@ def _call(common: Common, tool: str, arguments: Any, skill: str | None) -> dict[
     Raises:
         CortexError: the call was refused, or failed.
     """
+    from cortex_skills.audit.call_records import DEFAULT_AGENT
     from cortex_skills.config.open_graph import open_graph
-    from cortex_skills.plugin import DEFAULT_AGENT, Plugin
+    from cortex_skills.plugin import Plugin
     from cortex_skills.tools import tool_named
     from cortex_skills.tools.model_names import tool_id
 

@@ -193,7 +193,8 @@ class Common:
         Raises:
             CortexError: `config_invalid`, `store_locked` or `graph_unavailable`.
         """
-        from cortex_skills.plugin import DEFAULT_AGENT, Plugin
+        from cortex_skills.audit.call_records import DEFAULT_AGENT
+        from cortex_skills.plugin import Plugin
 
         settings = config or self.settings()
         folder = settings.store_folder
@@ -255,12 +256,12 @@ class Common:
         """
         from cortex_graph import NamespacedGraph, open_store
         from cortex_skills.audit.audit_log import AuditLog
+        from cortex_skills.audit.call_records import DEFAULT_AGENT
         from cortex_skills.audit.opening import open_audit
         from cortex_skills.audit.recent_calls import RecentCalls
         from cortex_skills.host import Host, Session
         from cortex_skills.operations.caller import owner
         from cortex_skills.operations.run import run
-        from cortex_skills.plugin import DEFAULT_AGENT
         from cortex_skills.policy.session_limits import AllLimits
 
         settings = self.settings()

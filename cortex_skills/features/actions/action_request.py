@@ -9,7 +9,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from typing_extensions import TypedDict
@@ -60,3 +60,7 @@ class ActionRequest:
     reason: str
     preview: str = ""
     asked_by: str = ""
+
+    def is_same(self, other: ActionRequest) -> bool:
+        """Whether another request asks for the same; why it waits may differ, as the trust level may have changed."""
+        return replace(self, reason="") == replace(other, reason="")

@@ -16,6 +16,7 @@ from cortex_graph.as_of import today_of
 from cortex_skills.errors import CortexError
 from cortex_skills.operations.caller import owner
 from cortex_skills.operations.run import run
+from cortex_skills.policy.trust_levels import LEVELS
 
 if TYPE_CHECKING:
     from cortex_skills.cancellation import CancelToken
@@ -107,12 +108,15 @@ class AgentActions:
         return None if action is None else self._tool_of(action)
 
     def all(self) -> Mapping[str, Tool]:
-        """The actions as tools."""
-        return {name: self._tool_of(action) for name, action in self.actions.all().items()}
+        """The actions as tools: those that can run at the trust level of today, with an approval or without."""
+        known = self.actions.all()
+        level = LEVELS.index(self.trust.level()) if known else 0
+        offered = {name: one for name, one in known.items() if level >= LEVELS.index(one.manifest.min_trust_level)}
+        return {name: self._tool_of(action) for name, action in offered.items()}
 
     def revision(self) -> str:
         """A text that differs after each change of the actions."""
-        return self.actions.revision()
+        return f"{self.trust.level() if self.actions.all() else ''} {self.actions.revision()}"
 
     def _as_tool(self, action: AgentAction) -> Tool:
         from cortex_skills.features.actions.tools.action_tools import tool_of

@@ -45,7 +45,7 @@ def fs_read(settings: ActionSettings, workspace: Workspace) -> AgentAction:
                 "modified": {"type": "string", "required": True},
             },
             "risk": "low",
-            "cost": "free",
+            "cost": "cheap",
             "minTrustLevel": "observe",
             "allowedDirectories": list(settings.read),
             "limits": {"maxBytes": 8 * MAX_BYTES},
@@ -72,11 +72,11 @@ def read_text(held: int, name: str) -> tuple[str, os.stat_result]:
 
 
 def _check(workspace: Workspace, call: ActionCall) -> None:
-    workspace.parts_of(call.inputs["path"], call.settings.read)
+    workspace.file_parts(call.inputs["path"], call.settings.read)
 
 
 def _run(workspace: Workspace, call: ActionCall) -> dict[str, Any]:
-    parts = workspace.parts_of(call.inputs["path"], call.settings.read)
+    parts = workspace.file_parts(call.inputs["path"], call.settings.read)
     with workspace.file(parts) as held:
         text, state = read_text(held, "/".join(parts))
     return {

@@ -63,7 +63,7 @@ def fs_write(settings: ActionSettings, workspace: Workspace) -> AgentAction:
                 "path": {"type": "string", "required": True},
                 "size": {"type": "integer", "required": True, "description": "In bytes."},
             },
-            "risk": "medium",
+            "risk": "high",
             "cost": "cheap",
             "minTrustLevel": "supervised_auto",
             "requiresApproval": True,
@@ -74,7 +74,7 @@ def fs_write(settings: ActionSettings, workspace: Workspace) -> AgentAction:
 
 
 def _parts(workspace: Workspace, call: ActionCall) -> Parts:
-    parts = workspace.parts_of(call.inputs["path"], call.settings.write)
+    parts = workspace.file_parts(call.inputs["path"], call.settings.write)
     Workspace.of(call.settings).check_written(parts)
     if "/".join(parts) in [root.strip("/") for root in call.settings.write]:
         raise refused("path", f"{shown('/'.join(parts))} is a folder", "give the path of a file in it")

@@ -5,6 +5,8 @@ Rules kept here:
   unknown key, trust level, risk or category is an error;
 - inputs and outputs are objects with the declared fields and no others; the schema of a field may narrow its type, and
   refers to nothing outside it;
+- the list of folders restricts the inputs of the format `workspace-path`, and that of commands those of `command`; in
+  a document without them, the inputs `path` and `command`;
 - the version is the SHA-256 of the manifest as canonical JSON (RFC 8785), so a change of any part is another version.
 
 >>> read = ActionManifest.of({
@@ -27,6 +29,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import rfc8785
 
 from cortex_skills.errors import CortexError
+from cortex_skills.features.actions.dialects.metahuman import with_targets
 from cortex_skills.policy.trust_levels import Risk, TrustLevel
 from cortex_skills.safe_io.schemas import LocatedDocument, Problem, check, summary
 
@@ -136,7 +139,7 @@ class ActionManifest:
         """
         if not isinstance(document, Mapping):
             raise _invalid([Problem((), f"must be a mapping, not {type(document).__name__}")])
-        given: dict[str, Any] = dict(document)
+        given = with_targets(document)
         _check(given)
         limits = {_LIMITS[key]: value for key, value in given.get("limits", {}).items()}
         return cls(

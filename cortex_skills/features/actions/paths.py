@@ -83,6 +83,12 @@ class Workspace:
             raise refused(field, f"{shown(path)} is in none of the allowed folders", f"allowed: {allowed}")
         return parts
 
+    def file_parts(self, path: object, roots: Collection[str], field: str = "path") -> Parts:
+        """The same of a file, whose path ends with its name."""
+        if isinstance(path, str) and path.endswith("/"):
+            raise refused(field, f"{shown(path)} names a folder", "give the path of a file")
+        return self.parts_of(path, roots, field)
+
     def plain_parts(self, path: object, field: str = "path") -> Parts:
         """The same, in any folder of the workspace that is not denied."""
         if not isinstance(path, str) or not path or len(path) > MAX_PATH:
@@ -251,7 +257,7 @@ def _not_opened(field: str, name: str, error: OSError | ValueError) -> CortexErr
 
 
 def _split(folder: str) -> Parts:
-    return tuple(part for part in folder.split("/") if part)
+    return tuple(part for part in folder.split("/") if part not in ("", "."))
 
 
 @lru_cache(maxsize=4096)

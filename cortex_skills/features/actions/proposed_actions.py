@@ -36,7 +36,7 @@ def propose(steps: ActionSteps, given: Sequence[Any], call: Call, limits: Sessio
 def _proposed(steps: ActionSteps, given: Any, call: Call, limits: SessionLimits | None) -> dict[str, Any]:
     name = given.get("action") if isinstance(given, dict) else None
     shown_as = audit.word(name)
-    facts = ActionFacts("action")
+    facts = ActionFacts()
     try:
         check_permissions(("actions:request",), call.skill.manifest, "actionRequests")
         if not isinstance(given, dict) or set(given) != {"action", "inputs"}:

@@ -59,7 +59,7 @@ MANIFEST = ActionManifest.of(
             "count": {"type": "integer", "required": True},
         },
         "risk": "low",
-        "cost": "free",
+        "cost": "expensive",
         "minTrustLevel": "observe",
     }
 )

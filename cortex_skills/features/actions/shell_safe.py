@@ -83,7 +83,7 @@ def shell_safe(settings: ActionSettings, workspace: Workspace) -> AgentAction:
                 "exitCode": {"type": "integer", "required": True},
             },
             "risk": "high",
-            "cost": "cheap",
+            "cost": "expensive",
             "minTrustLevel": "bounded_auto",
             "requiresApproval": True,
             "commandWhitelist": list(settings.commands),

@@ -20,7 +20,7 @@ from typing import Any
 from cortex_graph import GraphError
 from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.audit.bounded import Fact, Facts
-from cortex_skills.audit.call_records import ACTION_CALL
+from cortex_skills.audit.call_records import ACTION, ACTION_CALL
 from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action import ActionCall, AgentAction
@@ -73,11 +73,10 @@ class ActionFacts:
     """What the audit record of a call states about its action; filled while the call passes the steps.
 
     Attributes:
-        category, trust_level, approval_required, approved_by: as in the record.
+        trust_level, approval_required, approved_by: as in the record.
         about: the facts of its data.
     """
 
-    category: str
     trust_level: str | None = None
     approval_required: bool = False
     approved_by: str | None = None
@@ -86,7 +85,7 @@ class ActionFacts:
     @classmethod
     def of(cls, action: AgentAction) -> ActionFacts:
         """The facts of an action that no step has passed."""
-        return cls(action.manifest.category, about=dict(action.about))
+        return cls(about=dict(action.about))
 
     def for_audit(self, audit: AuditLog) -> dict[str, Any]:
         """The attributes of the audit record."""
@@ -96,7 +95,7 @@ class ActionFacts:
     def named(self) -> dict[str, Any]:
         """The attributes that any record of the action has; in a fraction of the time of `asdict`."""
         return {
-            "category": self.category,
+            "category": ACTION,
             "trust_level": self.trust_level,
             "approval_required": self.approval_required,
             "approved_by": self.approved_by,

@@ -83,9 +83,9 @@ def run_tests(
     check: TypeOption,
 ) -> TestReport:
     """Check the types of one skill, and run its tests."""
+    from cortex_skills.audit.call_records import DEFAULT_AGENT
     from cortex_skills.features.skill_testing.report import TestOutcome, TestReport
     from cortex_skills.features.skill_testing.runner import TestRun
-    from cortex_skills.plugin import DEFAULT_AGENT
 
     outcomes: tuple[TestOutcome, ...] = ()
     if (error := check.error_of(folder, tests=True)) is not None:

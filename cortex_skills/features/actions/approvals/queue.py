@@ -110,7 +110,7 @@ class ApprovalQueue:
         self._remove_old(now)
         waiting = self.list("pending").records
         for other in waiting:
-            if other.request == record.request:
+            if other.request.is_same(record.request):
                 return other
         of_agent = sum(other.request.agent == request.agent for other in waiting)
         sender = request.asked_by

@@ -35,9 +35,13 @@ class ActionRun:
         """Run the action, or keep a request for it."""
         return self.steps.run(tool, self.action, call, limits, self.facts, self.approved)
 
-    def recorded(self, audit: AuditLog) -> Mapping[str, Any]:
-        """What the audit states about it."""
-        return self.facts.for_audit(audit)
+    def recorded(self, audit: AuditLog, text: str, details: Mapping[str, Any]) -> dict[str, Any]:
+        """What the audit states about it: outputs as an object; of a call that waits, the id; of a refusal, why."""
+        if "outputs" in details:
+            outputs = details["outputs"]
+        else:
+            outputs = {"approval": details["approval"]} if "approval" in details else {"error": text}
+        return {**self.facts.for_audit(audit), "outputs": outputs}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""The names that other systems give to what actions have here."""
