@@ -144,7 +144,7 @@ def test_openapi_describes_the_operation_from_its_types(running: Running) -> Non
 
 def test_a_list_is_no_parameter_of_a_query_string() -> None:
     with pytest.raises(TypeError, match="offer the operation as a POST"):
-        WireArguments(OPERATIONS["test.guests"], "/api/test/guests", from_query=True).query  # noqa: B018
+        WireArguments(OPERATIONS["test.guests"], "/api/test/guests", {}, {}, from_query=True).query  # noqa: B018
 
 
 def answer_of(tmp_path: Path, name: str, *arguments: str) -> Any:

@@ -12,7 +12,6 @@ from cortex_skills import Plugin
 from cortex_skills.features.registry.dialects import ai_memory, prism
 from cortex_skills.features.registry.document import SkillDocument, Step
 from cortex_skills.features.registry.lifecycle import ORIGINS
-from cortex_skills.features.registry.rest import registry_models as models
 from cortex_skills.features.registry.skill_changes import RegisterSkill
 from tests.configs import config
 from tests.server.serving import Running, served
@@ -49,10 +48,10 @@ def at(answer: Any, path: str) -> Any:
 
 
 def test_each_member_that_a_skill_is_given_by_is_mapped_once() -> None:
-    assert prism.DOCUMENT.keys() | prism.ARGUMENTS.keys() == models.ProceduralSkill.__annotations__.keys()
+    assert prism.DOCUMENT.keys() | prism.ARGUMENTS.keys() == prism.ProceduralSkill.__annotations__.keys()
     assert not prism.DOCUMENT.keys() & prism.ARGUMENTS.keys()
     assert set(prism.DOCUMENT.values()) <= {each.name for each in fields(SkillDocument)}
-    assert prism.STEP.keys() | prism.STEP_NOT_KEPT.keys() == models.ProcedureStep.__annotations__.keys()
+    assert prism.STEP.keys() | prism.STEP_NOT_KEPT.keys() == prism.ProcedureStep.__annotations__.keys()
     assert set(prism.STEP.values()) == {each.name for each in fields(Step)}
     known = {each.name for each in fields(RegisterSkill)} | {"skill"}
     assert set(prism.ARGUMENTS.values()) <= known
@@ -96,7 +95,7 @@ def test_each_answer_of_the_store_of_skills_has_the_members_of_the_original(runn
     document = running.plugin.registry.document(version)
     assert answers["register"]["digest"] == at(answers["get"], ai_memory.ANSWERS["get"]["digest"]) == version.digest
     assert document.name == "with-file"
-    resource = models.SkillResourceView.__annotations__.keys()
+    resource = ai_memory.SkillResourceView.__annotations__.keys()
     assert set(ai_memory.ANSWERS["resource"].values()) <= resource
     for call, answer in answers.items():
         for path in ai_memory.ANSWERS[call].values():

@@ -1,25 +1,31 @@
 """Types that the models of the REST API share.
 
 Rules kept here:
-- a model is a `TypedDict`: a checked body stays the plain dict that the client sent, which is what the graph takes;
-- a member that a model does not name is an error, and no value is converted: `"5"` is no integer, `1` is no boolean;
 - the values of a query string are text, so its integers and booleans are read from their JSON spelling;
 - a long list fails with its first wrong item (`fail_fast`), so that a list of mistakes cannot keep the server busy;
   `schemas` lists the others of a small document.
 """
 
 import re
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Literal, NotRequired
 
-from pydantic import BeforeValidator, ConfigDict, Field
-from typing_extensions import TypeAliasType, TypedDict
+from pydantic import BeforeValidator, Field
+from typing_extensions import TypeAliasType
+
+from cortex_skills.operations.json_types import WHOLE as WHOLE
+from cortex_skills.operations.json_types import ApiModel as ApiModel
+from cortex_skills.operations.json_types import ApprovalId as ApprovalId
+from cortex_skills.operations.json_types import ArtifactId as ArtifactId
+from cortex_skills.operations.json_types import CallId as CallId
+from cortex_skills.operations.json_types import Count as Count
+from cortex_skills.operations.json_types import MemoryId as MemoryId
+from cortex_skills.operations.json_types import ProofId as ProofId
+from cortex_skills.operations.json_types import SandboxId as SandboxId
+from cortex_skills.operations.json_types import SkillVersionId as SkillVersionId
+from cortex_skills.operations.json_types import TripleId as TripleId
 
 _INTEGER = re.compile(r"(-?[0-9]{1,15})(?:\.0{1,15})?", re.ASCII)  # 5.0 is an integer
 _BOOLEANS = {"true": True, "false": False}
-
-
-def _whole(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _integer(text: str) -> int | str:
@@ -28,12 +34,6 @@ def _integer(text: str) -> int | str:
 
 def _boolean(text: str) -> bool | str:
     return _BOOLEANS.get(text, text)
-
-
-class ApiModel(TypedDict):
-    """The base of all models."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
 
 
 _Finite = Annotated[float, Field(allow_inf_nan=False)]  # 1e999 is infinite
@@ -73,11 +73,9 @@ Value = TypeAliasType(
     ],
 )
 # They follow the limits of an integer, and convert it before those are checked.
-WHOLE = BeforeValidator(_whole)  # 1.0 is an integer in JSON (JSON Schema Core §4.2.3)
 FROM_QUERY = BeforeValidator(_integer)
 BOOLEAN_FROM_QUERY = BeforeValidator(_boolean)
 QueryBoolean = Annotated[bool, BOOLEAN_FROM_QUERY]
-Count = Annotated[int, Field(ge=0)]
 Name = Annotated[str, Field(min_length=1, description="A name.")]
 Namespace = Annotated[
     str,
@@ -99,34 +97,6 @@ Time = Annotated[
 ]
 Cursor = Annotated[str, Field(max_length=1024, description="The `nextCursor` of the page before.")]
 NextCursor = Annotated[str | None, Field(description="The cursor of the next page; null on the last page.")]
-_DIGEST = r"^[0-9a-f]{64}$"
-TripleId = TypeAliasType(
-    "TripleId", Annotated[str, Field(pattern=_DIGEST, description="SHA-256 of the canonical N-Quads line.")]
-)
-ProofId = TypeAliasType(
-    "ProofId", Annotated[str, Field(pattern=_DIGEST, description="SHA-256 of the canonical JSON of a proof.")]
-)
-SandboxId = TypeAliasType(
-    "SandboxId", Annotated[str, Field(pattern=r"^sandbox-[0-9a-f]{32}$", description="The id of a sandbox.")]
-)
-ApprovalId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$", description="The id of a request for approval.")]
-ArtifactId = Annotated[
-    str,
-    Field(pattern=r"^[a-z0-9_-]+(\.[a-z0-9_-]+)*$", max_length=256, description="The id of an artifact."),
-]
-CallId = Annotated[
-    str,
-    Field(
-        pattern=r"^[0-9a-f]{8}-[0-9]{1,15}$", description="The id of a call; the server makes others when it starts."
-    ),
-]
-MemoryId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$", description="The id of a memory.")]
-
-
-_UUID = r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
-SkillVersionId = TypeAliasType(
-    "SkillVersionId", Annotated[str, Field(pattern=_UUID, description="The id of a version of a skill.")]
-)
 
 
 class NamespaceQuery(ApiModel, total=False):

@@ -12,7 +12,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_type_hints
 
 from pydantic.alias_generators import to_camel
 
@@ -185,35 +185,58 @@ class ApiOperation:
     path_types: Mapping[str, Any] = field(default_factory=dict)
 
 
-Run = Callable[[ApiCall], ApiAnswer]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _returned(run: Callable[..., Any]) -> Any:
+    return get_type_hints(run, include_extras=True)["return"]
+
+
+def _answered(run: Callable[[ApiCall], Any]) -> Callable[[ApiCall], ApiAnswer]:
+    return lambda call: ApiAnswer(200, run(call))
 
 
 class Operations(list[ApiOperation]):
     """The operations of a module."""
 
     def add(
-        self, method: Literal["GET", "POST", "DELETE"], path: str, answers: Mapping[int, Any], **settings: Any
-    ) -> Callable[[Run], Run]:
+        self,
+        method: Literal["GET", "POST", "DELETE"],
+        path: str,
+        answers: Mapping[int, Any] | None = None,
+        **settings: Any,
+    ) -> Callable[[F], F]:
         """Declare a function as an operation; its name and its docstring name and describe the operation.
 
         Args:
             method: the HTTP method.
             path: with its parameters in braces.
-            answers: the model of the answer by status; None for an answer without a document.
+            answers: the model of the answer by status, of a function that returns an `ApiAnswer`; None for an answer
+                without a document. By default the function returns a document, whose type is its annotation.
             settings: the other attributes of `ApiOperation`.
         """
 
-        def declare(run: Run) -> Run:
+        def declare(run: F) -> F:
             summary, _, more = inspect.cleandoc(run.__doc__ or "").partition("\n\n")
             name = re.sub("_(.)", lambda found: found[1].upper(), run.__name__)
             given = {"description": " ".join(more.split()), **settings}
-            self.append(ApiOperation(method, path, name, summary, run=run, answers=answers, **given))
+            models, perform = (answers, run) if answers else ({200: _returned(run)}, _answered(run))
+            self.append(ApiOperation(method, path, name, summary, run=perform, answers=models, **given))
             return run
 
         return declare
 
     def serve(
-        self, method: Literal["GET", "POST", "DELETE"], path: str, operation: Operation[Any, Any], **settings: Any
+        self,
+        method: Literal["GET", "POST", "DELETE"],
+        path: str,
+        operation: Operation[Any, R],
+        *,
+        name: str = "",
+        names: Mapping[str, str] | None = None,
+        given: Mapping[str, Any] | None = None,
+        show: Callable[[ApiCall, R], Any] | None = None,
+        **settings: Any,
     ) -> None:
         """Offer an operation as it is: its docstring, its arguments and its answer are those of the endpoint.
 
@@ -224,25 +247,29 @@ class Operations(list[ApiOperation]):
             method: the HTTP method.
             path: with its parameters in braces.
             operation: of any feature.
+            name: the `operationId`; by default that of the operation.
+            names: the names of arguments in requests that have others than those in camel case.
+            given: arguments that a request may leave out, although the operation needs them.
+            show: makes the document of the answer, whose type is its annotation; by default that of the operation.
             settings: other attributes of `ApiOperation`, such as `errors` and `pool`.
         """
-        wire = WireArguments(operation, path, from_query=method != "POST")
+        wire = WireArguments(operation, path, names or {}, given or {}, from_query=method != "POST")
 
         def perform(call: ApiCall) -> ApiAnswer:
             path_values = {name: check(model, call.path[name]) for name, model in wire.path_types.items()}
-            given = wire.given({**call.query, **(call.body or {}), **path_values})
-            return ApiAnswer(200, operation.to_json(call.operate(operation, **given)))
+            answer = call.operate(operation, **wire.given({**call.query, **(call.body or {}), **path_values}))
+            return ApiAnswer(200, operation.to_json(answer) if show is None else show(call, answer))
 
         summary, _, more = inspect.cleandoc(operation.run.__doc__ or "").partition("\n\n")
         self.append(
             ApiOperation(
                 method,
                 path,
-                to_camel(operation.name.replace(".", "_")),
+                name or to_camel(operation.name.replace(".", "_")),
                 summary,
                 " ".join(more.split()),
                 perform,
-                {200: operation.answer},
+                {200: operation.answer if show is None else _returned(show)},
                 operation.permission,
                 query=wire.query,
                 body=wire.body,

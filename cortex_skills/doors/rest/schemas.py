@@ -75,12 +75,16 @@ def references(models: Collection[Any]) -> tuple[dict[Any, dict[str, Any]], dict
     inputs = [(str(place), "validation", _adapter(model)) for place, model in enumerate(models)]
     found, definitions = TypeAdapter.json_schemas(inputs, ref_template=_REFERENCE)  # type: ignore[arg-type]
     schemas = {model: _untitled(schema) for model, schema in zip(models, found.values(), strict=True)}
-    return schemas, _untitled(definitions.get("$defs", {}))
+    components = _untitled(definitions.get("$defs", {}))
+    for component in components.values():
+        if "properties" in component:
+            component.setdefault("additionalProperties", False)
+    return schemas, components
 
 
 def required_parameters(model: Any | None) -> frozenset[str]:
     """The parameters of a query string that must be given."""
-    return frozenset() if model is None else frozenset(model.__required_keys__)
+    return frozenset() if model is None else frozenset(_described(model)[0].get("required", ()))
 
 
 def parameters_of(model: Any) -> dict[str, dict[str, Any]]:

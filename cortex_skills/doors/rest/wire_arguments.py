@@ -28,24 +28,35 @@ class WireArguments:
     Args:
         operation: which.
         path: of the endpoint, with its parameters in braces.
+        names: the names in requests of arguments that have others than those in camel case.
+        defaults: arguments that a request may leave out, although the operation needs them.
         from_query: whether those that are not in the path are in the query string, and not in the body.
 
     Attributes:
         path_types: the types of the parameters of the path by name.
     """
 
-    def __init__(self, operation: Operation[Any, Any], path: str, *, from_query: bool) -> None:
+    def __init__(
+        self,
+        operation: Operation[Any, Any],
+        path: str,
+        names: Mapping[str, str],
+        defaults: Mapping[str, Any],
+        *,
+        from_query: bool,
+    ) -> None:
         self._given = operation.given
         self._from_query = from_query
+        self._defaults = defaults
         types = get_type_hints(self._given, include_extras=True)
         in_path = re.findall(r"\{(\w+)\}", path)
-        self.path_types = {name: types[name] for name in in_path}
-        self._names = {wire_name(each.name): each.name for each in fields(self._given) if each.name not in in_path}
-        self._types = {wire: _on_wire(types[name]) for wire, name in self._names.items()}
+        self._names = {names.get(name, wire_name(name)): name for name in types}
+        self.path_types = {wire: types[self._names[wire]] for wire in in_path}
+        self._types = {wire: _on_wire(types[name]) for wire, name in self._names.items() if wire not in in_path}
         self._optional = {
-            wire_name(each.name)
+            each.name
             for each in fields(self._given)
-            if each.default is not MISSING or each.default_factory is not MISSING
+            if each.default is not MISSING or each.default_factory is not MISSING or each.name in defaults
         }
 
     @cached_property
@@ -63,10 +74,14 @@ class WireArguments:
 
     def given(self, members: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by name, of the members of a request."""
-        return {self._names.get(wire, wire): value for wire, value in members.items() if wire != "namespace"}
+        given = {self._names.get(wire, wire): value for wire, value in members.items() if wire != "namespace"}
+        return {**self._defaults, **given}
 
     def _model(self, kind: str, members: dict[str, Any]) -> Any:
-        optional = {wire: NotRequired[each] if wire in self._optional else each for wire, each in members.items()}
+        optional = {
+            wire: NotRequired[each] if self._names.get(wire) in self._optional else each
+            for wire, each in members.items()
+        }
         make: Any = TypedDict
         model = make(f"{self._given.__name__}{kind}", optional)
         model.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)
@@ -75,8 +90,10 @@ class WireArguments:
 
 
 def _on_wire(type_: Any) -> Any:
-    """The type of a JSON value: an array for a tuple."""
+    """The type of a JSON value: an array for a tuple; null is none, and needs no mention."""
     origin, parts = get_origin(type_), get_args(type_)
+    if origin in (Union, UnionType) and NoneType in parts and len(parts) == 2:
+        return _on_wire(next(part for part in parts if part is not NoneType))
     if origin is Annotated:
         return Annotated[(_on_wire(parts[0]), *parts[1:])]
     return list[parts[0]] if origin is tuple else type_  # type: ignore[valid-type]

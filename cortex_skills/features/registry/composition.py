@@ -18,7 +18,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from cortex_graph.naming.names import is_namespace
 from cortex_skills.features.memory.model import Memory
@@ -37,11 +36,6 @@ class Declared:
     namespace: str
     min_depth: int = 1
     problem: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """The declaration, and how deep it reaches, as a JSON object."""
-        limits = {"min_depth": self.min_depth, "max_reflection_depth": MAX_DEPTH}
-        return {"namespace": self.namespace, **limits, "problem": self.problem or None}
 
 
 @dataclass(frozen=True, slots=True)

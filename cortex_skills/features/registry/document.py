@@ -18,7 +18,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
 
 from cortex_graph.exceptions import GraphError
 from cortex_graph.naming.names import check_namespace
@@ -39,13 +41,22 @@ MAX_TOTAL = 64 << 20  # bytes of all resources
 MAX_PATH = 1_024  # bytes
 
 KINDS = ("instructions", "procedure", "semantic")
+FileKind = Literal["script", "reference", "asset", "code", "resource"]
 MANIFEST = "SKILL.md"
 COMPANION = "semantic.yaml"
 _RESERVED = frozenset({MANIFEST.casefold(), COMPANION.casefold()})
 _DESCRIPTION = re.compile(schema("skill")["properties"]["description"]["pattern"])
 _CODE = re.compile(r"skill\.[cm]?[jt]s")
-_FOLDERS = {"scripts": "script", "references": "reference", "assets": "asset"}
+_FOLDERS: dict[str, FileKind] = {"scripts": "script", "references": "reference", "assets": "asset"}
 _LISTS = ("allowed_tools", "depends_on", "conflicts_with")
+
+
+class StepView(TypedDict):
+    """A step."""
+
+    action: str
+    tool: str | None
+    details: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +73,7 @@ class Step:
     tool: str | None = None
     details: str = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> StepView:
         """The step as a JSON object."""
         return {"action": self.action, "tool": self.tool, "details": self.details}
 
@@ -82,8 +93,8 @@ class SkillResource:
     executable: bool = False
 
     @property
-    def kind(self) -> str:
-        """`script`, `reference`, `asset`, `code` or `resource`: from the path."""
+    def kind(self) -> FileKind:
+        """What it is, from its path."""
         head, separator, _ = self.path.partition("/")
         if separator:
             return _FOLDERS.get(head, "resource")

@@ -70,7 +70,7 @@ def document_for_model(document: SkillDocument, *, trusted: bool, policy: Policy
         trusted: see `is_trusted`.
         policy: of the host; it may remove all text that is not trusted.
     """
-    view = document_view(document)
+    view: dict[str, Any] = {**document_view(document)}
     cut = max(0, len(view["body"]) - MAX_BODY)
     view["body"] = view["body"][:MAX_BODY]
     if trusted:
@@ -160,7 +160,7 @@ def described(registry: RegistryReader, record: SkillRecord, policy: Policy) -> 
 
 def shown_record(registry: RegistryReader, record: SkillRecord, policy: Policy) -> dict[str, Any]:
     """A record as JSON (`views.record_view`) whose texts a model may read."""
-    view = record_view(registry, record, datetime.now(UTC))
+    view: dict[str, Any] = {**record_view(registry, record, datetime.now(UTC))}
     if (learned := view["current"]["learnedIn"]) is not None:
         del learned["agent"]
     if not is_trusted(record.standing, view["current"]["attest"]):

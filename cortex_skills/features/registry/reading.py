@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
-from typing import NoReturn, cast
+from typing import Literal, NoReturn, cast
 
 from pyoxigraph import NamedNode, Quad
 
@@ -30,6 +30,7 @@ from cortex_skills.features.registry.skill_record import SkillKey, SkillRecord, 
 from cortex_skills.keys import public_of, verify
 
 _SIGNED_DOMAIN = b"cortex-skill-version/1\0"
+AttestLevel = Literal["unsigned", "unknown_key", "self_signed", "publisher_signed", "invalid"]
 _COMPARED = 1_000  # names that are compared with an unknown one
 
 
@@ -169,7 +170,7 @@ class RegistryReader:
         """The names of records, registered or not, from their nodes: `NAMESPACE/NAME`, sorted."""
         return sorted(map(self.terms.name_of, edges))
 
-    def levels(self) -> Callable[[str], str]:
+    def levels(self) -> Callable[[str], AttestLevel]:
         """How far keys are trusted now, by their `did:key`.
 
         `unsigned` (empty), `unknown_key`, `self_signed` (a key of this installation), `publisher_signed` (trusted).
@@ -177,7 +178,7 @@ class RegistryReader:
         Raises:
             CortexError: `config_invalid`: the trust store cannot be used.
         """
-        levels = dict.fromkeys(self._own_keys(), "self_signed")
+        levels: dict[str, AttestLevel] = dict.fromkeys(self._own_keys(), "self_signed")
         levels |= dict.fromkeys(self._publishers(), "publisher_signed")
         return lambda key: levels.get(key, "unknown_key") if key else "unsigned"
 
@@ -212,7 +213,7 @@ def signed_message(digest_of_document: str) -> bytes:
     return _SIGNED_DOMAIN + bytes.fromhex(digest_of_document)
 
 
-def attest_level(version: SkillVersion, level: Callable[[str], str]) -> str:
+def attest_level(version: SkillVersion, level: Callable[[str], AttestLevel]) -> AttestLevel:
     """How far the signature of a version is trusted: `invalid`, or what `level` returns for its key."""
     try:
         check_signature(version)

@@ -104,22 +104,6 @@ def register_reflection(
     return done, reflection
 
 
-def promotion_view(done: Registered, reflection: Memory) -> dict[str, Any]:
-    """The skill that a reflection became; the names are those of other registries."""
-    version = done.version
-    return {
-        "promoted": True,
-        "skill_id": version.id,
-        "namespace": version.key.namespace,
-        "name": version.key.name,
-        "digest": version.digest,
-        "signed": bool(version.signature),
-        REFLECTION_ID: reflection.id,
-        DEPTH: reflection.depth,
-        "sources_attached": len(reflection.reflects_on),
-    }
-
-
 def source_path(place: int) -> str:
     """The file of a source, by its place from 0."""
     return f"references/source_{place}.md"

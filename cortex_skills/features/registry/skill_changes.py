@@ -15,7 +15,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from cortex_skills.errors import CortexError
 from cortex_skills.features.memory.memories import memories_of
@@ -33,6 +35,17 @@ from cortex_skills.features.registry.skill_record import LearnedIn, SkillKey, Sk
 from cortex_skills.features.registry.views import key_of
 from cortex_skills.operations.operation import AS_IS, ObjectState, OperationCall, operation
 from cortex_skills.safe_io.schemas import shown
+
+LONGEST_REASON = 1_000
+NAME_PART = r"[^\W_A-Z]+(-[^\W_A-Z]+)*"
+SkillName = Annotated[
+    str,
+    Field(
+        max_length=129,
+        description="`NAME`, or `NAMESPACE/NAME` of a skill of another namespace in this registry.",
+        json_schema_extra={"pattern": rf"^([a-zA-Z][a-zA-Z0-9_-]*/)?{NAME_PART}$"},  # `key_of` checks it
+    ),
+]
 
 
 def standing_of(call: OperationCall) -> ObjectState | None:
@@ -138,7 +151,7 @@ def register_from_reflection(call: OperationCall, given: RegisterReflection) -> 
 class OneSkill:
     """A skill."""
 
-    skill: str
+    skill: SkillName
 
 
 @operation("registry.delete", effect="changes", permission="registry", object_="skill", state=standing_of)
@@ -153,8 +166,8 @@ def delete(call: OperationCall, given: OneSkill) -> SkillKey:
 class MergeSkills:
     """Two skills: `source` becomes a part of `skill`, and is archived."""
 
-    skill: str
-    source: str
+    skill: SkillName
+    source: Annotated[SkillName, Field(description="Archived; its steps, body and counters go to the target.")]
 
 
 @operation("registry.merge", effect="changes", permission="registry", object_="skill", state=standing_of)
@@ -168,13 +181,18 @@ def merge(call: OperationCall, given: MergeSkills) -> Registered:
 class PromoteSkill:
     """A skill, and whether a person has checked it."""
 
-    skill: str
-    unmeasured: bool = False
+    skill: SkillName
+    unmeasured: Annotated[
+        bool, Field(description="Verify a learned skill that a person has checked, without a measured gain.")
+    ] = False
 
 
 @operation("registry.promote", effect="changes", permission="registry", object_="skill", state=standing_of)
 def promote(call: OperationCall, given: PromoteSkill) -> SkillRecord:
-    """Raise the state of a skill by one."""
+    """Raise the state of a skill by one.
+
+    A learned skill is verified when its measured uses do not do worse than the agents did without it.
+    """
     record = _changeable(call, "promote", given.skill)
     if given.unmeasured:
         _check_person(call, "a promotion without a measured gain")
@@ -185,8 +203,8 @@ def promote(call: OperationCall, given: PromoteSkill) -> SkillRecord:
 class SkillOutOfUse:
     """A skill, and why it is taken out of use; the registry refuses an empty reason."""
 
-    skill: str
-    reason: str = ""
+    skill: SkillName
+    reason: Annotated[str, Field(max_length=LONGEST_REASON)] = ""
 
 
 @operation("registry.deprecate", effect="changes", permission="registry", object_="skill", state=standing_of)
@@ -214,8 +232,8 @@ def unretire(call: OperationCall, given: OneSkill) -> SkillRecord:
 class TrustSkill:
     """A skill, and its trust tier."""
 
-    skill: str
-    tier: Literal[1, 2, 3, 4]
+    skill: SkillName
+    tier: Annotated[int, Field(ge=1, le=4)]
 
 
 @operation("registry.trust", effect="changes", permission="registry", object_="skill", state=standing_of)

@@ -25,7 +25,10 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Annotated, Literal, cast
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from cortex_skills.errors import CortexError
 from cortex_skills.features.finder.embedders import Embedder
@@ -52,8 +55,18 @@ _LEAST_WEIGHT = {"reliable": 1.0, "candidates": 0.5, "all": 0.0}
 _LISTING_AGE = timedelta(hours=1)
 
 
+How = Literal["meaning", "words", "weak"]
 Among = Literal["reliable", "candidates", "all"]
 """Which skills: those that an agent is shown (`lifecycle.is_reliable`), these and candidates, or all."""
+
+
+class FoundBy(TypedDict):
+    """How a skill was found."""
+
+    score: Annotated[float, Field(description="What it is ranked by.")]
+    coverage: Annotated[float, Field(description="The weight of the query's words that it has, 0 to 1.")]
+    similarity: Annotated[float, Field(description="Of its meaning to the query; 0 without an embedder.")]
+    by: How
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +89,14 @@ class FoundSkill:
     similarity: float
     by: str
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> FoundBy:
         """The score and how it was found, as a JSON object."""
-        numbers = {"score": self.score, "coverage": self.coverage, "similarity": self.similarity}
-        return {name: round(value, 4) for name, value in numbers.items()} | {"by": self.by}
+        return {
+            "score": round(self.score, 4),
+            "coverage": round(self.coverage, 4),
+            "similarity": round(self.similarity, 4),
+            "by": cast("How", self.by),
+        }
 
 
 @dataclass(frozen=True, slots=True)

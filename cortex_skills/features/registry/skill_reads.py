@@ -26,7 +26,8 @@ from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.skill_changes import OneSkill, found_record
 from cortex_skills.features.registry.skill_finder import INDEX_TIMEOUT_S, MAX_LIMIT, MAX_QUERY, Among, FoundSkills
 from cortex_skills.features.registry.skill_record import SkillKey, SkillRecord, SkillVersion
-from cortex_skills.features.registry.views import differences, health_view
+from cortex_skills.features.registry.views import HealthView, differences, health_view
+from cortex_skills.operations.json_types import SkillVersionId
 from cortex_skills.operations.operation import OperationCall, operation
 
 MAX_PAGE = 1_000
@@ -40,10 +41,12 @@ class ListSkills:
 
     lifecycle: Lifecycle | None = None
     origin: Origin | None = None
-    filter: Annotated[str, Field(max_length=256)] = ""
-    skill_namespace: Annotated[str, Field(max_length=256)] | None = None
-    limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 100
-    cursor: Annotated[str, Field(max_length=4096)] | None = None
+    filter: Annotated[str, Field(max_length=256, description="Words; each is in the name or in the description.")] = ""
+    skill_namespace: Annotated[str, Field(max_length=256, description="The namespace of the skill itself.")] | None = (
+        None
+    )
+    limit: Annotated[int, Field(ge=1, le=MAX_PAGE, description="100 by default.")] = 100
+    cursor: Annotated[str, Field(max_length=4096, description="The `nextCursor` of the page before.")] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,11 @@ class SkillPage:
 
 @operation("registry.list", effect="reads", permission="read")
 def list_skills(call: OperationCall, given: ListSkills) -> SkillPage:
-    """List registered skills, a page at a time: those in use, or those in a state."""
+    """List registered skills, a page at a time: those in use, or those in a state.
+
+    A page may have fewer of them than its limit. Deprecated and archived skills are listed when their state is asked
+    for.
+    """
     registry = call.part(registry_in)
     words = without_accents(given.filter).split()
     found: list[SkillRecord] = []
@@ -146,12 +153,12 @@ def show_skill(call: OperationCall, given: ShowSkill) -> ShownSkill:
 class OneVersion:
     """The id of a version of a skill."""
 
-    version: Annotated[str, Field(min_length=1, max_length=64)]
+    version: SkillVersionId
 
 
 @operation("registry.read", effect="reads", permission="read")
 def read_version(call: OperationCall, given: OneVersion) -> ShownSkill:
-    """Read a version of a skill with its document, verified."""
+    """Read a version of a skill with its document, verified; earlier versions too."""
     registry = call.part(registry_in)
     version = registry.version(given.version)
     return ShownSkill(registry.record(version.key), version, registry.document(version))
@@ -161,8 +168,8 @@ def read_version(call: OperationCall, given: OneVersion) -> ShownSkill:
 class FileOfVersion:
     """A file of a version of a skill."""
 
-    version: Annotated[str, Field(min_length=1, max_length=64)]
-    path: Annotated[str, Field(min_length=1, max_length=MAX_PATH)]
+    version: SkillVersionId
+    path: Annotated[str, Field(min_length=1, max_length=MAX_PATH, description="Relative to the folder of the skill.")]
 
 
 @operation("registry.read_file", effect="reads", permission="read")
@@ -226,7 +233,7 @@ def verify_events(call: OperationCall, given: EventsSince) -> EventChain:
 
 
 @operation("registry.health", effect="reads", permission="read")
-def get_health(call: OperationCall, given: OneSkill) -> dict[str, float]:
+def get_health(call: OperationCall, given: OneSkill) -> HealthView:
     """Return the health of a skill."""
     record = found_record(call, given.skill)
     return health_view(record.evidence, len(call.part(finder_in).similar(record)), datetime.now(UTC))

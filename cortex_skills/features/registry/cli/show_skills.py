@@ -51,7 +51,7 @@ def list_(common: Common, state: str | None, origin: str | None) -> None:
     with common.plugin(reads=True) as plugin:
         level = plugin.registry.levels()
         records = listed(partial(plugin.operate, door="command"), lifecycle=state, origin=origin)
-        found = [record_view(plugin.registry, record, now, level=level) for record in records]
+        found: list[dict[str, Any]] = [{**record_view(plugin.registry, record, now, level=level)} for record in records]
     found.sort(key=lambda view: (view["namespace"], view["name"]))
     _show(common, found)
 
@@ -72,7 +72,7 @@ def find(common: Common, words: tuple[str, ...], limit: int, everything: bool) -
         among: Among = "all" if everything else "reliable"
         find = partial(plugin.operate, find_skills, door="command", timeout_s=_INDEX_S)
         found = find(query=" ".join(words), limit=limit, among=among)
-        views = [record_view(registry, each.record, now, level=level) | each.to_json() for each in found.skills]
+        views = [{**record_view(registry, each.record, now, level=level), **each.to_json()} for each in found.skills]
     _show(common, views)
     if found.problem:
         common.out.note(str(found.problem))
@@ -118,7 +118,7 @@ def show(common: Common, name: str, number: int | None) -> None:
         similar = len(plugin.skill_finder.similar(record, timeout_s=_INDEX_S))
         view = record_view(registry, record, datetime.now(UTC), similar=similar, level=level)
         gain = gain_of(registry, record) if record.standing.origin == "learned" else None
-        answer = {
+        answer: dict[str, Any] = {
             **view,
             "gain": None if gain is None else gain.to_json(),
             "shown": version_view(found.version, level),
@@ -132,10 +132,10 @@ def show(common: Common, name: str, number: int | None) -> None:
         out.line(view["description"])
         if view["reason"]:
             out.line(f"reason: {view['reason']}")
-        low, high = quality["successInterval"]
+        (low, high), health = quality["successInterval"], answer["health"]
         out.line(
             f"measured outcomes: {quality['successes']} of {quality['invocations']} succeeded"
-            f" (95 %: {low:.2f} to {high:.2f}), loaded {quality['loads']} times, health {view['health']['overall']:.2f}"
+            f" (95 %: {low:.2f} to {high:.2f}), loaded {quality['loads']} times, health {health['overall']:.2f}"
         )
         current = quality["current"]
         out.line(

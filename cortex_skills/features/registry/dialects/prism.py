@@ -8,10 +8,89 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired
 
-from cortex_skills.features.registry.document import Step
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from cortex_skills.features.registry.document import MAX_COMPATIBILITY, MAX_DESCRIPTION, MAX_LIST, Step
+from cortex_skills.features.registry.skill_changes import NAME_PART
 from cortex_skills.features.registry.skill_reads import MeanFigures, SkillDependencies
+from cortex_skills.features.registry.views import Fraction
+from cortex_skills.operations.json_types import WHOLE, ApiModel, Count, SkillVersionId
+
+_Text = Annotated[str, Field(min_length=1, max_length=4_096, pattern=r"\S")]
+BareName = Annotated[
+    str,
+    Field(max_length=64, pattern=rf"^{NAME_PART}$", description="Lower-case letters, digits, single hyphens."),
+]
+ExpectedVersion = Annotated[
+    SkillVersionId, Field(description="Register nothing (409) unless this version is the current one of the skill.")
+]
+
+
+class ProcedureStep(ApiModel):
+    """A step of a procedure."""
+
+    action: _Text
+    tool: NotRequired[Annotated[_Text | None, Field(description="The tool that does it.")]]
+    description: NotRequired[Annotated[str, Field(max_length=4_096, description="More about it.")]]
+    step: NotRequired[Annotated[int, Field(description="Not read: the order of the list counts."), WHOLE]]
+    params: NotRequired[Annotated[dict[str, Any], Field(description="Not kept.", max_length=100)]]
+
+
+class ProceduralSkill(ApiModel):
+    """A skill to register; members that are not given stay as they are."""
+
+    name: BareName
+    description: NotRequired[
+        Annotated[str, Field(max_length=MAX_DESCRIPTION, description="By default the first line of the content.")]
+    ]
+    triggerPattern: NotRequired[
+        Annotated[_Text | None, Field(description="What a request that it serves looks like; null removes it.")]
+    ]
+    content: NotRequired[Annotated[str, Field(max_length=1 << 20, description="Markdown.")]]
+    steps: NotRequired[Annotated[list[ProcedureStep], Field(max_length=MAX_LIST)]]
+    metadata: NotRequired[Annotated[dict[str, Any], Field(max_length=1000)]]
+    license: NotRequired[Annotated[_Text | None, Field(description="null removes it.")]]
+    compatibility: NotRequired[
+        Annotated[Annotated[_Text, Field(max_length=MAX_COMPATIBILITY)] | None, Field(description="null removes it.")]
+    ]
+    allowedTools: NotRequired[Annotated[list[_Text], Field(max_length=MAX_LIST)]]
+    dependsOn: NotRequired[Annotated[list[BareName], Field(max_length=MAX_LIST)]]
+    conflictsWith: NotRequired[Annotated[list[BareName], Field(max_length=MAX_LIST)]]
+    expectedVersion: NotRequired[ExpectedVersion]
+
+
+class StoredSkill(TypedDict):
+    """The id of the version."""
+
+    ok: Literal[True]
+    id: SkillVersionId
+    created: Annotated[bool, Field(description="Whether it is a new version.")]
+
+
+class SkillStats(TypedDict):
+    """The numbers of skills, and means over all of them."""
+
+    total: Count
+    human: Count
+    llm: Annotated[Count, Field(description="Learned ones.")]
+    builtin: Count
+    activeSkills: Annotated[Count, Field(description="Neither deprecated nor archived.")]
+    deprecatedSkills: Count
+    avgSuccessRate: Fraction
+    avgUtilityScore: Fraction
+    avgFreshness: Fraction
+
+
+class SkillEdges(TypedDict):
+    """The skills that it needs, and those that need it."""
+
+    name: str
+    dependents: list[str]
+    dependencies: list[str]
+
 
 ORIGINS = {"llm": "learned"}
 """The original's origins that the registry has another word for."""
@@ -85,7 +164,7 @@ def first_description(fields: Mapping[str, Any], name: str) -> str:
     return fields.get("description") or first[:1024] or name
 
 
-def figures(found: MeanFigures) -> dict[str, Any]:
+def figures(found: MeanFigures) -> SkillStats:
     """The numbers of the skills."""
     return {
         "total": found.total,
@@ -100,7 +179,10 @@ def figures(found: MeanFigures) -> dict[str, Any]:
     }
 
 
-def dependencies(found: SkillDependencies) -> dict[str, Any]:
+def dependencies(found: SkillDependencies) -> SkillEdges:
     """The skills that a skill needs, and those that need it."""
-    edges = {"dependents": list(map(str, found.needed_by)), "dependencies": list(map(str, found.needs))}
-    return {"name": str(found.skill), **edges}
+    return {
+        "name": str(found.skill),
+        "dependents": list(map(str, found.needed_by)),
+        "dependencies": list(map(str, found.needs)),
+    }

@@ -24,6 +24,7 @@ from cortex_skills.doors.explorer.page_queries import RegisteredSkillQuery
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.rest.schemas import check
 from cortex_skills.errors import CortexError
+from cortex_skills.features.registry.dialects.prism import ProceduralSkill
 from cortex_skills.features.registry.document import MAX_DESCRIPTION, SkillDocument, Step
 from cortex_skills.features.registry.lifecycle import following_standing
 from cortex_skills.features.registry.pages.registered import (
@@ -38,7 +39,6 @@ from cortex_skills.features.registry.pages.registered import (
     skill_address,
 )
 from cortex_skills.features.registry.rest.procedural_skills import store_skill
-from cortex_skills.features.registry.rest.registry_models import ProceduralSkill
 from cortex_skills.features.registry.skill_md import steps_of
 from cortex_skills.features.registry.tools.registered_skills import text_of_skill
 

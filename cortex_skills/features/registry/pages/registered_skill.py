@@ -47,7 +47,7 @@ from cortex_skills.features.registry.pages.skill_relations import Relations, rel
 from cortex_skills.features.registry.quality import Quality
 from cortex_skills.features.registry.reading import attest_level
 from cortex_skills.features.registry.rest.registered_skills import skill_view
-from cortex_skills.features.registry.rest.registry_models import LONGEST_REASON
+from cortex_skills.features.registry.skill_changes import LONGEST_REASON
 from cortex_skills.features.registry.skill_record import LearnedIn, SkillKey, SkillVersion
 from cortex_skills.features.registry.skill_use import SkillUse, skill_use
 from cortex_skills.features.registry.tools.registered_skills import text_of_skill

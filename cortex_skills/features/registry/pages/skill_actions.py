@@ -1,23 +1,20 @@
 """What a person does with a registered skill on its page: promote, deprecate, delete.
 
 Rules kept here:
-- an action does what the REST API does, for a caller with its permission; a promotion names the state that was shown,
+- an action is an operation; a promotion names the state that was shown,
   and is refused when it is another one meanwhile.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
 
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.page import Action, PageCall
-from cortex_skills.doors.rest.operations import ApiCall
 from cortex_skills.errors import CortexError
-from cortex_skills.features.registry.pages.registered import PATH, SkillOfPage, found_skill, namespace_of
-from cortex_skills.features.registry.rest.procedural_skills import delete_skills, deprecate_skill, promote_skill
-from cortex_skills.features.registry.rest.registry_models import LONGEST_REASON
+from cortex_skills.features.registry.pages.registered import PATH, found_skill, namespace_of
+from cortex_skills.features.registry.rest.procedural_skills import delete_skills
+from cortex_skills.features.registry.skill_changes import LONGEST_REASON, deprecate, promote
 
 
 def _promote(call: PageCall, fields: Mapping[str, str]) -> str:
@@ -33,7 +30,8 @@ def _promote(call: PageCall, fields: Mapping[str, str]) -> str:
         raise CortexError(
             "invalid_arguments", f"the skill is {state} now, and was not promoted", hint="look at it again"
         )
-    promote_skill(_api(call, found, {"unmeasured": True} if fields.get("unmeasured") == "yes" else {}))
+    api = call.api(namespace=namespace_of(call))
+    api.operate(promote, skill=str(found.record.key), unmeasured=fields.get("unmeasured") == "yes")
     return addresses.registered_skill(call.path["name"], **call.query)
 
 
@@ -46,7 +44,8 @@ def _deprecate(call: PageCall, fields: Mapping[str, str]) -> str:
     reason = fields.get("reason", "").strip()
     if not 0 < len(reason) <= LONGEST_REASON:
         raise CortexError("invalid_arguments", f"a reason has 1 to {LONGEST_REASON:,} characters", hint="give a reason")
-    deprecate_skill(_api(call, found_skill(call), {"reason": reason}))
+    api = call.api(namespace=namespace_of(call))
+    api.operate(deprecate, skill=str(found_skill(call).record.key), reason=reason)
     return addresses.registered_skill(call.path["name"], **call.query)
 
 
@@ -59,10 +58,6 @@ def _delete(call: PageCall, _: Mapping[str, str]) -> str:
     found = found_skill(call)
     delete_skills(call.api(namespace=namespace_of(call), name=str(found.record.key)))
     return addresses.address(PATH, namespace=call.query.get("namespace"))
-
-
-def _api(call: PageCall, found: SkillOfPage, body: dict[str, Any]) -> ApiCall:
-    return replace(call.api(namespace=namespace_of(call)), body={"name": str(found.record.key), **body})
 
 
 ACTIONS = {

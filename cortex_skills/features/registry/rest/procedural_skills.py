@@ -9,22 +9,33 @@ Rules kept here:
 from __future__ import annotations
 
 from functools import partial
+from typing import Annotated, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from cortex_skills.doors.http.bodies import invalid
-from cortex_skills.doors.rest.model_types import NamespaceQuery
-from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
+from cortex_skills.doors.rest.model_types import FROM_QUERY, ApiModel, Count, NamespaceQuery, QueryBoolean
+from cortex_skills.doors.rest.operations import ApiCall, Operations
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry import skill_reads as reads
 from cortex_skills.features.registry.dialects import prism
-from cortex_skills.features.registry.document import SkillDocument
-from cortex_skills.features.registry.registry import SkillRegistry
-from cortex_skills.features.registry.rest import registry_models as models
-from cortex_skills.features.registry.rest.registered_skills import exported, registry_of, skill_view
-from cortex_skills.features.registry.skill_finder import Among
+from cortex_skills.features.registry.document import SkillDocument, StepView
+from cortex_skills.features.registry.lifecycle import Lifecycle
+from cortex_skills.features.registry.registration import Registered
+from cortex_skills.features.registry.rest.registered_skills import (
+    ExportedSkill,
+    RegisteredSkillView,
+    exported,
+    registry_of,
+    skill_view,
+)
+from cortex_skills.features.registry.skill_changes import SkillName
+from cortex_skills.features.registry.skill_finder import MAX_LIMIT, MAX_QUERY, Among, FoundBy
 from cortex_skills.features.registry.skill_record import SkillKey, SkillRecord
 from cortex_skills.features.registry.sources import synchronise_configured
-from cortex_skills.features.registry.views import document_view, key_of
+from cortex_skills.features.registry.views import FileView, HealthView, document_view, key_of
 
 _LIMIT = 50
 _REASON = "deprecated over the API"
@@ -32,11 +43,118 @@ _UNKNOWN = ("skill_not_found",)
 _CHANGES = ("skill_not_found", "graph_busy")
 _STATES = ("state_conflict",)
 
+
+class SkillListQuery(NamespaceQuery, total=False):
+    """Which skills."""
+
+    origin: Annotated[Literal["builtin", "human", "learned", "llm"], Field(description="`llm` is `learned`.")]
+    lifecycle: Lifecycle
+    limit: Annotated[int, Field(ge=1, le=1000, description="50 by default."), FROM_QUERY]
+
+
+class FindSkillsQuery(NamespaceQuery):
+    """What a skill should do."""
+
+    query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY, pattern=r"\S", description="In any words.")]
+    limit: NotRequired[Annotated[int, Field(ge=1, le=MAX_LIMIT, description="10 by default."), FROM_QUERY]]
+    candidates: NotRequired[Annotated[QueryBoolean, Field(description="Candidates too; false by default.")]]
+
+
+class NamedSkillQuery(NamespaceQuery):
+    """A skill."""
+
+    name: SkillName
+
+
+class SkillToDelete(NamespaceQuery, total=False):
+    """A skill."""
+
+    name: SkillName
+
+
+class SkillsToDelete(ApiModel):
+    """Skills."""
+
+    names: Annotated[list[SkillName], Field(min_length=1, max_length=1000)]
+
+
+class SkillToExport(ApiModel):
+    """A skill; its registered document is exported, and the other members are not read."""
+
+    name: SkillName
+    description: NotRequired[str]
+    triggerPattern: NotRequired[str]
+    content: NotRequired[str]
+
+
+class FoundSkillView(RegisteredSkillView):
+    """A skill that was found."""
+
+    found: FoundBy
+
+
+class FoundSkillsView(TypedDict):
+    """The skills that match a query, the best first."""
+
+    skills: list[FoundSkillView]
+    problem: Annotated[
+        str | None,
+        Field(description="Which skills were not found by meaning, although that is configured, and why."),
+    ]
+
+
+class SkillDetail(RegisteredSkillView):
+    """A registered skill with its document."""
+
+    license: str | None
+    compatibility: str | None
+    allowedTools: list[str]
+    steps: list[StepView]
+    content: str
+    resources: list[FileView]
+
+
+class DeletedSkills(TypedDict):
+    """What was deleted, and what was not and why."""
+
+    ok: bool
+    deleted: Count
+    errors: list[str]
+
+
+class ChangedSkill(TypedDict):
+    """The skill after the change."""
+
+    ok: Literal[True]
+    skill: RegisteredSkillView
+
+
+class LoadedFolders(TypedDict):
+    """What became of the skills in the configured folders."""
+
+    ok: Annotated[bool, Field(description="Whether all of them are registered.")]
+    loaded: Annotated[Count, Field(description="How many are registered, new or not.")]
+    errors: list[str]
+    warnings: Annotated[list[str], Field(description="What was left out of a skill, and folders that are not read.")]
+
+
+class SkillHealth(HealthView):
+    """The health of a skill."""
+
+    name: str
+
+
+class MaintainedSkills(TypedDict):
+    """The skills whose state was changed."""
+
+    changed: list[RegisteredSkillView]
+
+
 OPERATIONS = Operations()
 
 
-@OPERATIONS.add("GET", "/api/skills", {200: list[models.RegisteredSkillView]}, query=models.SkillListQuery, pool="slow")
-def list_procedural_skills(call: ApiCall) -> ApiAnswer:
+@OPERATIONS.add("GET", "/api/skills", query=SkillListQuery, pool="slow")
+def list_procedural_skills(call: ApiCall) -> list[RegisteredSkillView]:
     """List skills with an origin and a state; `/api/v1/skill/list` has pages.
 
     Deprecated and archived skills are listed when their state is asked for.
@@ -45,18 +163,17 @@ def list_procedural_skills(call: ApiCall) -> ApiAnswer:
     origin = prism.ORIGINS.get(query.get("origin", ""), query.get("origin"))
     level = registry.levels()
     records = reads.listed(call.operate, query.get("limit", _LIMIT), origin=origin, lifecycle=query.get("lifecycle"))
-    return ApiAnswer(200, [skill_view(registry, record, level) for record in records])
+    return [skill_view(registry, record, level) for record in records]
 
 
 @OPERATIONS.add(
     "GET",
     "/api/skills/find",
-    {200: models.FoundSkillsView},
-    query=models.FindSkillsQuery,
+    query=FindSkillsQuery,
     errors=("graph_busy",),
     pool="slow",
 )
-def find_skills(call: ApiCall) -> ApiAnswer:
+def find_skills(call: ApiCall) -> FoundSkillsView:
     """Find skills by words, and by meaning if `finder.embedder` is set; the best first.
 
     They are those that agents are shown: reliable ones, and candidates on request.
@@ -65,41 +182,42 @@ def find_skills(call: ApiCall) -> ApiAnswer:
     among: Among = "candidates" if query.get("candidates") else "reliable"
     found = call.operate(reads.find_skills, query=query["query"], limit=query.get("limit", 10), among=among)
     level = registry.levels()
-    skills = [skill_view(registry, each.record, level) | {"found": each.to_json()} for each in found.skills]
-    return ApiAnswer(200, {"skills": skills, "problem": str(found.problem) if found.problem else None})
-
-
-@OPERATIONS.add("GET", "/api/skills/stats", {200: models.SkillStats}, query=NamespaceQuery, pool="slow")
-def get_skill_stats(call: ApiCall) -> ApiAnswer:
-    """Count the skills."""
-    return ApiAnswer(200, prism.figures(call.operate(reads.get_figures)))
+    skills: list[FoundSkillView] = [
+        {**skill_view(registry, each.record, level), "found": each.to_json()} for each in found.skills
+    ]
+    return {"skills": skills, "problem": str(found.problem) if found.problem else None}
 
 
 @OPERATIONS.add(
     "GET",
     "/api/skills/detail",
-    {200: models.SkillDetail},
-    query=models.NamedSkillQuery,
+    query=NamedSkillQuery,
     errors=(*_UNKNOWN, "graph_busy", "graph_corrupt", "signature_invalid"),
     pool="slow",
 )
-def get_skill_detail(call: ApiCall) -> ApiAnswer:
+def get_skill_detail(call: ApiCall) -> SkillDetail:
     """Return a skill with its document, verified."""
-    name = _named_in_query(call)
+    name = call.query["name"]
     found = call.operate(reads.show_skill, skill=name)
     document = document_view(found.document)
-    kept = {name: document[name] for name in ("license", "compatibility", "allowedTools", "steps", "resources")}
-    kept |= {"content": document["body"], "health": call.operate(reads.get_health, skill=name)}
-    return ApiAnswer(200, {**skill_view(registry_of(call), found.record), **kept})
+    return {
+        **skill_view(registry_of(call), found.record),
+        "health": call.operate(reads.get_health, skill=name),
+        "license": document["license"],
+        "compatibility": document["compatibility"],
+        "allowedTools": document["allowedTools"],
+        "steps": document["steps"],
+        "content": document["body"],
+        "resources": document["resources"],
+    }
 
 
 @OPERATIONS.add(
     "POST",
     "/api/skills",
-    {200: models.StoredSkill},
     permission="write",
     query=NamespaceQuery,
-    body=models.ProceduralSkill,
+    body=prism.ProceduralSkill,
     errors=(
         "manifest_invalid",
         "skill_exists",
@@ -110,7 +228,7 @@ def get_skill_detail(call: ApiCall) -> ApiAnswer:
         *_CHANGES,
     ),
 )
-def store_skill(call: ApiCall) -> ApiAnswer:
+def store_skill(call: ApiCall) -> prism.StoredSkill:
     """Register a skill, or its next version with the members that are given.
 
     A version that was registered meanwhile is not overwritten (409).
@@ -130,21 +248,20 @@ def store_skill(call: ApiCall) -> ApiAnswer:
         create_only=record is None,
         expected_version=body.get("expectedVersion", None if record is None else record.version_id),
     )
-    return ApiAnswer(200, {"ok": True, "id": done.version.id, "created": done.created})
+    return {"ok": True, "id": done.version.id, "created": done.created}
 
 
 @OPERATIONS.add(
     "DELETE",
     "/api/skills",
-    {200: models.DeletedSkills},
     permission="registry",
-    query=models.SkillToDelete,
-    body=models.SkillsToDelete,
+    query=SkillToDelete,
+    body=SkillsToDelete,
     needs_body=False,
     errors=("skill_in_use", *_STATES, *_CHANGES),
     pool="slow",
 )
-def delete_skills(call: ApiCall) -> ApiAnswer:
+def delete_skills(call: ApiCall) -> DeletedSkills:
     """Delete skills with all their versions; their events stay.
 
     One that others depend on is refused (409), with those others, unless they are deleted in the same request.
@@ -162,80 +279,11 @@ def delete_skills(call: ApiCall) -> ApiAnswer:
     if len(errors) == len(names):
         raise errors[0]
     messages = [error.message for error in errors]
-    return ApiAnswer(200, {"ok": not errors, "deleted": len(names) - len(errors), "errors": messages})
+    return {"ok": not errors, "deleted": len(names) - len(errors), "errors": messages}
 
 
-@OPERATIONS.add(
-    "POST",
-    "/api/skills/merge",
-    {200: models.ChangedSkill},
-    permission="registry",
-    query=NamespaceQuery,
-    body=models.SkillsToMerge,
-    errors=("manifest_invalid", "skill_exists", *_STATES, "graph_corrupt", "signature_invalid", *_CHANGES),
-)
-def merge_skills(call: ApiCall) -> ApiAnswer:
-    """Merge a skill into another one."""
-    registry = registry_of(call)
-    done = call.operate(changes.merge, skill=_named_by(call, "target"), source=_named_by(call, "source"))
-    return _changed(registry, registry.record(done.version.key))
-
-
-@OPERATIONS.add(
-    "POST",
-    "/api/skills/deprecate",
-    {200: models.ChangedSkill},
-    permission="registry",
-    query=NamespaceQuery,
-    body=models.DeprecatedSkill,
-    errors=(*_CHANGES, *_STATES),
-)
-def deprecate_skill(call: ApiCall) -> ApiAnswer:
-    """Take a skill out of use."""
-    reason = call.body.get("reason", _REASON)
-    return _changed(registry_of(call), call.operate(changes.deprecate, skill=_named_by(call, "name"), reason=reason))
-
-
-@OPERATIONS.add(
-    "POST",
-    "/api/skills/promote",
-    {200: models.ChangedSkill},
-    permission="registry",
-    query=NamespaceQuery,
-    body=models.SkillToPromote,
-    errors=(*_CHANGES, *_STATES, "gain_not_measured"),
-)
-def promote_skill(call: ApiCall) -> ApiAnswer:
-    """Raise the state of a skill by one.
-
-    A learned skill is verified when its measured uses do not do worse than the agents did without it.
-    """
-    unmeasured = call.body.get("unmeasured", False)
-    return _changed(
-        registry_of(call), call.operate(changes.promote, skill=_named_by(call, "name"), unmeasured=unmeasured)
-    )
-
-
-@OPERATIONS.add(
-    "POST",
-    "/api/skills/trust",
-    {200: models.ChangedSkill},
-    permission="registry",
-    query=NamespaceQuery,
-    body=models.TrustedSkill,
-    errors=_CHANGES,
-)
-def trust_skill(call: ApiCall) -> ApiAnswer:
-    """Give a skill a trust tier."""
-    return _changed(
-        registry_of(call), call.operate(changes.trust, skill=_named_by(call, "name"), tier=call.body["tier"])
-    )
-
-
-@OPERATIONS.add(
-    "POST", "/api/skills/load-human", {200: models.LoadedFolders}, permission="write", query=NamespaceQuery, pool="slow"
-)
-def load_human_skills(call: ApiCall) -> ApiAnswer:
+@OPERATIONS.add("POST", "/api/skills/load-human", permission="write", query=NamespaceQuery, pool="slow")
+def load_human_skills(call: ApiCall) -> LoadedFolders:
     """Register the skills in the folders that the configuration names, those that are new or changed."""
     config = call.service.plugin.config
     report = synchronise_configured(
@@ -246,82 +294,108 @@ def load_human_skills(call: ApiCall) -> ApiAnswer:
     )
     errors = [f"{place.name}: {error.message}" for place, error in report.refused.items()]
     warnings = [f"{place.name}: {warning}" for place, warning in report.warnings]
-    return ApiAnswer(200, {"ok": not errors, "loaded": len(report.found), "errors": errors, "warnings": warnings})
+    return {"ok": not errors, "loaded": len(report.found), "errors": errors, "warnings": warnings}
 
 
 @OPERATIONS.add(
     "POST",
     "/api/skills/export",
-    {200: models.ExportedSkill},
     permission="write",
     query=NamespaceQuery,
-    body=models.SkillToExport,
+    body=SkillToExport,
     errors=("skill_exists", "graph_corrupt", "signature_invalid", *_CHANGES),
     pool="slow",
 )
-def export_skill(call: ApiCall) -> ApiAnswer:
+def export_skill(call: ApiCall) -> ExportedSkill:
     """Write the current version of a skill to a new folder in `registry.exportRoot`."""
-    registry, record = _named(call, call.body["name"])
-    return ApiAnswer(200, exported(call, registry.version(record.version_id), ""))
-
-
-@OPERATIONS.add(
-    "GET", "/api/skills/dependencies", {200: models.SkillEdges}, query=models.NamedSkillQuery, errors=_UNKNOWN
-)
-def get_skill_dependencies(call: ApiCall) -> ApiAnswer:
-    """Return the skills that a skill needs, and those that need it."""
-    found = call.operate(reads.get_dependencies, skill=_named_in_query(call))
-    return ApiAnswer(200, prism.dependencies(found))
-
-
-@OPERATIONS.add(
-    "GET", "/api/skills/health", {200: models.SkillHealth}, query=models.NamedSkillQuery, errors=_CHANGES, pool="slow"
-)
-def get_skill_health(call: ApiCall) -> ApiAnswer:
-    """Return the health of a skill; maintenance is `POST /api/skills/maintain`."""
-    name = _named_in_query(call)
-    health = call.operate(reads.get_health, skill=name)
-    return ApiAnswer(200, {"name": name, **health})
+    return exported(call, call.operate(changes.export, skill=call.body["name"], folder=""))
 
 
 @OPERATIONS.add(
     "POST",
     "/api/skills/maintain",
-    {200: models.MaintainedSkills},
     permission="registry",
     query=NamespaceQuery,
     errors=("graph_busy",),
     pool="slow",
 )
-def maintain_skills(call: ApiCall) -> ApiAnswer:
+def maintain_skills(call: ApiCall) -> MaintainedSkills:
     """Deprecate learned skills that nothing uses, and degrade those that fail or whose memories have changed."""
     registry = registry_of(call)
     changed = call.operate(changes.maintain, namespace=registry.terms.names.namespace)
     level = registry.levels()
-    return ApiAnswer(200, {"changed": [skill_view(registry, record, level) for record in changed]})
+    return {"changed": [skill_view(registry, record, level) for record in changed]}
 
 
-def _key(registry: SkillRegistry, name: str) -> SkillKey:
-    try:
-        return key_of(name, registry.terms.names.namespace)
-    except CortexError as error:
-        raise invalid(error.message, error.hint, field="name") from None
+def _changed(call: ApiCall, record: SkillRecord) -> ChangedSkill:
+    return {"ok": True, "skill": skill_view(registry_of(call), record)}
 
 
-def _named_by(call: ApiCall, member: str) -> str:
-    """The whole name of the skill that a member of the body names."""
-    return str(_key(registry_of(call), call.body[member]))
+def _merged(call: ApiCall, done: Registered) -> ChangedSkill:
+    return _changed(call, registry_of(call).record(done.version.key))
 
 
-def _named_in_query(call: ApiCall) -> str:
-    """The whole name of the skill that the query string names."""
-    return str(_key(registry_of(call), call.query["name"]))
+def _health(call: ApiCall, found: HealthView) -> SkillHealth:
+    return {"name": str(key_of(call.query["name"], registry_of(call).terms.names.namespace)), **found}
 
 
-def _named(call: ApiCall, name: str) -> tuple[SkillRegistry, SkillRecord]:
-    registry = registry_of(call)
-    return registry, registry.record(_key(registry, name))
+def _figures(_: ApiCall, found: reads.MeanFigures) -> prism.SkillStats:
+    return prism.figures(found)
 
 
-def _changed(registry: SkillRegistry, record: SkillRecord) -> ApiAnswer:
-    return ApiAnswer(200, {"ok": True, "skill": skill_view(registry, record)})
+def _edges(_: ApiCall, found: reads.SkillDependencies) -> prism.SkillEdges:
+    return prism.dependencies(found)
+
+
+_BY_NAME = {"skill": "name"}
+OPERATIONS.serve(
+    "POST",
+    "/api/skills/deprecate",
+    changes.deprecate,
+    names=_BY_NAME,
+    show=_changed,
+    name="deprecateSkill",
+    given={"reason": _REASON},
+    errors=(*_CHANGES, *_STATES),
+)
+OPERATIONS.serve(
+    "POST",
+    "/api/skills/promote",
+    changes.promote,
+    names=_BY_NAME,
+    show=_changed,
+    name="promoteSkill",
+    errors=(*_CHANGES, *_STATES, "gain_not_measured"),
+)
+OPERATIONS.serve(
+    "POST", "/api/skills/trust", changes.trust, names=_BY_NAME, show=_changed, name="trustSkill", errors=_CHANGES
+)
+OPERATIONS.serve(
+    "POST",
+    "/api/skills/merge",
+    changes.merge,
+    name="mergeSkills",
+    names={"skill": "target"},
+    show=_merged,
+    errors=("manifest_invalid", "skill_exists", *_STATES, "graph_corrupt", "signature_invalid", *_CHANGES),
+)
+OPERATIONS.serve("GET", "/api/skills/stats", reads.get_figures, name="getSkillStats", show=_figures, pool="slow")
+OPERATIONS.serve(
+    "GET",
+    "/api/skills/dependencies",
+    reads.get_dependencies,
+    name="getSkillDependencies",
+    names=_BY_NAME,
+    show=_edges,
+    errors=_UNKNOWN,
+)
+OPERATIONS.serve(
+    "GET",
+    "/api/skills/health",
+    reads.get_health,
+    name="getSkillHealth",
+    names=_BY_NAME,
+    show=_health,
+    errors=_CHANGES,
+    pool="slow",
+)

@@ -10,18 +10,47 @@ Rules kept here:
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Annotated, Any, NotRequired
 
-from cortex_skills.doors.rest.model_types import MemoryId
-from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
+from pydantic import Field
+
+from cortex_skills.doors.rest.model_types import WHOLE, ApiModel, MemoryId
+from cortex_skills.doors.rest.operations import ApiCall, Operations
 from cortex_skills.doors.rest.schemas import check
 from cortex_skills.features.memory.rest.memory_models import MemoriesQuery
 from cortex_skills.features.memory.rest.memory_operations import asked_memories
 from cortex_skills.features.registry import skill_changes as changes
-from cortex_skills.features.registry.composition import BUDGET, composed, declared_namespaces
-from cortex_skills.features.registry.reflections import promotion_view
-from cortex_skills.features.registry.rest import registry_models as models
+from cortex_skills.features.registry.composition import BUDGET, MAX_BUDGET, composed, declared_namespaces
+from cortex_skills.features.registry.dialects import ai_memory
+from cortex_skills.features.registry.dialects.prism import BareName
+from cortex_skills.features.registry.document import MAX_DESCRIPTION
 from cortex_skills.features.registry.rest.registered_skills import version_of
-from cortex_skills.features.registry.views import composition_view
+from cortex_skills.features.registry.views import CompositionView, composition_view
+
+
+class ReflectionToPromote(ApiModel):
+    """The skill that a reflection becomes."""
+
+    name: BareName
+    description: Annotated[str, Field(min_length=1, max_length=MAX_DESCRIPTION, pattern=r"\S")]
+    parameters_schema: NotRequired[
+        Annotated[dict[str, Any], Field(max_length=1000, description="What it needs to know, as a JSON Schema.")]
+    ]
+
+
+class CompositionBudget(ApiModel, total=False):
+    """How much is composed."""
+
+    budget_tokens: Annotated[
+        int, Field(ge=0, le=MAX_BUDGET, description="For the reflections; 4,000 by default."), WHOLE
+    ]
+
+
+class ComposedSkill(CompositionView):
+    """A version with the reflections that it composes with."""
+
+    body: str
+
 
 OPERATIONS = Operations()
 
@@ -29,14 +58,13 @@ OPERATIONS = Operations()
 @OPERATIONS.add(
     "POST",
     "/api/v1/skill/{id}/promote",
-    {200: models.PromotedReflection},
     permission="write",
     query=MemoriesQuery,
-    body=models.ReflectionToPromote,
+    body=ReflectionToPromote,
     errors=("manifest_invalid", "skill_exists", "state_conflict", "skill_not_found", "graph_busy"),
     pool="slow",
 )
-def promote_reflection(call: ApiCall) -> ApiAnswer:
+def promote_reflection(call: ApiCall) -> ai_memory.PromotedReflection:
     """Make a skill of a reflection, which the path names by the id of the memory."""
     _, agent = asked_memories(call)
     done, reflection = call.operate(
@@ -47,20 +75,19 @@ def promote_reflection(call: ApiCall) -> ApiAnswer:
         description=call.body["description"],
         parameters_schema=call.body.get("parameters_schema"),
     )
-    return ApiAnswer(200, promotion_view(done, reflection))
+    return ai_memory.promoted(done, reflection)
 
 
 @OPERATIONS.add(
     "POST",
     "/api/v1/skill/{id}/compose",
-    {200: models.ComposedSkill},
     query=MemoriesQuery,
-    body=models.CompositionBudget,
+    body=CompositionBudget,
     needs_body=False,
     errors=("skill_not_found", "graph_corrupt", "signature_invalid"),
     pool="slow",
 )
-def compose_skill(call: ApiCall) -> ApiAnswer:
+def compose_skill(call: ApiCall) -> ComposedSkill:
     """Return a version of a skill with the reflections that it composes with, within a budget."""
     registry, version = version_of(call)
     memories, agent = asked_memories(call)
@@ -76,4 +103,4 @@ def compose_skill(call: ApiCall) -> ApiAnswer:
         datetime.now(UTC),
     )
     memories.used((each.memory for each in found.reflections if each.namespace == own), agent=agent)
-    return ApiAnswer(200, {**composition_view(version, found, budget), "body": document.body})
+    return {**composition_view(version, found, budget), "body": document.body}

@@ -10,28 +10,90 @@ Rules kept here:
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from cortex_skills.doors.http.bodies import invalid
 from cortex_skills.doors.http.http_errors import HttpError
-from cortex_skills.doors.rest.model_types import NamespaceQuery, SkillVersionId
-from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
+from cortex_skills.doors.rest.model_types import ApiModel, Count, NamespaceQuery, NextCursor, SkillVersionId
+from cortex_skills.doors.rest.operations import ApiCall, Operations
 from cortex_skills.doors.rest.schemas import check
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry import skill_reads as reads
 from cortex_skills.features.registry.content import front_matter
 from cortex_skills.features.registry.dialects import ai_memory
+from cortex_skills.features.registry.dialects.prism import ExpectedVersion
+from cortex_skills.features.registry.document import MAX_PATH
 from cortex_skills.features.registry.folders import SkillFolder, read_skill_folder
 from cortex_skills.features.registry.jails import import_folder
 from cortex_skills.features.registry.parts import registry_in
 from cortex_skills.features.registry.registry import SkillRegistry
-from cortex_skills.features.registry.rest import registry_models as models
 from cortex_skills.features.registry.skill_md import read_skill_md
 from cortex_skills.features.registry.skill_record import SkillRecord, SkillVersion
-from cortex_skills.features.registry.views import record_view
+from cortex_skills.features.registry.views import Level, RecordView, record_view
 
 _UNKNOWN = ("skill_not_found",)
 _UNSOUND = ("graph_corrupt", "signature_invalid")
+
+
+class SkillToRegister(ApiModel, total=False):
+    """One of the first two."""
+
+    inline_skill: Annotated[str, Field(min_length=1, max_length=2 << 20, description="The text of a `SKILL.md`.")]
+    folder_path: Annotated[
+        str, Field(min_length=1, max_length=MAX_PATH, description="A folder below `registry.importRoot`.")
+    ]
+    expected_version: ExpectedVersion
+    accept_changed: Annotated[
+        bool,
+        Field(
+            description="Register a folder that was changed after its export, as another document without a signature."
+        ),
+    ]
+
+
+class SkillFileQuery(NamespaceQuery):
+    """A file of a skill."""
+
+    path: Annotated[str, Field(min_length=1, max_length=MAX_PATH, description="Relative to the folder of the skill.")]
+
+
+class ExportTarget(ApiModel, total=False):
+    """Where to."""
+
+    target_folder: Annotated[
+        str, Field(max_length=MAX_PATH, description="Below `registry.exportRoot`; by default that folder itself.")
+    ]
+
+
+class RegisteredSkillView(RecordView):
+    """A registered skill."""
+
+    id: Annotated[SkillVersionId, Field(description="The id of the current version.")]
+    trigger_pattern: str | None
+    metadata: dict[str, Any]
+
+
+class RegistryPage(TypedDict):
+    """A page of skills."""
+
+    skills: list[RegisteredSkillView]
+    count: Annotated[Count, Field(description="On this page.")]
+    nextCursor: NextCursor
+
+
+class ExportedSkill(TypedDict):
+    """The folder of the exported skill, relative to `registry.exportRoot`."""
+
+    ok: Literal[True]
+    exported: Literal[True]
+    path: str
+    id: SkillVersionId
+    version: Annotated[int, Field(ge=1)]
+    digest: str
+
 
 OPERATIONS = Operations()
 
@@ -45,20 +107,24 @@ def registry_of(call: ApiCall) -> SkillRegistry:
     return call.part(registry_in)
 
 
-def skill_view(registry: SkillRegistry, record: SkillRecord, level: Any = None) -> dict[str, Any]:
+def skill_view(registry: SkillRegistry, record: SkillRecord, level: Level | None = None) -> RegisteredSkillView:
     """A registered skill, as all answers show it."""
     view = record_view(registry, record, datetime.now(UTC), level=level)
     front = front_matter(registry.version(record.version_id).front)
-    return {"id": record.version_id, **view, **{name: front[name] for name in ("trigger_pattern", "metadata")}}
+    return {
+        "id": record.version_id,
+        **view,
+        "trigger_pattern": front["trigger_pattern"],
+        "metadata": front["metadata"],
+    }
 
 
 @OPERATIONS.add(
     "POST",
     "/api/v1/skill/register",
-    {200: models.RegisteredVersion},
     permission="write",
     query=NamespaceQuery,
-    body=models.SkillToRegister,
+    body=SkillToRegister,
     errors=(
         "manifest_invalid",
         "skill_changed",
@@ -70,7 +136,7 @@ def skill_view(registry: SkillRegistry, record: SkillRecord, level: Any = None) 
     ),
     pool="slow",
 )
-def register_skill(call: ApiCall) -> ApiAnswer:
+def register_skill(call: ApiCall) -> ai_memory.RegisteredVersion:
     """Register a skill, or its next version; nothing of it runs.
 
     A skill that is the same as the current version is not registered again.
@@ -83,7 +149,7 @@ def register_skill(call: ApiCall) -> ApiAnswer:
         expected_version=call.body.get("expected_version"),
         signature=read.signature,
     )
-    return ApiAnswer(200, ai_memory.registered(done, registry.levels(), read.warnings))
+    return ai_memory.registered(done, registry.levels(), read.warnings)
 
 
 def _read(call: ApiCall, registry: SkillRegistry) -> SkillFolder:
@@ -97,74 +163,73 @@ def _read(call: ApiCall, registry: SkillRegistry) -> SkillFolder:
 
 
 @OPERATIONS.add(
-    "GET", "/api/v1/skill/list", {200: models.RegistryPage}, query=models.RegistryPageQuery, errors=(), pool="slow"
-)
-def list_registered_skills(call: ApiCall) -> ApiAnswer:
-    """List registered skills, a page at a time; a page may have fewer of them than its limit.
-
-    Deprecated and archived skills are listed when their state is asked for.
-    """
-    registry, query = registry_of(call), call.query
-    given = {name: query[name] for name in ("filter", "lifecycle", "limit", "cursor") if name in query}
-    page = call.operate(reads.list_skills, skill_namespace=query.get("skillNamespace"), **given)
-    level = registry.levels()
-    found = [skill_view(registry, record, level) for record in page.records]
-    return ApiAnswer(200, {"skills": found, "count": len(found), "nextCursor": page.cursor})
-
-
-@OPERATIONS.add(
-    "GET",
-    "/api/v1/skill/{id}",
-    {200: models.VersionDetail},
-    query=NamespaceQuery,
-    errors=(*_UNKNOWN, *_UNSOUND),
-)
-def get_skill_version(call: ApiCall) -> ApiAnswer:
-    """Return a version of a skill with its document; earlier versions too."""
-    found = call.operate(reads.read_version, version=check(SkillVersionId, call.path["id"]))
-    return ApiAnswer(200, ai_memory.version_detail(found, registry_of(call).levels()))
-
-
-@OPERATIONS.add(
     "GET",
     "/api/v1/skill/{id}/resource",
-    {200: models.SkillResourceView},
-    query=models.SkillFileQuery,
+    query=SkillFileQuery,
     errors=("not_found", *_UNKNOWN, *_UNSOUND),
 )
-def get_skill_resource(call: ApiCall) -> ApiAnswer:
+def get_skill_resource(call: ApiCall) -> ai_memory.SkillResourceView:
     """Return a file of a version of a skill."""
     version = check(SkillVersionId, call.path["id"])
     file = call.operate(reads.read_file, version=version, path=call.query["path"])
     if file is None:
         raise HttpError("not_found", "the skill has no file at this path", hint="`resources` of the version lists them")
-    return ApiAnswer(200, ai_memory.resource(version, file))
+    return ai_memory.resource(version, file)
 
 
 @OPERATIONS.add(
     "POST",
     "/api/v1/skill/{id}/export",
-    {200: models.ExportedSkill},
     permission="write",
     query=NamespaceQuery,
-    body=models.ExportTarget,
+    body=ExportTarget,
     errors=(*_UNKNOWN, *_UNSOUND, "skill_exists", "graph_busy"),
     pool="slow",
 )
-def export_skill_version(call: ApiCall) -> ApiAnswer:
+def export_skill_version(call: ApiCall) -> ExportedSkill:
     """Write a version of a skill to a new folder, with its digests and its signature."""
     _, version = version_of(call)
-    return ApiAnswer(200, exported(call, version, call.body.get("target_folder", "")))
+    folder = call.body.get("target_folder", "")
+    return exported(call, call.operate(changes.export, skill=str(version.key), folder=folder, version=version.id))
 
 
-def exported(call: ApiCall, version: SkillVersion, target: str) -> dict[str, Any]:
-    """Export a version to a folder of clients, and return the answer."""
-    done = call.operate(changes.export, skill=str(version.key), folder=target, version=version.id)
-    about = {"id": version.id, "version": version.number, "digest": version.digest}
-    return {"ok": True, "exported": True, "path": done.folder, **about}
+def exported(_: ApiCall, done: changes.SkillExport) -> ExportedSkill:
+    """What was exported, by the names of other registries."""
+    version = done.version
+    return {
+        "ok": True,
+        "exported": True,
+        "path": done.folder,
+        "id": version.id,
+        "version": version.number,
+        "digest": version.digest,
+    }
 
 
 def version_of(call: ApiCall) -> tuple[SkillRegistry, SkillVersion]:
     """The version that the path names, and its registry."""
     registry = registry_of(call)
     return registry, registry.version(check(SkillVersionId, call.path["id"]))
+
+
+def _page(call: ApiCall, page: reads.SkillPage) -> RegistryPage:
+    registry = registry_of(call)
+    level = registry.levels()
+    found = [skill_view(registry, record, level) for record in page.records]
+    return {"skills": found, "count": len(found), "nextCursor": page.cursor}
+
+
+def _version(call: ApiCall, found: reads.ShownSkill) -> ai_memory.VersionDetail:
+    return ai_memory.version_detail(found, registry_of(call).levels())
+
+
+OPERATIONS.serve("GET", "/api/v1/skill/list", reads.list_skills, name="listRegisteredSkills", show=_page, pool="slow")
+OPERATIONS.serve(
+    "GET",
+    "/api/v1/skill/{id}",
+    reads.read_version,
+    name="getSkillVersion",
+    names={"version": "id"},
+    show=_version,
+    errors=(*_UNKNOWN, *_UNSOUND),
+)

@@ -17,9 +17,9 @@ from cortex_skills.features.memory.tools.skill_memory_context import cleaned_mem
 from cortex_skills.features.memory.tools.skill_memory_reflect import MEMORY_ID
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry.composition import BUDGET, MAX_BUDGET, Composition, composed, declared_namespaces
+from cortex_skills.features.registry.dialects.ai_memory import promoted
 from cortex_skills.features.registry.document import MAX_DESCRIPTION, MAX_NAME
 from cortex_skills.features.registry.parts import registry_in
-from cortex_skills.features.registry.reflections import promotion_view
 from cortex_skills.features.registry.tools.memory_skills import SKILL_ID, named_version
 from cortex_skills.features.registry.tools.registered_skills import operate, shown_skill
 from cortex_skills.features.registry.views import composition_view
@@ -42,7 +42,7 @@ def _promote(call: Call) -> Outcome:
     text = (
         f"{done.version.key} is a candidate, made of a reflection on {count} {'memories' if count > 1 else 'memory'}."
     )
-    return Outcome(text, promotion_view(done, reflection))
+    return Outcome(text, {**promoted(done, reflection)})
 
 
 def _compose(call: Call) -> Outcome:
