@@ -55,6 +55,15 @@ def read_private(path: Path, max_bytes: int) -> bytes:
     return data
 
 
+def stamp_of(path: str | os.PathLike[str]) -> tuple[int, ...] | None:
+    """The state of a file, which differs after each change, as the file system records it; None if there is none."""
+    try:
+        state = os.stat(path)  # noqa: PTH116 - making a Path takes longer
+    except OSError:
+        return None
+    return state.st_ino, state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_mode, state.st_uid
+
+
 def write_private(path: Path, data: bytes) -> None:
     """Create or replace a private file; its folder is created if needed.
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cortex_skills.errors import CortexError
-from cortex_skills.safe_io.private_files import NotPrivateError, locked, read_private, write_private
+from cortex_skills.safe_io.private_files import NotPrivateError, locked, read_private, stamp_of, write_private
 from cortex_skills.signatures.trust import Publisher, RevokedKey, Seen, Trust
 
 if TYPE_CHECKING:
@@ -88,17 +88,7 @@ class TrustFile:
 
     def stamp(self) -> tuple[tuple[int, ...] | None, ...]:
         """The state of its files, which differs after each change, as the file system records it."""
-        found: list[tuple[int, ...] | None] = []
-        for path in (self.path, self.key_path):
-            try:
-                state = path.stat()
-            except OSError:
-                found.append(None)
-            else:
-                found.append(
-                    (state.st_ino, state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_mode, state.st_uid)
-                )
-        return tuple(found)
+        return stamp_of(self.path), stamp_of(self.key_path)
 
     def change(self, change: Callable[[Trust], Trust]) -> Trust:
         """Change the store atomically; returns the new state.

@@ -34,6 +34,7 @@ from cortex_skills.safe_io.private_files import (
     check_private_folder,
     locked,
     make_private_folder,
+    stamp_of,
     sync_folder,
 )
 from cortex_skills.safe_io.schemas import shown
@@ -65,6 +66,10 @@ class ArtifactFiles:
     def place(self, key: ArtifactKey) -> Path:
         """The folder of a version."""
         return self.folder / key.skill_id / f"{key.version}-{key.payload_sha256[:16]}"
+
+    def stamp(self, key: ArtifactKey) -> tuple[int, ...] | None:
+        """The state of an installed artifact, which differs after each change of its file; None without one."""
+        return stamp_of(f"{self.folder}/{key.skill_id}/{key.version}-{key.payload_sha256[:16]}/{ARTIFACT}")
 
     def read(self, key: ArtifactKey) -> bytes:
         """The bytes of an installed artifact.

@@ -5,7 +5,8 @@
     installed.check_active(opened.installed.key)        # before each call
 
 Rules kept here:
-- only an `active` version is opened; every step of the verification passes again, on the bytes that are returned;
+- only an `active` version is opened, and only bytes that passed every step of the verification are returned; they are
+  read and verified again when the file system records a change of the file or of the trust store, and not before;
 - a quarantined version is enabled only with an override and a reason;
 - the index lists the changes of an artifact; the record in the audit is that of the operation (`artifact_operations`).
 """
@@ -170,16 +171,16 @@ class InstalledArtifacts:
     def verified(self, found: InstalledArtifact) -> OpenArtifact:
         """Read and verify a version as the index has it, whatever its status is.
 
-        Bytes with the hash of the index that were verified before are verified again only if the trust store changed.
+        What was verified before is read and verified again only if its file or the trust store changed.
 
         Raises:
             CortexError: `artifact_unavailable`, `artifact_invalid` and the other errors of a verification.
         """
-        data = self._read(found)
-        stamp = self.trust_file.stamp()
+        stamp = self.files.stamp(found.key), self.trust_file.stamp()
         before = self._verified.get(found.file_sha256)
         if before is not None and before[0] == stamp and before[1].installed == found:
             return before[1]
+        data = self._read(found)
         opened = self._verify(found, data)
         if len(data) <= _MAX_KEPT:
             if len(self._verified) >= _KEPT:

@@ -2,7 +2,8 @@
 
 Rules kept here:
 - the index is read at each call: what another process installed, quarantined or removed holds from the next call on;
-- what runs is verified from the bytes that were just read, and is the version that the gate decided about;
+- what runs is compiled from verified bytes, which are read again after each change of their file, and is the version
+  that the gate decided about;
 - the tools are listed from the bytes with the hash of the index, while their publisher is trusted: a thousand are not
   verified for a list;
 - an artifact that cannot be listed offers no tool, and is tried again after `_RETRY_S`; a name that could be one of its
@@ -228,7 +229,7 @@ class InstalledTools:
         fulfils: frozenset[tuple[str, str]],
         call: ActionCall,
     ) -> Mapping[str, Any]:
-        """Run a tool from the bytes that are read and verified now."""
+        """Run a tool from verified bytes."""
         from cortex_sandbox.wasm import HostRefusal
 
         opened = self._installed.verified(installed)
