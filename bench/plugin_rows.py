@@ -78,18 +78,19 @@ def _written(graph: NamespacedGraph, details: dict[str, Any]) -> list[Quad]:
 
 def _live_skills() -> Row:
     boxes = []
-    before = _resident_mb()
+    before = resident_mb()
     for _ in range(1000):
         box = Sandbox(Limits(), {"echo": lambda value: value})
         box.load_module(SOURCE)
         boxes.append(box)
-    used = (_resident_mb() - before) / len(boxes)
+    used = (resident_mb() - before) / len(boxes)
     for box in boxes:
         box.close()
     return Row("1,000 live skills, one process, memory each", used, "allowed", 1.0, 0.4, unit="MB")
 
 
-def _resident_mb() -> float:
+def resident_mb() -> float:
+    """The resident memory of this process."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * resource.getpagesize() / 1e6
 

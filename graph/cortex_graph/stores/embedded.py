@@ -12,6 +12,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -76,6 +77,15 @@ def _reported(operation: Operation) -> Operation:
             raise self._explained(error) from error
 
     return cast(Operation, reporting)
+
+
+def _give_back() -> None:
+    """Give freed memory to the system: glibc keeps what a flush frees, so that a process grows with each flush."""
+    if sys.platform == "linux":
+        from ctypes import CDLL
+
+        with suppress(AttributeError):  # another C library
+            CDLL(None).malloc_trim(0)
 
 
 class OxigraphStore:
@@ -337,6 +347,7 @@ class OxigraphStore:
             self._unsettled = 0
             with suppress(OSError, RuntimeError):  # the write itself is done; the next write reports the error
                 self._changes.flush()
+                _give_back()
 
     def _copy(self, path: Path, graphs: frozenset[NamedNode]) -> None:
         """Copy the store to a folder; copy these graphs of a store in memory to a file of N-Quads."""
