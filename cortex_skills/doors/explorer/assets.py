@@ -26,7 +26,7 @@ def files() -> dict[str, str]:
     return found
 
 
-def asset(name: str) -> str | None:
-    """The address of an asset; None if it was not built."""
+def asset(name: str, folder: str = f"{PREFIX}/") -> str | None:
+    """The address of an asset, below another folder for one that refers to it; None if it was not built."""
     file = files().get(name)
-    return None if file is None else f"{PREFIX}/{file}"
+    return None if file is None else f"{folder}{file}"

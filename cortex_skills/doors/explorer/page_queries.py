@@ -40,9 +40,11 @@ class UsedQuery(ResourceQuery, total=False):
 
 
 class FindPageQuery(AsOfQuery, total=False):
-    """Of a search."""
+    """Of a search: the text, the class of what is found, and the page of the answer."""
 
     q: Text
+    type: Text
+    page: Annotated[int, FROM_QUERY, Field(ge=1, le=34)]
 
 
 class TriplesQuery(AsOfQuery, total=False):

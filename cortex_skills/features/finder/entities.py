@@ -14,7 +14,9 @@ Rules kept here:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
+from heapq import merge
 
 from pyoxigraph import Literal, NamedNode
 
@@ -64,6 +66,8 @@ class Found:
         complete: whether everything was searched.
         reason: why not; empty if it was.
         every_word: whether each hit has every word of the query.
+        typos: whether words with a typo count.
+        classes: of all that match, with how many are of each, the most frequent first; where they were asked for.
 
     """
 
@@ -73,6 +77,7 @@ class Found:
     reason: str = ""
     every_word: bool = True
     typos: bool = False
+    classes: tuple[tuple[NamedNode, int], ...] = ()
 
     @property
     def is_exact(self) -> bool:
@@ -93,7 +98,16 @@ class EntityIndex:
         self._timeout_s = timeout_s
         self._today = today_of(graph)
 
-    def find(self, text: str, *, class_: str | None = None, limit: int = 10, prefix: bool = True) -> Found:
+    def find(
+        self,
+        text: str,
+        *,
+        class_: str | None = None,
+        limit: int = 10,
+        prefix: bool = True,
+        offset: int = 0,
+        classes: int = 0,
+    ) -> Found:
         """The resources that match a text best.
 
         Args:
@@ -101,6 +115,8 @@ class EntityIndex:
             class_: only instances of this class, a name or an IRI.
             limit: the largest number of hits, from 1 on.
             prefix: whether the last word may be the beginning of one.
+            offset: how many better ones are left out: a multiple of the limit, so that each is on one page.
+            classes: of how many classes the resources are counted.
 
         Raises:
             InvalidArguments: the class is no name.
@@ -108,45 +124,47 @@ class EntityIndex:
         """
         of_class = None if class_ is None else self._graph.names.node(class_, "class")
         words = query_words(text[:MAX_QUERY], prefix=prefix)
-        view = follower_of(self._today).current(self._today, self._timeout_s)
-        found: list[_Matching] = []
-        total, typos, fewer = 0, False, False
-        for typos, fewer in _PASSES if words else ():
-            found, total = self._matching(view, _Asked(words, of_class, typos, fewer), limit)
-            if found:
-                break
-        else:
-            typos, fewer = False, False
+        given = follower_of(self._today).current(self._today, self._timeout_s)
         exact = self._exact(text, of_class)
+        view = given if exact is None else replace(given, changed={**given.changed, exact.subject.value: exact})
+        found: list[_Matching] = []
+        total, asked = 0, _Asked(words, of_class)
+        for typos, fewer in _PASSES if words else ():
+            found, total = self._matching(view, each := replace(asked, typos=typos, fewer=fewer), limit, offset + limit)
+            if found:
+                asked = each
+                break
         if exact is not None:
-            total += match(exact, words) is None if words else 1
-            found = [(exact, Match(exact.texts[0], 1.0)), *(each for each in found if each[0].subject != exact.subject)]
-        found.sort(key=lambda each: (-each[1].score, each[0].label() or "", each[0].subject.value))
-        hits = tuple(_hit(*each) for each in found[:limit])
-        reason = view.reason or self._unsearched(view, whole=bool(hits) and not fewer)
-        return Found(hits, max(total, len(found)), not reason, reason, not fewer, typos)
+            others = [each for each in found if each[0].subject != exact.subject]
+            total += len(others) == len(found)
+            found = [(exact, Match(exact.texts[0], 1.0)), *others]
+        hits = tuple(_hit(*each) for each in found[offset : offset + limit])
+        reason = given.reason or self._unsearched(given, whole=bool(found) and not asked.fewer)
+        counted = _classes(view, asked, classes) if classes and found else ()
+        return Found(hits, max(total, len(found)), not reason, reason, not asked.fewer, asked.typos, counted)
 
-    def _matching(self, view: EntityView, asked: _Asked, limit: int) -> tuple[list[_Matching], int]:
-        """The best matching resources, more than the limit, and how many match."""
+    def _matching(self, view: EntityView, asked: _Asked, limit: int, most: int) -> tuple[list[_Matching], int]:
+        """The best matching resources, as many as asked for and some more, and how many match.
+
+        The documents are sorted in blocks of a fixed size, so that the order does not depend on how many are read.
+        """
         changed = [(entity, asked.match(entity)) for entity in view.changed.values() if entity is not None]
-        found = [(entity, matching) for entity, matching in changed if matching is not None]
-        if view.documents is not None:
-            keys, total = view.documents.search(
-                asked.words,
-                limit + _MORE,
-                typos=asked.typos,
-                fewer=asked.fewer,
-                of_class=None if asked.of_class is None else asked.of_class.value,
-                without=view.changed,
-            )
-            read = (self._read(key) for key in keys)
+        found = sorted([(entity, matching) for entity, matching in changed if matching is not None], key=_order)
+        if view.documents is None:
+            return found, len(found)
+        block = limit + _MORE
+        keys, total = view.documents.search(
+            asked.words, -(-most // block) * block, **asked.filters, of_class=asked.class_iri, without=view.changed
+        )
+        verified: list[_Matching] = []
+        for start in range(0, len(keys), block):
+            read = (self._read(key) for key in keys[start : start + block])
             pairs = [(entity, asked.match(entity)) for entity in read if entity is not None]
-            verified = [(entity, matching) for entity, matching in pairs if matching is not None]
-            total -= len(keys) - len(verified)
-            if self._today is not self._graph:
-                found = [each for each in found if self._read(each[0].subject.value) is not None]
-            return [*found, *verified], total + len(found)
-        return found, len(found)
+            verified += sorted([(entity, matching) for entity, matching in pairs if matching is not None], key=_order)
+        total -= len(keys) - len(verified)
+        if self._today is not self._graph:
+            found = [each for each in found if self._read(each[0].subject.value) is not None]
+        return list(merge(found, verified, key=_order)), total + len(found)
 
     def _read(self, iri: str) -> EntityTexts | None:
         return read_entity(self._graph, NamedNode(iri))
@@ -184,14 +202,40 @@ class _Asked:
 
     words: list[QueryWord]
     of_class: NamedNode | None
-    typos: bool
-    fewer: bool
+    typos: bool = False
+    fewer: bool = False
+
+    @property
+    def class_iri(self) -> str | None:
+        """The IRI of the class."""
+        return None if self.of_class is None else self.of_class.value
+
+    @property
+    def filters(self) -> dict[str, bool]:
+        """What is allowed, as arguments."""
+        return {"typos": self.typos, "fewer": self.fewer}
 
     def match(self, entity: EntityTexts) -> Match | None:
         """How well a resource matches; None if it does not, or is of another class."""
         if self.of_class is not None and self.of_class not in entity.classes:
             return None
-        return match(entity, self.words, typos=self.typos, fewer=self.fewer)
+        return match(entity, self.words, **self.filters)
+
+
+def _order(each: _Matching) -> tuple[float, str, str]:
+    entity, found = each
+    return -found.score, entity.label() or "", entity.subject.value
+
+
+def _classes(view: EntityView, asked: _Asked, most: int) -> tuple[tuple[NamedNode, int], ...]:
+    """The classes of all resources that match, of any class."""
+    anything = replace(asked, of_class=None)
+    entities = [each for each in view.changed.values() if each is not None and anything.match(each) is not None]
+    counts = Counter(each.value for entity in entities for each in entity.classes)
+    if view.documents is not None and asked.words:
+        counts.update(view.documents.classes(asked.words, most, **asked.filters, without=view.changed))
+    best = sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:most]
+    return tuple((NamedNode(iri), count) for iri, count in best)
 
 
 def _hit(entity: EntityTexts, found: Match) -> EntityHit:

@@ -29,7 +29,7 @@ from cortex_skills.safe_io.private_files import make_private_folder
 if TYPE_CHECKING:
     from tantivy import IndexWriter, Query
 
-VERSION = 1
+VERSION = 2
 _HEAP_BYTES = 15_000_000  # the minimum of tantivy
 _ANALYZER = "folded"
 _STATE = "state"  # the key of the document with the position; an IRI has a colon
@@ -78,7 +78,7 @@ class EntityDocuments:
         self._folder = folder
         schema = tantivy.SchemaBuilder()
         schema.add_text_field("key", stored=True, tokenizer_name="raw", index_option="basic")
-        schema.add_text_field("class", tokenizer_name="raw", index_option="basic")
+        schema.add_text_field("class", fast=True, tokenizer_name="raw", index_option="basic")
         for field in _FIELDS:
             schema.add_text_field(field, tokenizer_name=_ANALYZER, index_option="basic")
             schema.add_text_field(f"{field}_stems", tokenizer_name=_ANALYZER, index_option="basic")
@@ -158,17 +158,40 @@ class EntityDocuments:
             of_class: the IRI of a class that they must have.
             without: IRIs that are not searched.
         """
-        query, occur = self._tantivy.Query, self._tantivy.Occur
-        of_words = occur.Should if fewer else occur.Must
-        matching = query.boolean_query([(of_words, self._of_word(word, typos=typos)) for word in words])
-        parts = [(occur.Must, matching), *((occur.Should, each) for each in self._order(words))]
+        occur = self._tantivy.Occur
+        parts = self._matching(words, typos=typos, fewer=fewer, without=without)
+        parts += [(occur.Should, each) for each in self._order(words)]
+        query = self._tantivy.Query
         if of_class is not None:
             parts.append((occur.Must, query.const_score_query(self._term("class", of_class), 0.0)))
-        parts.append((occur.MustNot, query.term_set_query(self._schema, "key", [_STATE, *without])))
         searcher = self._searcher
         found = searcher.search(query.boolean_query(parts), limit=limit, count=True)
         keys = [searcher.doc(address).get_first("key") for _, address in found.hits]
         return [key for key in keys if isinstance(key, str)], int(found.count)  # type: ignore[attr-defined]
+
+    def classes(
+        self,
+        words: Sequence[QueryWord],
+        most: int,
+        *,
+        typos: bool = False,
+        fewer: bool = False,
+        without: Collection[str] = (),
+    ) -> dict[str, int]:
+        """The most frequent classes of the documents that match, by IRI; arguments as in `search`."""
+        matching = self._matching(words, typos=typos, fewer=fewer, without=without)
+        asked = {"classes": {"terms": {"field": "class", "size": most}}}
+        found = self._searcher.aggregate(self._tantivy.Query.boolean_query(matching), asked)
+        return {each["key"]: int(each["doc_count"]) for each in found["classes"]["buckets"]}
+
+    def _matching(
+        self, words: Sequence[QueryWord], *, typos: bool, fewer: bool, without: Collection[str]
+    ) -> list[tuple[Any, Query]]:
+        query, occur = self._tantivy.Query, self._tantivy.Occur
+        of_words = occur.Should if fewer else occur.Must
+        matching = query.boolean_query([(of_words, self._of_word(word, typos=typos)) for word in words])
+        others = query.term_set_query(self._schema, "key", [_STATE, *without])
+        return [(occur.Must, matching), (occur.MustNot, others)]
 
     def cut(self) -> int:
         """How many resources have more texts, or longer ones, than are in it."""

@@ -9,37 +9,64 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from pyoxigraph import Quad
+from pyoxigraph import NamedNode, Quad
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.find import FindHit, FindResult, find, hit_of_triple
+from cortex_graph.find import FindHit, find, hit_of_triple
 from cortex_skills.features.finder.entities import EntityIndex, Found
 
 _LIMIT = 20
 
 
-def search(graph: NamespacedGraph, text: str, *, limit: int = _LIMIT) -> FindResult:
+@dataclass(frozen=True, slots=True)
+class TextFound:
+    """What was found, the nearest first.
+
+    Attributes:
+        hits: those of names and ids first, of which the first page alone has any.
+        by_words: how many resources have the words.
+        classes: of these, with how many are of each; where they were asked for.
+        reason: why something may be missing; empty if nothing is.
+    """
+
+    hits: tuple[FindHit, ...]
+    by_words: int
+    classes: tuple[tuple[NamedNode, int], ...]
+    reason: str
+
+
+def search(
+    graph: NamespacedGraph,
+    text: str,
+    *,
+    limit: int = _LIMIT,
+    offset: int = 0,
+    class_: str | None = None,
+    classes: int = 0,
+) -> TextFound:
     """What a text may mean, the nearest first.
 
     Args:
         graph: the graph of a namespace.
         text: 1 to 200 characters.
         limit: the largest number of hits of each kind, 1 to 1,000.
+        offset: how many resources with the words are left out, a multiple of the limit.
+        class_: only resources with the words that are of this class.
+        classes: of how many classes the resources are counted.
 
     Raises:
         InvalidArguments: an argument is invalid.
     """
     named = find(graph, text, limit=limit)
-    by_words = EntityIndex(graph).find(text, limit=limit)
-    hits = list(named.hits)
-    reason = by_words.reason or named.reason
-    if by_words.is_exact or not any(hit.where in ("name", "id") for hit in hits):
-        known = {(hit.node, hit.triple_id) for hit in hits if hit.where != "predicate"}
-        hits += [hit for hit in _hits(graph, by_words) if (hit.node, hit.triple_id) not in known]
-        if by_words.total > len(by_words.hits) and not reason:
-            reason = f"there are {by_words.total:,} resources with these words"
-    return FindResult(tuple(hits), not reason, reason)
+    words = EntityIndex(graph).find(text, class_=class_, limit=limit, offset=offset, classes=classes)
+    hits = [] if offset or class_ is not None else list(named.hits)
+    if not words.is_exact and any(hit.where in ("name", "id") for hit in hits):
+        return TextFound(tuple(hits), 0, (), words.reason or named.reason)
+    known = {(hit.node, hit.triple_id) for hit in hits if hit.where != "predicate"}
+    hits += [hit for hit in _hits(graph, words) if (hit.node, hit.triple_id) not in known]
+    return TextFound(tuple(hits), words.total, words.classes, words.reason or named.reason)
 
 
 def _hits(graph: NamespacedGraph, found: Found) -> Iterator[FindHit]:

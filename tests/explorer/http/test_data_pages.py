@@ -18,6 +18,7 @@ from cortex_graph import NamespacedGraph, Provenance
 from cortex_graph.exceptions import QueryTimeout
 from cortex_graph.index.counting import NamespaceCounts
 from cortex_graph.index.counts import KeptCounts
+from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES
 from cortex_skills.features.explorer.pages import resource, triple_list
 from tests.explorer.hostile import TEXTS, check_page
 from tests.server.proof_cases import Elsewhere
@@ -460,6 +461,38 @@ def test_a_page_that_takes_too_long_says_so(reader: httpx.Client, monkeypatch: p
     assert "This took too long" in shown
     assert "The query was stopped after 30 s" in shown
     assert "ask for less" in shown
+
+
+def test_find_lists_everything_in_pages_and_by_class(running: Running, reader: httpx.Client) -> None:
+    graph = running.plugin.graph
+    label, kind = f"<{WELL_KNOWN_VOCABULARIES['rdfs']}label>", f"<{WELL_KNOWN_VOCABULARIES['rdf']}type>"
+    for number in range(70):
+        subject = f"vessel:{number}"
+        graph.create_triple({"subject": subject, "predicate": label, "object": f"Frégate {'abc'[number % 3]} {number}"})
+        of_class = {"node": f"Ship{number % 2}"}
+        graph.create_triple({"subject": subject, "predicate": kind, "object": of_class})
+    address, found = "/explore/mayros/find?q=fregate", []
+    for first, last in ((1, 30), (31, 60), (61, 70)):
+        page = check_page(reader.get(address).text)
+        assert f"70 resources with these words, {first} to {last} here" in page.text
+        found += [each for each in page.links if "r?name=mayros:vessel:" in each]
+        address = next((each for each in page.links if f"page={last // 30 + 1}" in each), "")
+        address = f"/explore/mayros/find{address}" if address.startswith("?") else address
+    assert len(found) == len(set(found)) == 70
+    assert "Ship0 35" in page.text
+    assert "Ship1 35" in page.text
+    of_class = check_page(reader.get("/explore/mayros/find?q=fregate&type=mayros:Ship1").text)
+    assert "35 resources with these words, 1 to 30 here" in of_class.text
+    answer = reader.get("/explore/mayros/find?q=69+freg&format=suggestions").json()
+    (suggested,) = answer["suggestions"]
+    assert suggested == {
+        "text": "Frégate a 69",
+        "notes": ["mayros:vessel:69"],
+        "href": "/explore/mayros/r?name=mayros:vessel:69",
+    }
+    assert reader.get("/explore/mayros/find?format=suggestions").json() == {"suggestions": [], "more": 0}
+    assert reader.get("/explore/mayros/find?q=fregate&format=suggestions").json()["more"] == 62
+    assert reader.get("/explore/mayros/find?q=fregate&page=35").status_code == 400
 
 
 def test_find_shows_where_each_was_found_and_leads_to_one_name(running: Running, reader: httpx.Client) -> None:

@@ -5,7 +5,7 @@
 // - text from the page goes to `textContent`, attributes and the clipboard only;
 // - keys of one letter do nothing in a field, and can be switched off (WCAG 2.2, 2.1.4).
 
-export {}; // a module: its names are not those of the window
+import {made} from './made';
 
 const OFF = 'cortex.keys-off';
 const SEQUENCE_MS = 1500;
@@ -20,6 +20,8 @@ document.body.append(status);
 void enter();
 copying();
 keys();
+// Most visits do without what suggests below the field.
+find?.addEventListener('focus', async () => (await import(find.dataset.suggest!)).suggest(find, status), {once: true});
 
 /**
  * Removes the code behind `#` from the address, and sends it with the form of the entrance: at the private host name, if
@@ -134,15 +136,4 @@ function list(links: Map<string, HTMLElement>): void {
   dialog.append(made('h2', {id: 'keys-title'}, 'Keys'), rows, label, close);
   document.body.append(dialog);
   dialog.showModal();
-}
-
-function made<K extends keyof HTMLElementTagNameMap>(
-  name: K,
-  attributes: Record<string, string> = {},
-  text = '',
-): HTMLElementTagNameMap[K] {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.textContent = text;
-  return element;
 }

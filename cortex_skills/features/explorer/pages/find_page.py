@@ -1,8 +1,10 @@
 """`/explore/{namespace}/find?q=`: what a text may mean: names, ids, and literals, each with where it was found.
 
 Rules kept here:
-- the search is that of the API; the page states when the hits may not be all, and why;
-- a text that is exactly one name, and nothing else, leads to the page of that resource.
+- the search is that of the API; the page states how many there are, and why something may be missing;
+- at most `_PAGES` pages are listed: further ones are found by more words, or within a class;
+- a text that is exactly one name, and nothing else, leads to the page of that resource;
+- the form `suggestions` has the best hits as plain texts without invisible characters, for the field of every page.
 """
 
 from __future__ import annotations
@@ -11,17 +13,21 @@ from dataclasses import dataclass
 
 from cortex_graph.find import MAX_TEXT, FindHit
 from cortex_skills.doors.explorer.addresses import ROOT
-from cortex_skills.doors.explorer.display import ShownTerm
+from cortex_skills.doors.explorer.display import ShownTerm, shown_text
 from cortex_skills.doors.explorer.field_text import to_field
 from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall, Redirected
 from cortex_skills.doors.explorer.page_queries import FindPageQuery
 from cortex_skills.doors.http.bodies import to_json
-from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway
+from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway, TextLink
 from cortex_skills.features.explorer.triple_rows import TripleRow, triple_rows
 from cortex_skills.features.graph.rest.overview import get_found
-from cortex_skills.features.graph.text_search import search
+from cortex_skills.features.graph.text_search import TextFound, search
 
 _LIMIT = 30
+_PAGES = 34
+_CLASSES = 8
+_SUGGESTIONS = 8
+_OF_NOTE = 80  # characters of the text that matched
 _WORDS = {
     "name": "name",
     "id": "id of a triple",
@@ -49,6 +55,11 @@ class FindView:
     rows: tuple[FoundRow, ...]
     reason: str
     asked: bool
+    words: str
+    classes: tuple[TextLink, ...]
+    kept: tuple[tuple[str, str], ...]
+    first: str | None
+    next: str | None
     as_of: AsOfField
     away: TakeAway
 
@@ -60,21 +71,52 @@ def view(call: PageCall) -> FindView:
         Redirected: it is exactly one name.
     """
     reading = Reading.of(call, "find")
-    text = call.query.get("q", "").strip()
-    found = search(reading.graph, text[:MAX_TEXT], limit=_LIMIT) if text else None
-    hits = () if found is None else found.hits
-    if len(hits) == 1 and hits[0].where == "name":
+    text = call.query.get("q", "").strip()[:MAX_TEXT]
+    number, of_class = call.query.get("page", 1), call.query.get("type")
+    found = TextFound((), 0, (), "")
+    if text:
+        offset = _LIMIT * (number - 1)
+        found = search(reading.graph, text, limit=_LIMIT, offset=offset, class_=of_class, classes=_CLASSES)
+    hits = found.hits
+    if len(hits) == 1 and hits[0].where == "name" and number == 1:
         raise Redirected(reading.addresses.resource(reading.graph.names.name(hits[0].node.value)))
     triples = [(hit.triple_id, hit.triple) for hit in hits if hit.triple is not None and hit.triple_id is not None]
     rows = dict(zip([triple_id for triple_id, _ in triples], triple_rows(reading, triples), strict=True))
+    has_more = found.by_words > _LIMIT * number
+    kept = [("type", of_class), ("asOf", call.query.get("asOf"))]
     return FindView(
-        to_field(text[:MAX_TEXT]),
+        to_field(text),
         tuple(_found(reading, hit, rows) for hit in hits),
-        "" if found is None else found.reason,
-        found is not None,
+        found.reason,
+        bool(text),
+        _words(found, number),
+        _classes(reading, found, of_class),
+        tuple((name, to_field(value)) for name, value in kept if value),
+        reading.changed(page=None) if number > 1 else None,
+        reading.changed(page=number + 1) if has_more and number < _PAGES else None,
         reading.as_of_field(),
-        reading.take_away(FORMS),
+        reading.take_away({"json": FORMS["json"]}),
     )
+
+
+def _words(found: TextFound, number: int) -> str:
+    """How many there are, and which of them the page has."""
+    total, first, last = found.by_words, _LIMIT * (number - 1) + 1, min(found.by_words, _LIMIT * number)
+    if total <= _LIMIT:
+        return f"{total:,} resource{'' if total == 1 else 's'} with these words" if total else ""
+    more = "" if total <= _LIMIT * _PAGES else f". The first {_LIMIT * _PAGES:,} are listed: more words find the others"
+    return f"{total:,} resources with these words, {first:,} to {last:,} here{more}"
+
+
+def _classes(reading: Reading, found: TextFound, of_class: str | None) -> tuple[TextLink, ...]:
+    """Links to the same search within a class."""
+    names = reading.graph.names
+    links = [TextLink("all", reading.changed(type=None, page=None), of_class is None)] if of_class else []
+    for node, count in found.classes:
+        name = names.name(node.value)
+        label = f"{reading.display.iri(node.value).called} {count:,}"
+        links.append(TextLink(label, reading.changed(type=name, page=None), name == of_class))
+    return tuple(links)
 
 
 def _found(reading: Reading, hit: FindHit, rows: dict[str, TripleRow]) -> FoundRow:
@@ -89,7 +131,27 @@ def _document(call: PageCall) -> bytes:
     return to_json(get_found(call.api(**given)).document)
 
 
-FORMS = {"json": Form("application/json", _document)}
+def _suggestions(call: PageCall) -> bytes:
+    """The best hits: the text of each, what else to show of it, and its page."""
+    reading = Reading.of(call, "find")
+    text = call.query.get("q", "").strip()[:MAX_TEXT]
+    if not text:
+        return to_json({"suggestions": [], "more": 0})
+    found = search(reading.graph, text, limit=_SUGGESTIONS)
+    shown = [(hit, reading.display.iri(hit.node.value)) for hit in found.hits[:_SUGGESTIONS]]
+    suggestions = []
+    for hit, name in shown:
+        href = name.href if hit.triple_id is None or hit.where == "text" else reading.addresses.assertion(hit.triple_id)
+        if href is not None:
+            text_of = None if hit.triple is None else getattr(hit.triple[2], "value", None)
+            notes = [name.plain] if name.called != name.plain else []
+            notes += [shown_text(text_of, _OF_NOTE).plain] if text_of and text_of != name.called else []
+            suggestions.append({"text": name.called, "notes": notes, "href": href})
+    return to_json({"suggestions": suggestions, "more": max(0, found.by_words - len(suggestions))})
+
+
+_JSON = "application/json"
+FORMS = {"json": Form(_JSON, _document), "suggestions": Form(_JSON, _suggestions)}
 PAGE = ExplorerPage(
     f"{ROOT}/{{namespace}}/find",
     "find",

@@ -127,8 +127,11 @@ def get_found(call: ApiCall) -> ApiAnswer:
             }
         hits.append(document)
     ids = [hit.triple_id for hit in found.hits if hit.triple_id is not None]
-    answer = {"hits": hits, **moment_of(graph, ids), "complete": found.is_complete}
-    return ApiAnswer(200, answer | ({"reason": found.reason} if found.reason else {}))
+    limit, reason = call.query.get("limit", 20), found.reason
+    if not reason and found.by_words > limit:
+        reason = f"there are {found.by_words:,} resources with these words"
+    answer = {"hits": hits, **moment_of(graph, ids), "complete": not reason}
+    return ApiAnswer(200, answer | ({"reason": reason} if reason else {}))
 
 
 def assertion_document(assertion: Assertion, names: Names) -> dict[str, Any]:
