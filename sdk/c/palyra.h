@@ -108,6 +108,7 @@ PALYRA_IMPORT("storage-list")
 void palyra_raw_storage_list(int32_t handle, const char *key, uint32_t key_size, palyra_keys_result *result);
 PALYRA_IMPORT("channel-send")
 void palyra_raw_channel_send(int32_t handle, const char *message, uint32_t size, palyra_done *result);
+PALYRA_IMPORT("config-read") void palyra_raw_config_read(const char *name, uint32_t size, palyra_text_result *result);
 PALYRA_IMPORT("graph-query")
 void palyra_raw_graph_query(const char *arguments, uint32_t size, palyra_text_result *result);
 PALYRA_IMPORT("graph-assert")
@@ -156,6 +157,13 @@ static inline palyra_keys_result palyra_storage_list(int32_t handle, palyra_text
 static inline palyra_done palyra_channel_send(int32_t handle, palyra_text message) {
   palyra_done result;
   palyra_raw_channel_send(handle, message.at, message.size, &result);
+  return result;
+}
+
+/* A value of `operator.config` as JSON: what the owner configured, or its default; an error if there is neither. */
+static inline palyra_text_result palyra_config_read(palyra_text name) {
+  palyra_text_result result;
+  palyra_raw_config_read(name.at, name.size, &result);
   return result;
 }
 

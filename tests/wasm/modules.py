@@ -38,6 +38,7 @@ IMPORTS = {
                      "(param i32 i32 i32 i32)"),
     "channel-send": (f'{HANDLE} (param "message" (list u8)) (result (result (error $error)))',
                      "(param i32 i32 i32 i32)"),
+    "config-read": ('(param "name" string) (result (result string (error $error)))', "(param i32 i32 i32)"),
     "graph-query": ('(param "arguments" string) (result (result string (error $error)))', "(param i32 i32 i32)"),
     "graph-assert": ('(param "arguments" string) (result (result string (error $error)))', "(param i32 i32 i32)"),
     "log": ('(param "level" $level) (param "message" string)', "(param i32 i32 i32)"),

@@ -71,6 +71,7 @@ def test_secrets_storage_channels_and_the_graph_answer() -> None:
         storage_write=lambda *values: sent.append(values),
         storage_list=lambda prefix, key: [f"{prefix}:{key}1", "second"],
         channel_send=lambda *values: sent.append(values),
+        config_read=lambda name: f'"value of {name}"',
         graph_query=lambda arguments: f"found {arguments}",
         graph_assert=lambda arguments: f"asserted {arguments}",
     )
@@ -89,6 +90,7 @@ def test_secrets_storage_channels_and_the_graph_answer() -> None:
             "storage-write": write,
             "storage-list": listed,
             "channel-send": send,
+            "config-read": f"(call $config-read {INPUT} (i32.const 2048)) {FORWARD}",
             "graph-query": f"(call $graph-query {INPUT} (i32.const 2048)) {FORWARD}",
             "graph-assert": f"(call $graph-assert {INPUT} (i32.const 2048)) {FORWARD}",
         }.items()
@@ -99,6 +101,7 @@ def test_secrets_storage_channels_and_the_graph_answer() -> None:
         "storage-write": "",
         "storage-list": "notes:k1",
         "channel-send": "",
+        "config-read": '"value of k"',
         "graph-query": "found k",
         "graph-assert": "asserted k",
     }

@@ -26,7 +26,7 @@ from cortex_sandbox.errors import CompileError, SandboxError
 
 # Compiling esbuild takes 6 s on a fast processor, a minute on a slow one, and six where others use the processor too.
 COMPILE_S = 1800.0
-FOREIGN_COMPILE_S = 120.0
+FOREIGN_COMPILE_S = 300.0
 INVALID = 65  # the status of a child that refuses the bytes
 SIZE_BYTES = 8
 KEPT = b"\xff" * SIZE_BYTES

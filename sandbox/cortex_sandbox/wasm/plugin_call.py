@@ -5,7 +5,8 @@ Rules kept here:
 - a deadline that passes during a host function stops the guest when the function returns;
 - an exception of a host function reaches the guest as an error with a code; without a code the guest learns only that
   the function failed, and the host's log has the traceback, a limited number of times;
-- what the guest passes is limited in size, and what a host function returns is checked before it is passed on.
+- what the guest passes is limited in size, and what a host function returns is checked before it is passed on;
+- a call of a host function uses fuel, and so does each byte that is passed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from cortex_sandbox.engine.engine import Engine
 from cortex_sandbox.engine.timed_store import TimedStore
 from cortex_sandbox.errors import TimedOut
 from cortex_sandbox.wasm.plugin_host import HostRefusal, HttpRequest, HttpResponse, PluginHost
-from cortex_sandbox.wasm.wasm_limits import MAX_TABLES, WasmLimits
+from cortex_sandbox.wasm.wasm_limits import HOST_CALL_FUEL, MAX_TABLES, WasmLimits
 
 log = logging.getLogger(__name__)
 
@@ -37,15 +38,16 @@ class PluginCall(TimedStore):
         engine: the engine that compiled the module.
         limits: the limits of the call.
         host: what the module may use.
+        memories: how many memories the module has; each gets an equal part of `limits.memory_bytes`.
     """
 
-    def __init__(self, engine: Engine, limits: WasmLimits, host: PluginHost) -> None:
+    def __init__(self, engine: Engine, limits: WasmLimits, host: PluginHost, memories: int = 1) -> None:
         super().__init__(
             engine,
-            memory_size=limits.memory_bytes,
+            memory_size=limits.memory_bytes // memories,
             table_elements=limits.table_elements,
             instances=limits.instances,
-            memories=1,
+            memories=memories,
             tables=MAX_TABLES,
         )
         self.store = self._store
@@ -55,6 +57,15 @@ class PluginCall(TimedStore):
         self.transfer_bytes = limits.transfer_bytes
         self._log_room = _LOG_BYTES
         self._failures = 0
+
+    def give_way(self) -> None:
+        """Let other threads run, and take the fuel of a call of a host function."""
+        super().give_way()
+        self.charge(HOST_CALL_FUEL)
+
+    def charge(self, fuel: int) -> None:
+        """Take fuel from the guest, which stops at its next step when it has none left."""
+        self.store.set_fuel(max(0, self.store.get_fuel() - fuel))
 
     def answer(self, name: str, work: Callable[[], Any]) -> WitResult:
         """The result of a host function as the guest gets it.
@@ -89,12 +100,13 @@ class PluginCall(TimedStore):
         return name
 
     def limited(self, *parts: str | bytes | None) -> None:
-        """Check the size of what the guest passes to a host function, or gets from it.
+        """Check the size of what the guest passes to a host function, or gets from it, and take the fuel for it.
 
         Raises:
             HostRefusal: it is larger than the limit.
         """
         sizes = [len(part.encode() if isinstance(part, str) else part) for part in parts if part is not None]
+        self.charge(sum(sizes))
         if None in parts or sum(sizes) > self.transfer_bytes:
             raise HostRefusal("too_large", f"more than {self.transfer_bytes} bytes cannot be passed in one call")
 
@@ -149,6 +161,11 @@ class PluginCall(TimedStore):
         """Send bytes to a channel."""
         self.limited(message)
         self.host.channel_send(self.granted("channel", handle), message)
+
+    def config_read(self, name: str) -> str:
+        """A configured value as JSON."""
+        self.limited(name)
+        return text(self.host.config_read(name))
 
     def graph_query(self, arguments: str) -> str:
         """Query the graph."""

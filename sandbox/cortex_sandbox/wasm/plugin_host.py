@@ -72,6 +72,7 @@ class PluginHost:
         storage_write: stores bytes under a prefix and a key.
         storage_list: the keys under a prefix that start with a text.
         channel_send: sends bytes to a granted channel.
+        config_read: a value that the owner configured, by its name; as JSON.
         graph_query: queries the graph; arguments and result as JSON.
         graph_assert: asserts to the graph; arguments and result as JSON.
         log: keeps a line; the level is `debug`, `info`, `warning` or `error`.
@@ -84,6 +85,7 @@ class PluginHost:
     storage_write: Callable[[str, str, bytes], None] = _not_provided
     storage_list: Callable[[str, str], Sequence[str]] = _not_provided
     channel_send: Callable[[str, bytes], None] = _not_provided
+    config_read: Callable[[str], str] = _not_provided
     graph_query: Callable[[str], str] = _not_provided
     graph_assert: Callable[[str], str] = _not_provided
     log: Callable[[str, str], None] = _ignore

@@ -48,6 +48,7 @@ FUNCTIONS: Mapping[str, tuple[tuple[tuple[str, Wit], ...], Wit]] = {
     "storage-write": ((("handle", S32), ("key", STRING), ("value", BYTES)), _result(None)),
     "storage-list": ((("handle", S32), ("key", STRING)), _result((wit.ListType, STRING))),
     "channel-send": ((("handle", S32), ("message", BYTES)), _result(None)),
+    "config-read": ((("name", STRING),), _result(STRING)),
     "graph-query": ((("arguments", STRING),), _result(STRING)),
     "graph-assert": ((("arguments", STRING),), _result(STRING)),
     "log": ((("level", LEVEL), ("message", STRING)), None),
@@ -61,12 +62,16 @@ def core_parameters(name: str) -> int | None:
     return {"count": 0, "handle": 1}.get(what) if kind in BASES else None
 
 
-def check_core(module: wasmtime.Module) -> frozenset[str]:
+def check_core(module: wasmtime.Module, entrypoint: str = RUN) -> frozenset[str]:
     """Check the imports and exports of a core module; returns the names of the imported functions.
+
+    Args:
+        module: compiled.
+        entrypoint: the export that is called.
 
     Raises:
         CompileError: for an import that is refused, or too many exported functions.
-        MissingExport: without `run () -> i32`.
+        MissingExport: without `entrypoint () -> i32`.
     """
     for item in module.imports:
         count = core_parameters(item.name or "") if item.module == CORE_IMPORTS else None
@@ -76,10 +81,10 @@ def check_core(module: wasmtime.Module) -> frozenset[str]:
             raise _wrong_type(f"{item.module}#{item.name}")
     exported = {item.name: item.type for item in module.exports}
     _check_count(sum(isinstance(type_, wasmtime.FuncType) for type_ in exported.values()))
-    if RUN not in exported:
-        raise MissingExport("the module does not export a function `run`", "MissingExport")
-    if not _is_core_function(exported[RUN], 0):
-        raise MissingExport("the export `run` of the module is not a function () -> i32", "MissingExport")
+    if entrypoint not in exported:
+        raise MissingExport(f"the module does not export a function `{entrypoint}`", "MissingExport")
+    if not _is_core_function(exported[entrypoint], 0):
+        raise MissingExport(f"the export `{entrypoint}` of the module is not a function () -> i32", "MissingExport")
     return frozenset(str(item.name) for item in module.imports)
 
 

@@ -11,10 +11,16 @@ from dataclasses import dataclass
 
 from cortex_sandbox.limits import MAX_MEMORY_BYTES, check_timeout
 
-MAX_MODULE_BYTES = 8 << 20
+MAX_MODULE_BYTES = 32 << 20
+# The size from which other hosts refuse a module: Palyra, `DEFAULT_SKILL_AUDIT_MAX_MODULE_BYTES`.
+LARGE_MODULE_BYTES = 8 << 20
 MAX_EXPORTED_FUNCTIONS = 128
 # Component tools make one or two tables for calls between their parts.
 MAX_TABLES = 16
+# Component tools link modules that have memories of their own, such as adapters of WASI.
+MAX_MEMORIES = 4
+# What a call of a host function costs, and each byte that is passed: 1.
+HOST_CALL_FUEL = 1_000
 _PAGE = 64 << 10
 
 
@@ -23,8 +29,8 @@ class WasmLimits:
     """The limits of one call of a module.
 
     Args:
-        fuel: how much may be executed; about one for each instruction.
-        memory_bytes: the linear memory, 64 KiB to 256 MiB.
+        fuel: how much may be executed: about one for each instruction, and `HOST_CALL_FUEL` for a call of the host.
+        memory_bytes: the linear memory, 64 KiB to 256 MiB. Several memories share it in equal parts.
         timeout_s: wall-clock seconds for a call, with the start of the module and host functions.
         table_elements: the maximum number of elements of a table.
         instances: the maximum number of core instances in a component.

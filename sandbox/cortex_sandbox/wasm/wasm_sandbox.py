@@ -7,6 +7,8 @@
 Rules kept here:
 - a module is compiled only after its size was checked, and instantiated only after its imports and exports were;
 - a call ends at its fuel, its memory and its time; each end is an error of its own, never a crash;
+- several memories share the limit of the memory in equal parts, so that their sum is bounded, too; how many a component
+  has is found by starting it without a host;
 - the compiled code is kept by the code cache, by the hash of the module;
 - calls may be made from any thread at the same time; a call from a host function ends with the call around it.
 """
@@ -44,7 +46,7 @@ from cortex_sandbox.wasm.plugin_call import PluginCall, text
 from cortex_sandbox.wasm.plugin_host import PluginHost
 from cortex_sandbox.wasm.plugin_imports import component_imports, core_imports
 from cortex_sandbox.wasm.plugin_world import RUN, check_component, check_core
-from cortex_sandbox.wasm.wasm_limits import MAX_MODULE_BYTES, WasmLimits
+from cortex_sandbox.wasm.wasm_limits import MAX_MEMORIES, MAX_MODULE_BYTES, WasmLimits
 
 T = TypeVar("T")
 Interrupts = Callable[[Callable[[], None]], AbstractContextManager[None]]
@@ -55,6 +57,7 @@ _LABEL = "tool"
 _KEPT_FILES, _KEPT_BYTES = 64, 256 << 20
 # How wasmtime reports that `Store.set_limits` refused something at the start of a module.
 _OVER_LIMIT = re.compile(r"exceeds (memory|table) limits|resource limit exceeded")
+_TOO_MANY = "TooManyMemories"
 _TOO_MUCH = "fuel allocated for hostcalls has been exhausted"
 _REASON = re.compile(r"wasm trap: ([^\n]{1,200})")
 # Allocators execute `unreachable` when memory is exhausted. The memory of a component is not visible here.
@@ -76,6 +79,7 @@ class WasmSandbox:
         module: the bytes of a core module or of a component.
         limits: the limits of each call.
         host: what it may use; by default nothing.
+        entrypoint: the export of a core module that is called.
 
     Attributes:
         is_component: which of the two it is.
@@ -84,17 +88,25 @@ class WasmSandbox:
 
     Raises:
         CompileError: the bytes are too large or not a module, or it imports what no module gets (`ImportRefused`).
-        MissingExport: it has no function `run` with the type of its ABI.
+        MissingExport: it has no entrypoint with the type of its ABI; that of a component is `run`.
         SandboxError: named `SandboxUnavailable`: the compiler could not be run.
     """
 
-    def __init__(self, module: bytes, limits: WasmLimits | None = None, host: PluginHost | None = None) -> None:
+    def __init__(
+        self,
+        module: bytes,
+        limits: WasmLimits | None = None,
+        host: PluginHost | None = None,
+        entrypoint: str = RUN,
+    ) -> None:
+        self.entrypoint = entrypoint
         self.limits = limits or WasmLimits()
         self.host = host or PluginHost()
         self._engine = foreign_engine()
         self.is_component = _is_component(module)
         self.sha256 = hashlib.sha256(module).hexdigest()
         self.imports: frozenset[str]
+        self._memories: int | None = None  # not known before the first start
         self._start: Callable[[wasmtime.Store], Any]
         if self.is_component:
             self._start = self._component(module)
@@ -109,11 +121,13 @@ class WasmSandbox:
                 f"not a WebAssembly module that runs here: {str(error)[:1024]}", "CompileError"
             ) from None
         compiled = self._compiled(wasmtime.Module, module)
-        self.imports = check_core(compiled)
+        self.imports = check_core(compiled, self.entrypoint)
         pre = core_imports(self._engine).linker.instantiate_pre(compiled)
         return lambda store: pre.instantiate(store).exports(store)
 
     def _component(self, module: bytes) -> Callable[[wasmtime.Store], Any]:
+        if self.entrypoint != RUN:
+            raise MissingExport(f"the entrypoint of a component is `{RUN}`, not `{self.entrypoint}`", "MissingExport")
         compiled = self._compiled(wit.Component, module)
         self.imports = check_component(compiled, self._engine.wasm)
         linker = component_imports(self._engine).linker
@@ -124,6 +138,14 @@ class WasmSandbox:
         if folder := cache_folder():
             delete_oldest(folder, _LABEL, _KEPT_FILES, _KEPT_BYTES, ".cwasm")
         return compiled
+
+    def start(self) -> None:
+        """Start the module with no host functions, and call nothing.
+
+        Raises:
+            FuelExhausted, MemoryLimit, TimedOut, Trap: how it was stopped.
+        """
+        self._run(_only_start, PluginHost(), None, math.inf)
 
     def call(
         self, *, host: PluginHost | None = None, interrupts: Interrupts | None = None, deadline: float = math.inf
@@ -141,7 +163,7 @@ class WasmSandbox:
         """
         if self.is_component:
             raise MissingExport("this is a component: its `run` takes a tool and an input", "MissingExport")
-        return int(self._run(_call_core, host, interrupts, deadline))
+        return int(self._run(partial(_call_core, entrypoint=self.entrypoint), host, interrupts, deadline))
 
     def call_tool(
         self,
@@ -186,11 +208,36 @@ class WasmSandbox:
         interrupts: Interrupts | None,
         deadline: float,
     ) -> T:
-        outer = current()
         deadline = min(deadline, time.monotonic() + self.limits.timeout_s)
+        while self._memories is None:
+            self._memories = self._tried_memories(interrupts, deadline)
+        return self._run_with(self._memories, work, host or self.host, interrupts, deadline)
+
+    def _tried_memories(self, interrupts: Interrupts | None, deadline: float) -> int:
+        """How many memories the module has, at most `MAX_MEMORIES`."""
+        for memories in range(1, MAX_MEMORIES):
+            try:
+                self._run_with(memories, _only_start, PluginHost(), interrupts, deadline)
+            except (MemoryLimit, Trap) as error:
+                if error.name == _TOO_MANY or isinstance(error, Trap):
+                    continue  # a start function can trap because its memory is larger than it will be
+            except FuelExhausted:
+                pass  # its call will end so, too
+            return memories
+        return MAX_MEMORIES
+
+    def _run_with(
+        self,
+        memories: int,
+        work: Callable[[PluginCall, Callable[[wasmtime.Store], Any]], T],
+        host: PluginHost,
+        interrupts: Interrupts | None,
+        deadline: float,
+    ) -> T:
+        outer = current()
         if outer is not None:
             deadline = min(deadline, outer.deadline)
-        call = PluginCall(self._engine, self.limits, host or self.host)
+        call = PluginCall(self._engine, self.limits, host, memories)
         run = partial(self._guarded, call, partial(work, call, self._start), deadline, outer)
         with nullcontext() if interrupts is None else interrupts(call.interrupt):
             if outer is None and fits_here(INLINE_STACK_BYTES):
@@ -218,16 +265,18 @@ class WasmSandbox:
         message = str(error)
         if _OVER_LIMIT.search(message):
             return MemoryLimit(
-                f"it needs more than its limits: {self.limits.memory_bytes} bytes of memory (one memory), tables of "
-                f"{self.limits.table_elements} elements, {self.limits.instances} instances",
-                "MemoryLimit",
+                f"it needs more than its limits: {self.limits.memory_bytes} bytes of memory, in equal parts for up to "
+                f"{MAX_MEMORIES} memories, tables of {self.limits.table_elements} elements, {self.limits.instances} "
+                "instances",
+                _TOO_MANY if "memory count too high" in message else "MemoryLimit",
             )
         if _TOO_MUCH in message:
             return Trap("the module was stopped: it passed too much to the host in one call", "Trap")
         reasons = _REASON.findall(message)
         used = call.memory_size()
-        if reasons and _GAVE_UP in reasons[-1] and used >= self.limits.memory_bytes * 3 // 4:
-            return MemoryLimit(f"it gave up with {used} of {self.limits.memory_bytes} bytes in use", "MemoryLimit")
+        limit = self.limits.memory_bytes // (self._memories or 1)
+        if reasons and _GAVE_UP in reasons[-1] and used >= limit * 3 // 4:
+            return MemoryLimit(f"it gave up with {used} of {limit} bytes in use", "MemoryLimit")
         return Trap(f"the module was stopped: {reasons[-1] if reasons else 'it broke a rule of its ABI'}", "Trap")
 
 
@@ -244,12 +293,16 @@ def _is_component(module: bytes) -> bool:
     return module[:8] == _COMPONENT
 
 
-def _call_core(call: PluginCall, start: Callable[[wasmtime.Store], Any]) -> int:
+def _only_start(call: PluginCall, start: Callable[[wasmtime.Store], Any]) -> None:
+    start(call.store)
+
+
+def _call_core(call: PluginCall, start: Callable[[wasmtime.Store], Any], *, entrypoint: str) -> int:
     exports = start(call.store)
     memory = exports.get("memory")
     if isinstance(memory, wasmtime.Memory):
         call.memory_size = lambda: memory.data_len(call.store)
-    result: int = exports[RUN](call.store)
+    result: int = exports[entrypoint](call.store)
     return result
 
 
