@@ -110,7 +110,9 @@ def test_refused_a_trust_level_that_is_not_known(level: object) -> None:
 
 
 @pytest.mark.parametrize("original", ORIGINALS, ids=by_id)
-def test_refused_an_id_of_a_core_action_is_not_given_twice(at_level: Callable[..., Plugin], original: dict[str, Any]) -> None:
+def test_refused_an_id_of_a_core_action_is_not_given_twice(
+    at_level: Callable[..., Plugin], original: dict[str, Any]
+) -> None:
     with pytest.raises(CortexError, match="is taken"):
         at_level("observe").actions.register(original, _ran)
 
