@@ -15,13 +15,11 @@ from bench.measure import Row, in_turn_s
 from cortex_graph import open_store
 from cortex_graph.naming.names import Names
 from cortex_skills.features.finder.static_vectors import StaticVectors
-from cortex_skills.features.registry.content import front_of
-from cortex_skills.features.registry.document import SkillDocument
-from cortex_skills.features.registry.lifecycle import first_standing
-from cortex_skills.features.registry.quality import Quality
-from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.documents.document import SkillDocument, front_of
+from cortex_skills.features.registry.records.lifecycle import Quality, first_standing
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.features.registry.records.skill_record import SkillKey, SkillRecord, SkillVersion
 from cortex_skills.features.registry.skill_finder import SkillFinder
-from cortex_skills.features.registry.skill_record import SkillKey, SkillRecord, SkillVersion
 from cortex_skills.features.registry.views import record_view
 from eval.finding import pairs
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from cortex_skills.features.artifacts.installed import InstalledArtifacts
     from cortex_skills.features.memory.memories import Memories
     from cortex_skills.features.proofs.logic.prover import Prover
-    from cortex_skills.features.registry.registry import SkillRegistry
+    from cortex_skills.features.registry.records.registry import SkillRegistry
     from cortex_skills.features.registry.skill_finder import SkillFinder
     from cortex_skills.features.registry.sources import SyncReport
     from cortex_skills.gate.decisions import Decision

@@ -16,8 +16,8 @@ from cortex_graph import open_store
 from cortex_graph.naming.names import Names
 from cortex_skills.features.finder.embedders import Embedder
 from cortex_skills.features.finder.static_vectors import StaticVectors
-from cortex_skills.features.registry.document import SkillDocument
-from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.documents.document import SkillDocument
+from cortex_skills.features.registry.records.registry import SkillRegistry
 from cortex_skills.features.registry.skill_finder import SkillFinder
 
 HERE = Path(__file__).parent

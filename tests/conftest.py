@@ -52,10 +52,10 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(scope="module")
 def no_package_skills() -> Iterator[None]:
     """For tests about lists of other skills: registries without the skills of the package, which all others have."""
-    from cortex_skills.features.registry.package_view import PackageSkills
+    from cortex_skills.features.registry.records.reading import PackageSkills
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cortex_skills.features.registry.package_skills.package_skills", lambda _: PackageSkills())
+        patch.setattr("cortex_skills.features.registry.sources.package_skills", lambda _: PackageSkills())
         yield
 
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from cortex_skills import Config, Plugin, Result
-from cortex_skills.features.registry.measured_gain import gain_of
-from cortex_skills.features.registry.skill_record import SkillKey
+from cortex_skills.features.registry.records.skill_record import SkillKey
+from cortex_skills.features.registry.records.standing import gain_of
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
 
 TASK = "Report which orders cannot be delivered"

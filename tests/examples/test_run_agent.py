@@ -8,8 +8,8 @@ from pathlib import Path
 
 from cortex_graph import open_store
 from cortex_graph.naming.names import Names
-from cortex_skills.features.registry.registry import SkillRegistry
-from cortex_skills.features.registry.skill_record import SkillKey
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.features.registry.records.skill_record import SkillKey
 
 
 def test_the_skill_rises_from_candidate_to_verified_as_its_page_shows(examples: Path, tmp_path: Path) -> None:

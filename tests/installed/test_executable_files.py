@@ -116,7 +116,7 @@ def test_an_exported_skill_that_is_packed_and_installed_starts_its_script(
     from cortex_graph import open_store
     from cortex_graph.naming.names import Names
     from cortex_skills.features.registry.folders import write_skill_folder
-    from cortex_skills.features.registry.registry import SkillRegistry
+    from cortex_skills.features.registry.records.registry import SkillRegistry
     from cortex_skills.features.registry.sources import synchronise
 
     registry = SkillRegistry(open_store("memory:"), Names("mayros"), lambda: None)

@@ -18,8 +18,8 @@ from mcp_types.version import LATEST_MODERN_VERSION
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.mcp import http as endpoint
 from cortex_skills.doors.mcp.sessions import SessionTable
-from cortex_skills.features.registry.inline import inline_document
-from cortex_skills.features.registry.skill_record import SkillKey
+from cortex_skills.features.registry.documents.skill_md import inline_document
+from cortex_skills.features.registry.records.skill_record import SkillKey
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
 from tests.mcp.conftest import over_http, until
 from tests.mcp.test_clients import ASK, run

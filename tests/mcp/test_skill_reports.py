@@ -8,9 +8,9 @@ from typing import Any
 
 from mcp import Client, StdioServerParameters
 
-from cortex_skills.features.registry.inline import inline_document
+from cortex_skills.features.registry.documents.skill_md import inline_document
 from cortex_skills.features.registry.parts import loaded_in
-from cortex_skills.features.registry.skill_record import SkillKey
+from cortex_skills.features.registry.records.skill_record import SkillKey
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
 from tests import fork_server
 from tests.mcp.conftest import environment_in, over_http

@@ -11,7 +11,7 @@ import pytest
 
 from cortex_skills import Plugin
 from cortex_skills.features.registry import skill_changes as changes
-from cortex_skills.features.registry.inline import inline_document
+from cortex_skills.features.registry.documents.skill_md import inline_document
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
 from tests.configs import config
 from tests.server.serving import Running, served

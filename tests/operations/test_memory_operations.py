@@ -212,7 +212,7 @@ def test_what_follows_an_operation_cannot_undo_it(
     def fails(*_: Any, **__: Any) -> None:
         raise CortexError("graph_busy", "the registry is busy")
 
-    monkeypatch.setattr("cortex_skills.features.registry.reflections.memory_forgotten", fails)
+    monkeypatch.setattr("cortex_skills.features.registry.skill_changes.memory_forgotten", fails)
     identifier = known(running, "other")
     running.plugin.operate(remembering.forget, id=identifier, agent="other")
     assert MemoryReader(running.plugin.memories.graph_of("other")).one(identifier) is None

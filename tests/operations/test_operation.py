@@ -15,8 +15,8 @@ import pytest
 from cortex_skills import Plugin
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
-from cortex_skills.features.registry.inline import inline_document
-from cortex_skills.features.registry.skill_record import LearnedIn
+from cortex_skills.features.registry.documents.skill_md import inline_document
+from cortex_skills.features.registry.records.skill_record import LearnedIn
 from cortex_skills.operations.caller import Caller, holder_permissions, owner
 from cortex_skills.operations.operation import OPERATIONS, OperationCall, all_operations, operation
 from cortex_skills.operations.run import run

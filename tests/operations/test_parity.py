@@ -15,9 +15,8 @@ import pytest
 
 from cortex_skills import Plugin
 from cortex_skills.errors import CortexError
-from cortex_skills.features.registry.inline import inline_document
-from cortex_skills.features.registry.skill_md import write_skill_md
-from cortex_skills.features.registry.skill_record import SkillKey
+from cortex_skills.features.registry.documents.skill_md import inline_document, write_skill_md
+from cortex_skills.features.registry.records.skill_record import SkillKey
 from cortex_skills.operations.operation import OPERATIONS, all_operations
 from tests.configs import config
 from tests.explorer.http.browsing import CLICKED, fields_of, signed_in, submitted

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cortex_skills import Plugin
 from cortex_skills.doors.mcp.tools import answer
-from cortex_skills.features.registry.inline import inline_document
+from cortex_skills.features.registry.documents.skill_md import inline_document
 from cortex_skills.gate.long_answers import LONGEST, shortened
 from cortex_skills.gate.result import Result
 from tests.configs import config

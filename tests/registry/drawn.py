@@ -6,7 +6,7 @@ import re
 
 from hypothesis import strategies as st
 
-from cortex_skills.features.registry.document import SkillDocument, SkillResource, Step
+from cortex_skills.features.registry.documents.document import SkillDocument, SkillResource, Step
 
 # Texts that YAML readers, front matter splitters and Markdown readers are known to misread.
 TRAPS = [

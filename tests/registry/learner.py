@@ -7,7 +7,7 @@ import sys
 from cortex_graph import open_store
 from cortex_graph.naming.names import Names
 from cortex_skills.features.registry.learning import as_they_ran, register_learned
-from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.records.registry import SkillRegistry
 from cortex_skills.features.registry.session_calls import SessionCall
 from cortex_skills.features.registry.skill_finder import SkillFinder
 from cortex_skills.keys import Key

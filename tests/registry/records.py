@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cortex_skills.features.registry.reading import RegistryReader
-from cortex_skills.features.registry.skill_record import SkillRecord
+from cortex_skills.features.registry.records.reading import RegistryReader
+from cortex_skills.features.registry.records.skill_record import SkillRecord
 
 
 def own_records(registry: RegistryReader) -> list[SkillRecord]:

@@ -15,13 +15,11 @@ from cortex_graph.store import Pattern
 from cortex_skills import Config, Plugin
 from cortex_skills.audit.chain import next_event
 from cortex_skills.errors import CortexError
-from cortex_skills.features.registry import terms
-from cortex_skills.features.registry.content import digest
-from cortex_skills.features.registry.document import SkillDocument
-from cortex_skills.features.registry.reading import signed_message
-from cortex_skills.features.registry.registration import VersionSignature
-from cortex_skills.features.registry.registry import SkillRegistry
-from cortex_skills.features.registry.skill_record import SkillKey
+from cortex_skills.features.registry.documents.document import SkillDocument, digest
+from cortex_skills.features.registry.records import terms
+from cortex_skills.features.registry.records.reading import signed_message
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.features.registry.records.skill_record import SkillKey, VersionSignature
 from cortex_skills.features.registry.views import record_view, version_view
 from cortex_skills.keys import Key
 from cortex_skills.signatures import Publisher, TrustFile

@@ -11,8 +11,8 @@ from cortex_graph import open_store
 from cortex_graph.naming.names import Names
 from cortex_skills import Config, Plugin
 from cortex_skills.features.registry.folders import read_skill_folder, write_skill_folder
-from cortex_skills.features.registry.registry import SkillRegistry
-from cortex_skills.features.registry.skill_record import SkillKey
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.features.registry.records.skill_record import SkillKey
 from cortex_skills.features.registry.sources import synchronise
 from cortex_skills.keys import Key
 from cortex_skills.manifest import ManifestError

@@ -10,8 +10,8 @@ import pytest
 
 from cortex_skills import Plugin
 from cortex_skills.features.registry.dialects import ai_memory, prism
-from cortex_skills.features.registry.document import SkillDocument, Step
-from cortex_skills.features.registry.lifecycle import ORIGINS
+from cortex_skills.features.registry.documents.document import SkillDocument, Step
+from cortex_skills.features.registry.records.lifecycle import ORIGINS
 from cortex_skills.features.registry.skill_changes import RegisterSkill
 from tests.configs import config
 from tests.server.serving import Running, served

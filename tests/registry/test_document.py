@@ -6,10 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from cortex_skills.features.registry import document as limits
-from cortex_skills.features.registry.content import compat_digest, digest
-from cortex_skills.features.registry.document import SkillDocument, SkillResource, Step
-from cortex_skills.features.registry.quality import Quality, health, wilson
+from cortex_skills.features.registry.documents import document as limits
+from cortex_skills.features.registry.documents.document import SkillDocument, SkillResource, Step, compat_digest, digest
+from cortex_skills.features.registry.records.lifecycle import Quality, health, wilson
 from cortex_skills.manifest import ManifestError
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)

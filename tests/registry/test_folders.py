@@ -18,11 +18,16 @@ from skills_ref import validate
 from cortex_graph import open_store
 from cortex_graph.naming.names import Names
 from cortex_skills.errors import CortexError
-from cortex_skills.features.registry.content import compat_digest, digest
-from cortex_skills.features.registry.document import MAX_RESOURCE, SkillDocument, SkillResource
+from cortex_skills.features.registry.documents.document import (
+    MAX_RESOURCE,
+    SkillDocument,
+    SkillResource,
+    compat_digest,
+    digest,
+)
 from cortex_skills.features.registry.folders import SIDECAR, read_skill_folder, write_skill_folder
-from cortex_skills.features.registry.registry import SkillRegistry
-from cortex_skills.features.registry.skill_record import SkillKey
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.features.registry.records.skill_record import SkillKey
 from cortex_skills.features.registry.sources import synchronise
 from cortex_skills.features.registry.views import document_view, record_view
 from cortex_skills.keys import Key

@@ -8,7 +8,7 @@ import pytest
 
 from cortex_skills import Config
 from cortex_skills.errors import CortexError
-from cortex_skills.features.registry.jails import export_folder, import_folder
+from cortex_skills.features.registry.folders import export_folder, import_folder
 
 
 @pytest.fixture

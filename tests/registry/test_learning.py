@@ -14,12 +14,11 @@ import pytest
 from cortex_graph.store import Pattern
 from cortex_skills import Plugin, Result
 from cortex_skills.errors import CortexError
-from cortex_skills.features.registry.inline import inline_document
-from cortex_skills.features.registry.kept_runs import KeptRuns
-from cortex_skills.features.registry.measured_gain import MeasuredGain, count_session, outcomes_without
+from cortex_skills.features.registry.documents.skill_md import inline_document
 from cortex_skills.features.registry.parts import calls_in
-from cortex_skills.features.registry.session_calls import MAX_CALLS, MAX_RUNS, SessionCalls
-from cortex_skills.features.registry.skill_record import LearnedIn, SkillKey
+from cortex_skills.features.registry.records.skill_record import LearnedIn, SkillKey
+from cortex_skills.features.registry.records.standing import MeasuredGain, count_session, outcomes_without
+from cortex_skills.features.registry.session_calls import MAX_CALLS, MAX_RUNS, KeptRuns, SessionCalls
 from cortex_skills.secrets import HIDDEN
 from cortex_skills.tools.wording import SAMPLER
 from tests.configs import config

@@ -15,11 +15,11 @@ from cortex_graph.naming.names import Names
 from cortex_graph.naming.ontology import ontology, shapes
 from cortex_graph.naming.vocabulary import CORTEX
 from cortex_graph.store import Pattern
-from cortex_skills.features.registry import terms
-from cortex_skills.features.registry.document import SkillDocument, SkillResource
-from cortex_skills.features.registry.measured_gain import count_session
-from cortex_skills.features.registry.registry import SkillRegistry
-from cortex_skills.features.registry.skill_record import LearnedIn, SkillKey
+from cortex_skills.features.registry.documents.document import SkillDocument, SkillResource
+from cortex_skills.features.registry.records import terms
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.features.registry.records.skill_record import LearnedIn, SkillKey
+from cortex_skills.features.registry.records.standing import count_session
 from cortex_skills.keys import Key
 
 

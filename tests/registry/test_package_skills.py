@@ -20,12 +20,12 @@ from cortex_skills import Plugin
 from cortex_skills.doors.cli.app import program
 from cortex_skills.enrichment.text_lines import clean_lines
 from cortex_skills.errors import CortexError
+from cortex_skills.features.registry.documents.skill_md import inline_document
 from cortex_skills.features.registry.folders import read_skill_folder, skill_folders_in
-from cortex_skills.features.registry.inline import inline_document
-from cortex_skills.features.registry.model_text import ORDINARY
-from cortex_skills.features.registry.package_skills import FOLDER, package_skills, update_package_skills
-from cortex_skills.features.registry.registry import SkillRegistry
-from cortex_skills.features.registry.skill_record import SkillKey
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.features.registry.records.skill_record import SkillKey
+from cortex_skills.features.registry.sources import FOLDER, package_skills, update_package_skills
+from cortex_skills.features.registry.views import ORDINARY
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
 from cortex_skills.tools import own_tools
 from tests.configs import config

@@ -17,8 +17,8 @@ from cortex_skills import Plugin, Result
 from cortex_skills.features.memory.memory_triples import memory_node
 from cortex_skills.features.memory.model import Memory
 from cortex_skills.features.registry.composition import composed, declared_namespaces, score_of
+from cortex_skills.features.registry.records.skill_record import SkillKey
 from cortex_skills.features.registry.reflections import maintain
-from cortex_skills.features.registry.skill_record import SkillKey
 from tests.configs import config
 from tests.plugin.skills import write_skill
 from tests.registry.records import own_records

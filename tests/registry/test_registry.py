@@ -15,12 +15,17 @@ from cortex_graph.naming.names import Names
 from cortex_graph.store import Pattern
 from cortex_skills import Config, Plugin
 from cortex_skills.errors import CortexError
-from cortex_skills.features.registry import terms
-from cortex_skills.features.registry.content import blob_paths, compat_digest, digest
-from cortex_skills.features.registry.document import SkillDocument, SkillResource, Step
-from cortex_skills.features.registry.registration import VersionSignature
-from cortex_skills.features.registry.registry import SkillRegistry
-from cortex_skills.features.registry.skill_record import SkillKey
+from cortex_skills.features.registry.documents.document import (
+    SkillDocument,
+    SkillResource,
+    Step,
+    blob_paths,
+    compat_digest,
+    digest,
+)
+from cortex_skills.features.registry.records import terms
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.features.registry.records.skill_record import SkillKey, VersionSignature
 from cortex_skills.keys import Key
 from tests.registry.drawn import documents
 

@@ -17,15 +17,25 @@ from cortex_graph.naming.names import Names
 from cortex_graph.store import Pattern
 from cortex_skills import Plugin
 from cortex_skills.errors import CortexError
-from cortex_skills.features.registry import terms
-from cortex_skills.features.registry.inline import inline_document
-from cortex_skills.features.registry.lifecycle import Standing, first_standing, is_reliable, maintained, tier_after
+from cortex_skills.features.registry.documents.skill_md import inline_document
 from cortex_skills.features.registry.parts import loaded_in
-from cortex_skills.features.registry.quality import MAX_REPORTS, MAX_USERS, REPORTS_WEIGHT, Quality, health
+from cortex_skills.features.registry.records import terms
+from cortex_skills.features.registry.records.lifecycle import (
+    MAX_REPORTS,
+    MAX_USERS,
+    REPORTS_WEIGHT,
+    Quality,
+    Standing,
+    first_standing,
+    health,
+    is_reliable,
+    maintained,
+    tier_after,
+)
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.features.registry.records.skill_record import SkillKey
 from cortex_skills.features.registry.reflections import maintain
-from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.skill_finder import SkillFinder
-from cortex_skills.features.registry.skill_record import SkillKey
 from tests.configs import config
 from tests.plugin.skills import write_skill
 
@@ -239,7 +249,7 @@ def test_an_outcome_is_of_the_version_that_was_loaded(plugin: Plugin) -> None:
 
 
 def test_an_agent_does_not_report_on_what_a_person_learned_from_its_calls(plugin: Plugin) -> None:
-    from cortex_skills.features.registry.skill_record import LearnedIn
+    from cortex_skills.features.registry.records.skill_record import LearnedIn
 
     key = SkillKey("mayros", "wash-carrots")
     plugin.registry.register(

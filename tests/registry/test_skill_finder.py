@@ -14,11 +14,11 @@ from cortex_skills import Config, Plugin
 from cortex_skills.errors import CortexError
 from cortex_skills.features.finder.embedders import EmbedderError
 from cortex_skills.features.finder.static_vectors import StaticVectors
-from cortex_skills.features.registry import terms
-from cortex_skills.features.registry.document import SkillDocument
-from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.documents.document import SkillDocument
+from cortex_skills.features.registry.records import terms
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.features.registry.records.skill_record import SkillKey
 from cortex_skills.features.registry.skill_finder import SkillFinder, searchable
-from cortex_skills.features.registry.skill_record import SkillKey
 from tests.finder.embedding_server import embedding_server
 
 SKILLS = {

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from cortex_skills.features.registry.content import compat_digest, digest
-from cortex_skills.features.registry.document import SkillDocument, Step
-from cortex_skills.features.registry.skill_md import read_skill_md, steps_of, write_skill_md
+from cortex_skills.features.registry.documents.document import SkillDocument, Step, compat_digest, digest
+from cortex_skills.features.registry.documents.skill_md import read_skill_md, steps_of, write_skill_md
 from cortex_skills.manifest import ManifestError
 from tests.registry.drawn import documents
 

@@ -10,8 +10,8 @@ import pytest
 from cortex_graph import open_store
 from cortex_graph.naming.names import Names
 from cortex_skills import Config, Plugin
-from cortex_skills.features.registry.registry import SkillRegistry
-from cortex_skills.features.registry.skill_record import SkillKey
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.features.registry.records.skill_record import SkillKey
 from cortex_skills.features.registry.sources import synchronise
 from tests.configs import config
 from tests.plugin.skills import write_skill

@@ -9,9 +9,9 @@ import sys
 
 from cortex_graph import open_store
 from cortex_graph.naming.names import Names
-from cortex_skills.features.registry.document import SkillDocument, SkillResource
-from cortex_skills.features.registry.registry import SkillRegistry
-from cortex_skills.features.registry.skill_record import SkillKey
+from cortex_skills.features.registry.documents.document import SkillDocument, SkillResource
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.features.registry.records.skill_record import SkillKey
 from cortex_skills.keys import Key
 
 

@@ -13,9 +13,9 @@ import pytest
 from cortex_graph import NamespacedGraph
 from cortex_skills.features.memory.memories import Memories
 from cortex_skills.features.memory.requests import new_memory
-from cortex_skills.features.registry.inline import inline_document
+from cortex_skills.features.registry.documents.skill_md import inline_document
 from cortex_skills.features.registry.parts import open_registry
-from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.records.registry import SkillRegistry
 from tests.finder.embedding_server import embedding_server
 from tests.server.serving import Running, served
 

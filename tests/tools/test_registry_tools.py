@@ -13,10 +13,10 @@ import pytest
 from cortex_skills import Plugin, Result
 from cortex_skills.features.finder.embedders import EmbedderError
 from cortex_skills.features.memory.requests import new_memory
-from cortex_skills.features.registry.inline import inline_document
+from cortex_skills.features.registry.documents.skill_md import inline_document
 from cortex_skills.features.registry.parts import finder_in, loaded_in
+from cortex_skills.features.registry.records.skill_record import SkillKey
 from cortex_skills.features.registry.skill_finder import SkillFinder
-from cortex_skills.features.registry.skill_record import SkillKey
 from cortex_skills.tools import own_tools
 from tests.configs import config
 from tests.plugin.skills import write_skill

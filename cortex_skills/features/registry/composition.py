@@ -18,10 +18,17 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated, Literal
 
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from cortex_graph.checks.datetimes import date_time
 from cortex_graph.naming.names import is_namespace
 from cortex_skills.features.memory.model import Memory
 from cortex_skills.features.memory.requests import MAX_DEPTH
+from cortex_skills.features.registry.records.skill_record import SkillVersion
+from cortex_skills.operations.json_types import Count, MemoryId, SkillVersionId
 
 BUDGET, MAX_BUDGET = 4_000, 32_000  # tokens
 _YEAR_S = 365.25 * 24 * 3600
@@ -166,3 +173,72 @@ def estimated_tokens(text: str) -> int:
     (60, 2, 0)
     """
     return sum(-(-len(part) // _WORD) for part in _PART.findall(text))
+
+
+class ComposedNamespace(TypedDict):
+    """A namespace whose reflections the skill declares."""
+
+    namespace: str
+    min_depth: Count
+    max_reflection_depth: Count
+    problem: Annotated[str | None, Field(description="Why it was not read.")]
+
+
+class ComposedEntry(TypedDict):
+    """A reflection that fits."""
+
+    id: MemoryId
+    namespace: str
+    content: str
+    created_at: str
+    access_count: Count
+    reflection_depth: Annotated[int, Field(ge=1, le=3)]
+    memory_kind: Literal["reflection"]
+    score: Annotated[float, Field(ge=0, le=2)]
+
+
+class CompositionView(TypedDict):
+    """The reflections that a version composes with."""
+
+    skill_id: SkillVersionId
+    skill_namespace: str
+    skill_name: str
+    compositional_namespaces: list[ComposedNamespace]
+    reflections: list[ComposedEntry]
+    budget_tokens: Count
+    tokens_used: Annotated[Count, Field(description="Estimated.")]
+    memories_dropped: Annotated[Count, Field(description="How many did not fit.")]
+
+
+def composition_view(version: SkillVersion, found: Composition, budget: int) -> CompositionView:
+    """What a skill is composed with, without its body; the names are those of other registries."""
+    return {
+        "skill_id": version.id,
+        "skill_namespace": version.key.namespace,
+        "skill_name": version.key.name,
+        "compositional_namespaces": [
+            {
+                "namespace": each.namespace,
+                "min_depth": each.min_depth,
+                "max_reflection_depth": MAX_DEPTH,
+                "problem": each.problem or None,
+            }
+            for each in found.declared
+        ],
+        "reflections": [
+            {
+                "id": each.memory.id,
+                "namespace": each.namespace,
+                "content": each.text,
+                "created_at": date_time(each.memory.time),
+                "access_count": each.memory.uses,
+                "reflection_depth": each.memory.depth,
+                "memory_kind": "reflection",
+                "score": each.score,
+            }
+            for each in found.reflections
+        ],
+        "budget_tokens": budget,
+        "tokens_used": found.tokens,
+        "memories_dropped": found.dropped,
+    }

@@ -1,6 +1,9 @@
-"""Reads skills from folders, and exports them to folders.
+"""Reads skills from folders, exports them to folders, and finds the folders that clients name.
 
 Rules kept here:
+- the sidecar of an export, `.cortex-registry.json`, states the digest, the executable files and the signature, which is
+  verified where the document is registered;
+- a document that is not what its sidecar states is refused (`ChangedError`), and so is a sidecar that cannot be read;
 - the manifest is read as the loader reads it, so that both refuse the same skills;
 - a folder is read without following symbolic links; each file that is left out, and why, is a warning;
 - a file whose owner may start it is executable in the document, and no other part of its mode is kept;
@@ -10,7 +13,14 @@ Rules kept here:
 - a folder that is not what its sidecar states, or whose sidecar cannot be read, is refused, unless the caller accepts
   that it changed: then it is another document, without a signature, and a warning states that. The same holds for a
   folder with the `SKILL.sig` of other files;
-- an export appears complete, in one rename, and replaces nothing.
+- an export appears complete, in one rename, and replaces nothing;
+- clients over HTTP and MCP register from `registry.importRoot` and export to `registry.exportRoot`; without a
+  configured root nothing is imported and nothing exported;
+- a client names a folder below the root, relative to it: no absolute path, no `..`, no hidden segment, no name that
+  some file systems do not have. Each segment that exists is a folder, and no symbolic link. A refusal names neither the
+  root nor what else is in it;
+- what the plugin keeps private in the root (`config.private_paths`) is neither imported nor written into;
+- the root is the owner's: who can change it while it is read can change what is read there anyway.
 """
 
 from __future__ import annotations
@@ -22,30 +32,26 @@ import stat
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
+from cortex_skills.config.private_paths import private_below
+from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
-from cortex_skills.features.registry.document import (
+from cortex_skills.features.registry.documents.document import (
     MANIFEST,
     MAX_RESOURCE,
     MAX_RESOURCES,
     MAX_TOTAL,
     SkillDocument,
     SkillResource,
+    compat_digest,
+    digest,
     path_problem,
 )
-from cortex_skills.features.registry.registration import UNSIGNED, VersionSignature
-from cortex_skills.features.registry.sidecar import (
-    MAX_SIDECAR,
-    SIDECAR,
-    ChangedError,
-    as_exported,
-    executable_of,
-    sidecar_of,
-)
-from cortex_skills.features.registry.skill_md import read_skill_md, write_skill_md
-from cortex_skills.features.registry.skill_record import SkillVersion
+from cortex_skills.features.registry.documents.skill_md import read_skill_md, write_skill_md
+from cortex_skills.features.registry.records.skill_record import UNSIGNED, SkillVersion, VersionSignature
 from cortex_skills.manifest import ManifestError, read_manifest
 from cortex_skills.safe_io.outside_file import GENERATED
 from cortex_skills.safe_io.schemas import Problem, shown
@@ -54,6 +60,84 @@ from cortex_skills.signatures.skill_files import files_of
 from cortex_skills.signatures.statement import read_signature
 from cortex_skills.signatures.verifier import check_holds
 from cortex_skills.skill_folder.snapshot import MAX_SIGNATURE, SIGNATURE, read_beside
+
+SIDECAR = ".cortex-registry.json"
+MAX_SIDECAR = 16 << 20  # bytes, with the paths of all executable files
+_FORMAT = "cortex-registry/1"
+
+
+def executable_of(document: SkillDocument) -> list[str]:
+    """The paths of the executable files of a document."""
+    return [resource.path for resource in document.resources if resource.executable]
+
+
+def sidecar_of(version: SkillVersion, executable: list[str]) -> dict[str, Any]:
+    """The content of the sidecar of a version."""
+    return {
+        "format": _FORMAT,
+        "namespace": version.key.namespace,
+        "name": version.key.name,
+        "version": version.number,
+        "digest": version.digest,
+        "compatDigest": version.compat_digest,
+        "executable": executable,
+        "publicKey": version.public_key or None,
+        "signature": version.signature or None,
+    }
+
+
+class ChangedError(Exception):
+    """Why a folder is not what its sidecar states."""
+
+
+def as_exported(document: SkillDocument, sidecar: bytes | None) -> tuple[SkillDocument, VersionSignature]:
+    """The document with the executable files that its sidecar states, and the signature; as it is without a sidecar.
+
+    Args:
+        document: as its files are.
+        sidecar: the content of the sidecar; None without one.
+
+    Raises:
+        ChangedError: the sidecar is about another document, or cannot be read.
+    """
+    if sidecar is None:
+        return document, UNSIGNED
+    if not sidecar:
+        raise ChangedError(f"{SIDECAR} is empty, or is not a regular file that can be read")
+    try:
+        stated = read_json(sidecar, max_size=MAX_SIDECAR)
+    except ValueError as error:
+        raise ChangedError(f"{SIDECAR} cannot be read: {error}") from None
+    if not isinstance(stated, dict) or stated.get("format") != _FORMAT:
+        raise ChangedError(f"{SIDECAR} is not of the form {_FORMAT}")
+    executable = stated.get("executable", [])  # an export of an earlier version has none
+    match stated.get("publicKey"), stated.get("signature"):
+        case None, None:
+            signature = UNSIGNED
+        case str(key), str(value):
+            signature = VersionSignature(key, value)
+        case _:
+            raise ChangedError(f"{SIDECAR} has a key without a signature, or a signature without a key")
+    if not isinstance(executable, list) or not all(isinstance(path, str) for path in executable):
+        raise ChangedError(f"{SIDECAR} is not of the form {_FORMAT}")
+    if len(executable) > MAX_RESOURCES:
+        raise ChangedError(f"{SIDECAR} names more than {MAX_RESOURCES:,} executable files")
+    paths = frozenset(executable)
+    resources = tuple(replace(each, executable=each.path in paths) for each in document.resources)
+    exported = replace(document, resources=resources)
+    found = {
+        "namespace": exported.namespace,
+        "name": exported.name,
+        "digest": digest(exported),
+        "compatDigest": compat_digest(exported),
+        "executable": executable_of(exported),
+    }
+    for member, is_now in found.items():
+        then = executable if member == "executable" else stated.get(member)
+        if then != is_now:
+            raise ChangedError(f"its {member} is {shown(is_now)}, and {SIDECAR} states {shown(then)}")
+    return exported, signature
+
 
 _MAX_ENTRIES = 20_000
 _MAX_DEPTH = 32
@@ -299,3 +383,89 @@ def _left_out(name: str, mode: int) -> str:
 
 def _refused(folder: Path, problem: str) -> ManifestError:
     return ManifestError([Problem(("resources",), f"{shown(folder.name)} {problem}")], skill=folder.name)
+
+
+_FIELDS = {"importRoot": "folder_path", "exportRoot": "target_folder"}  # of requests
+
+
+def import_folder(config: Config, given: str) -> Path:
+    """The folder that a client names to register from.
+
+    Raises:
+        CortexError: `permission_denied`: no folder is configured; `invalid_arguments`: it is not one below it.
+    """
+    root = config.registry.import_root
+    place = _below(root, "importRoot", given, must_exist=True)
+    found = place.resolve()
+    for private in private_below(config, Path(root)):
+        if found.is_relative_to(private) or private.is_relative_to(found):
+            raise _outside(given, "importRoot", "holds private data of this installation")
+    return place
+
+
+def export_folder(config: Config, given: str, name: str) -> Path:
+    """The folder that a client names to export to; it need not exist, and empty is the root itself.
+
+    Args:
+        config: the settings.
+        given: as the client names it.
+        name: of the folder that is written there.
+
+    Raises:
+        CortexError: `permission_denied`: no folder is configured; `invalid_arguments`: it is not one below it.
+    """
+    root = config.registry.export_root
+    place = _below(root, "exportRoot", given, must_exist=False)
+    if any((place / name).resolve().is_relative_to(private) for private in private_below(config, Path(root))):
+        raise _outside(given, "exportRoot", "is where this installation keeps private data")
+    return place
+
+
+def export_to(config: Config, document: SkillDocument, version: SkillVersion, given: str) -> str:
+    """Export a document to a new folder in the one that a client names.
+
+    Returns:
+        The path of the new folder, relative to the root.
+
+    Raises:
+        CortexError: as `export_folder`; `skill_exists`: there is such a folder; `invalid_arguments`: it cannot be
+            written.
+    """
+    place = export_folder(config, given, document.name)
+    path = f"{given.rstrip('/')}/{document.name}".lstrip("/")
+    try:
+        write_skill_folder(document, version, place)
+    except CortexError as error:
+        problem = "exists" if error.code == "skill_exists" else "cannot be written"
+        raise CortexError(error.code, f"the folder {shown(path)} {problem}", hint=error.hint) from None
+    return path
+
+
+def _below(root: str, setting: str, given: str, *, must_exist: bool) -> Path:
+    if not root:
+        message = f"clients cannot name folders here: `registry.{setting}` is not configured"
+        raise CortexError("permission_denied", message, hint="ask the owner of this installation to set it")
+    place = Path(root)
+    segments = [] if not given and not must_exist else given.rstrip("/").split("/")
+    problem = path_problem("/".join(segments)) if segments else ""
+    if problem:
+        raise _outside(given, setting, problem)
+    for number, segment in enumerate(segments):
+        place /= segment
+        try:
+            mode = place.lstat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            if must_exist:
+                raise _outside(given, setting, "does not exist") from None
+            return place.joinpath(*segments[number + 1 :])
+        except OSError:
+            raise _outside(given, setting, "cannot be read") from None
+        if not stat.S_ISDIR(mode):
+            raise _outside(given, setting, "leads through a symbolic link" if stat.S_ISLNK(mode) else "is not a folder")
+    return place
+
+
+def _outside(given: str, setting: str, problem: str) -> CortexError:
+    hint = "name a folder relative to the one that is configured, such as skills/fetch-data"
+    details = {"field": _FIELDS[setting]}
+    return CortexError("invalid_arguments", f"the folder {shown(given)} {problem}", hint=hint, details=details)

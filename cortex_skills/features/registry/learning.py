@@ -1,38 +1,41 @@
 """Learning: a successful run of calls becomes a learned candidate.
 
 Rules kept here:
-- a run has at least so many successful calls as the configuration requires (`learning.minCalls`), of two different
-  tools at least. Only successful calls become steps;
+- only successful calls become steps;
 - without a model the steps are the calls as they ran, equal ones once, and a person or the agent names the skill;
 - a model words the run in one JSON object, `{"skip": true}` or a skill. Anything else is refused, and so is a tool that
   was not called, a name without a meaning, and a text with an instruction to a model. Nothing is written then;
 - a name that a person or the package uses is refused. A candidate that is the same as another learned skill (similarity
-  above 0.78) is registered and merged into it: a process that is killed in between leaves a whole candidate.
+  above 0.78) is registered and merged into it: a process that is killed in between leaves a whole candidate;
+- what an HTTP endpoint of a model answers beside a message is in the log, and in no text that a model reads.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cortex_skills.config.settings import Learning
 from cortex_skills.enrichment.policy import RULE
 from cortex_skills.errors import CortexError
-from cortex_skills.features.registry.document import MAX_DESCRIPTION, MAX_NAME, SkillDocument, Step
-from cortex_skills.features.registry.lifecycle import check_learned_name
-from cortex_skills.features.registry.model_text import document_for_model
-from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.documents.document import MAX_DESCRIPTION, MAX_NAME, SkillDocument, Step
+from cortex_skills.features.registry.records.lifecycle import check_learned_name
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.features.registry.records.skill_record import LearnedIn, SkillKey, SkillVersion
 from cortex_skills.features.registry.session_calls import SessionCall
 from cortex_skills.features.registry.skill_finder import SkillFinder, searchable
-from cortex_skills.features.registry.skill_record import LearnedIn, SkillKey, SkillVersion
+from cortex_skills.features.registry.views import document_for_model
 from cortex_skills.manifest import ManifestError
+from cortex_skills.safe_io.display import one_line
+from cortex_skills.safe_io.json_endpoint import EndpointError, JsonEndpoint
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.safe_io.strict_json import read_json
-from cortex_skills.tools.wording import Wording
+from cortex_skills.tools.wording import MAX_TOKENS, Wording, not_worded
 
-MIN_TOOLS = 2
 SHORTEST_NAME = 5
 MAX_ANSWER = 1 << 16  # bytes of the answer of a model
 MAX_STEPS = 50
@@ -61,23 +64,6 @@ class Learned:
 
     version: SkillVersion
     merged: SkillKey | None = None
-
-
-def successful_calls(calls: Sequence[SessionCall], min_calls: int) -> list[SessionCall]:
-    """The successful calls of a run that can be learned.
-
-    Raises:
-        CortexError: `invalid_arguments`: there are too few.
-    """
-    found = [call for call in calls if call.outcome == "ok"]
-    tools = {call.tool for call in found}
-    if len(found) < min_calls or len(tools) < MIN_TOOLS:
-        message = (
-            f"{len(found)} successful calls of {len(tools)} different tools are too few: a skill is learned from at "
-            f"least {min_calls} calls of at least {MIN_TOOLS} tools"
-        )
-        raise CortexError("invalid_arguments", message, hint="do the task first; calls of the registry do not count")
-    return found
 
 
 def document_of_run(
@@ -288,3 +274,53 @@ def _failed(problem: str) -> CortexError:
         f"the answer of the model cannot be used: {problem}; nothing was learned",
         hint="name the skill yourself: skill_learn with name",
     )
+
+
+log = logging.getLogger(__name__)
+
+TIMEOUT_S = 60.0
+
+
+class ChatEndpoint:
+    """Asks a server that has an OpenAI-compatible `POST /v1/chat/completions`.
+
+    Args:
+        endpoint: the address of the server with `/v1`.
+        model: the model to ask for.
+        key_variable: the environment variable with the key of the server; empty for none.
+        timeout_s: how long an answer may take, in seconds.
+    """
+
+    def __init__(self, endpoint: str, model: str, key_variable: str = "", timeout_s: float = TIMEOUT_S) -> None:
+        self._endpoint = JsonEndpoint(endpoint, "chat/completions", key_variable)
+        self._model = model
+        self._timeout_s = timeout_s
+
+    @classmethod
+    def of(cls, settings: Learning) -> ChatEndpoint | None:
+        """The endpoint of the settings; None when there is none."""
+        if not settings.endpoint:
+            return None
+        return cls(settings.endpoint, settings.model, settings.key_variable, settings.timeout_ms / 1000)
+
+    def __call__(self, instructions: str, text: str) -> str:
+        """The answer of the model.
+
+        Raises:
+            CortexError: `learning_failed`.
+        """
+        messages = [{"role": "system", "content": instructions}, {"role": "user", "content": text}]
+        asked = {"model": self._model, "messages": messages, "max_tokens": MAX_TOKENS, "temperature": 0}
+        try:
+            data = self._endpoint.post(asked, longest=2 * MAX_ANSWER, timeout_s=self._timeout_s)
+        except EndpointError as error:
+            log.warning("no model worded what was done: %s", one_line(str(error)))
+            problem = "does not answer" if error.status is None else f"answers with the status {error.status}"
+            raise not_worded(f"the endpoint {problem}") from None
+        try:
+            answer = read_json(data)["choices"][0]["message"]["content"]
+        except (ValueError, LookupError, TypeError):
+            answer = None
+        if not isinstance(answer, str):
+            raise not_worded("the endpoint answers with something else than a message")
+        return answer

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
     from cortex_skills.audit.call_records import AuditRecord
     from cortex_skills.config.settings import Config
-    from cortex_skills.features.registry.registry import SkillRegistry
+    from cortex_skills.features.registry.records.registry import SkillRegistry
+    from cortex_skills.features.registry.records.skill_record import SkillKey, SkillRecord
     from cortex_skills.features.registry.session_calls import LoadedSkills, SessionCalls
     from cortex_skills.features.registry.skill_finder import SkillFinder
-    from cortex_skills.features.registry.skill_record import SkillKey
     from cortex_skills.gate.gate import Gate
     from cortex_skills.host import Host
+    from cortex_skills.operations.operation import OperationCall
     from cortex_skills.skill_folder.snapshot import SkillSnapshot
 
 log = logging.getLogger(__name__)
@@ -37,8 +39,7 @@ log = logging.getLogger(__name__)
 def registry_in(host: Host) -> SkillRegistry:
     """The registered skills of the namespace; the key of this installation signs what is registered."""
     from cortex_graph.as_of import today_of
-    from cortex_skills.features.registry.package_skills import update_package_skills
-    from cortex_skills.features.registry.sources import register_configured
+    from cortex_skills.features.registry.sources import register_configured, update_package_skills
 
     registry = open_registry(host.config, today_of(host.graph))
     if host.registers:
@@ -49,8 +50,8 @@ def registry_in(host: Host) -> SkillRegistry:
 
 def open_registry(config: Config, graph: NamespacedGraph) -> SkillRegistry:
     """The registry of the namespace of a graph; nothing is read yet, no key and no trust store either."""
-    from cortex_skills.features.registry.package_skills import package_skills
-    from cortex_skills.features.registry.registry import SkillRegistry
+    from cortex_skills.features.registry.records.registry import SkillRegistry
+    from cortex_skills.features.registry.sources import package_skills
     from cortex_skills.keys.folder import own_keys, signing_key
     from cortex_skills.signatures.trust_file import trust_of
 
@@ -113,7 +114,7 @@ def _call_ended(host: Host, learns: bool, session: str, entry: AuditRecord, argu
 def _session_ended(host: Host, session: str | None) -> None:
     """Record the outcomes of loaded skills, and count what was done without one."""
     if host.has_part(calls_in):
-        from cortex_skills.features.registry.kept_runs import settle_runs
+        from cortex_skills.features.registry.session_calls import settle_runs
 
         ended = host.part(calls_in).end(session)
         settle_runs(host.config, partial(host.part, registry_in), ended, host.graph.namespace)
@@ -153,7 +154,34 @@ def _available(gate: Gate, agent: str) -> str:
     skills = gate.active.skills
     if not of_profiles([tool], host.config.tools.profiles, skills) or not acting_for(tool, skills):
         return ""
-    from cortex_skills.features.registry.model_text import available_skills
+    from cortex_skills.features.registry.views import available_skills
 
     sender = CALLER.get()
     return available_skills(host.part(registry_in), agent if sender is None else sender.name, host.cleaning)
+
+
+@dataclass(frozen=True, slots=True)
+class OneSkill:
+    """A skill."""
+
+    skill: str
+
+
+def named_key(call: OperationCall, name: str) -> SkillKey:
+    """The namespace and the name that an argument gives.
+
+    Raises:
+        CortexError: `invalid_arguments`.
+    """
+    from cortex_skills.features.registry.views import key_of
+
+    return key_of(name, call.part(registry_in).terms.names.namespace)
+
+
+def found_record(call: OperationCall, name: str) -> SkillRecord:
+    """The record of the skill that an argument names.
+
+    Raises:
+        CortexError: `invalid_arguments`; `skill_not_found`.
+    """
+    return call.part(registry_in).record(named_key(call, name))

@@ -24,14 +24,11 @@ from cortex_graph.store import Pattern
 from cortex_skills.errors import CortexError
 from cortex_skills.features.memory.memory_triples import MemoryReader, memory_node
 from cortex_skills.features.memory.model import Memory
-from cortex_skills.features.memory.remembering import OneMemory
-from cortex_skills.features.registry import terms
-from cortex_skills.features.registry.document import SkillDocument, SkillResource
-from cortex_skills.features.registry.registration import Registered
-from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.documents.document import SkillDocument, SkillResource
+from cortex_skills.features.registry.records import terms
+from cortex_skills.features.registry.records.registry import Registered, SkillRegistry
+from cortex_skills.features.registry.records.skill_record import SkillKey, SkillRecord
 from cortex_skills.features.registry.skill_finder import SkillFinder
-from cortex_skills.features.registry.skill_record import SkillKey, SkillRecord
-from cortex_skills.operations.operation import OperationCall
 from cortex_skills.safe_io.schemas import shown
 
 REFLECTION_ID, DEPTH, SOURCE_IDS = "derived_from_reflection_id", "original_reflection_depth", "reflection_source_ids"
@@ -117,13 +114,6 @@ def memory_forgotten(registry: SkillRegistry, identifier: str, *, actor: str) ->
     found = [SkillKey(*name.split("/", 1)) for name in names]
     reason = f"the memory {identifier}, which it was made of, was forgotten"
     return [key for key in found if _degraded(registry, registry.record(key), reason, actor) is not None]
-
-
-def degrade_what_was_made(call: OperationCall, forgotten: OneMemory) -> None:
-    """Do what `memory_forgotten` does, after the operation `memory.forget`."""
-    from cortex_skills.features.registry.parts import registry_in
-
-    memory_forgotten(call.part(registry_in), forgotten.id, actor=call.caller.name)
 
 
 def check_memories(registry: SkillRegistry, record: SkillRecord, *, actor: str) -> SkillRecord:

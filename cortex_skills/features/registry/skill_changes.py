@@ -21,17 +21,22 @@ from pydantic import Field
 
 from cortex_skills.errors import CortexError
 from cortex_skills.features.memory.memories import memories_of
-from cortex_skills.features.registry.document import SkillDocument
-from cortex_skills.features.registry.folders import write_skill_folder
-from cortex_skills.features.registry.jails import export_to
+from cortex_skills.features.memory.remembering import OneMemory
+from cortex_skills.features.registry.documents.document import SkillDocument
+from cortex_skills.features.registry.folders import export_to, write_skill_folder
 from cortex_skills.features.registry.learning import Learned, register_learned
-from cortex_skills.features.registry.lifecycle import MAKERS, check_learned_name, check_may_restand
-from cortex_skills.features.registry.parts import finder_in, registry_in
+from cortex_skills.features.registry.parts import OneSkill, finder_in, found_record, named_key, registry_in
+from cortex_skills.features.registry.records.lifecycle import MAKERS, check_learned_name, check_may_restand
+from cortex_skills.features.registry.records.registry import Registered, SkillRegistry
+from cortex_skills.features.registry.records.skill_record import (
+    LearnedIn,
+    SkillKey,
+    SkillRecord,
+    SkillVersion,
+    VersionSignature,
+)
 from cortex_skills.features.registry.reflections import maintain as maintain_registry
-from cortex_skills.features.registry.reflections import register_reflection
-from cortex_skills.features.registry.registration import Registered, VersionSignature
-from cortex_skills.features.registry.registry import SkillRegistry
-from cortex_skills.features.registry.skill_record import LearnedIn, SkillKey, SkillRecord, SkillVersion
+from cortex_skills.features.registry.reflections import memory_forgotten, register_reflection
 from cortex_skills.features.registry.views import key_of
 from cortex_skills.operations.operation import AS_IS, ObjectState, OperationCall, operation
 from cortex_skills.safe_io.schemas import shown
@@ -51,7 +56,7 @@ SkillName = Annotated[
 def standing_of(call: OperationCall) -> ObjectState | None:
     """The name, the version and the standing of the skill that an operation changes."""
     registry = call.part(registry_in)
-    record = registry.find(_key(call, call.about))
+    record = registry.find(named_key(call, call.about))
     if record is None:
         return None
     standing = record.standing
@@ -145,13 +150,6 @@ def register_from_reflection(call: OperationCall, given: RegisterReflection) -> 
         actor=call.caller.actor,
         author=call.caller.name,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class OneSkill:
-    """A skill."""
-
-    skill: SkillName
 
 
 @operation("registry.delete", effect="changes", permission="registry", object_="skill", state=standing_of)
@@ -381,19 +379,6 @@ def deletion_order(registry: SkillRegistry, names: Iterable[str]) -> list[str]:
     return ordered
 
 
-def _key(call: OperationCall, name: str) -> SkillKey:
-    return key_of(name, call.part(registry_in).terms.names.namespace)
-
-
-def found_record(call: OperationCall, name: str) -> SkillRecord:
-    """The record of the skill that an argument names.
-
-    Raises:
-        CortexError: `invalid_arguments`; `skill_not_found`.
-    """
-    return call.part(registry_in).record(_key(call, name))
-
-
 def _changeable(call: OperationCall, action: str, name: str) -> SkillRecord:
     """The record of a skill that the caller may change in this way."""
     record, caller = found_record(call, name), call.caller
@@ -412,3 +397,8 @@ def _check_person(call: OperationCall, what: str) -> None:
             hint="a person does it: at the command line, or with a token that was made `--holder person`",
             details={"missing": ["person"]},
         )
+
+
+def degrade_what_was_made(call: OperationCall, forgotten: OneMemory) -> None:
+    """Do what `memory_forgotten` does, after the operation `memory.forget`."""
+    memory_forgotten(call.part(registry_in), forgotten.id, actor=call.caller.name)

@@ -19,13 +19,12 @@ from pydantic import Field
 from cortex_skills.audit.chain import ChainFault
 from cortex_skills.errors import CortexError
 from cortex_skills.features.finder.words import without_accents
-from cortex_skills.features.registry.document import MAX_PATH, SkillDocument, SkillResource
-from cortex_skills.features.registry.lifecycle import OUT_OF_USE, Lifecycle, Origin, is_listed
-from cortex_skills.features.registry.parts import finder_in, registry_in
-from cortex_skills.features.registry.registry import SkillRegistry
-from cortex_skills.features.registry.skill_changes import OneSkill, found_record
+from cortex_skills.features.registry.documents.document import MAX_PATH, SkillDocument, SkillResource
+from cortex_skills.features.registry.parts import OneSkill, finder_in, found_record, registry_in
+from cortex_skills.features.registry.records.lifecycle import OUT_OF_USE, Lifecycle, Origin, is_listed
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.features.registry.records.skill_record import SkillKey, SkillRecord, SkillVersion
 from cortex_skills.features.registry.skill_finder import INDEX_TIMEOUT_S, MAX_LIMIT, MAX_QUERY, Among, FoundSkills
-from cortex_skills.features.registry.skill_record import SkillKey, SkillRecord, SkillVersion
 from cortex_skills.features.registry.views import HealthView, differences, health_view
 from cortex_skills.operations.json_types import SkillVersionId
 from cortex_skills.operations.operation import OperationCall, operation

@@ -24,8 +24,8 @@ import pytest
 from cortex_graph import import_rdf
 from cortex_skills import Plugin
 from cortex_skills.features.proofs.signing.credentials import sign_assertion
-from cortex_skills.features.registry.inline import inline_document
-from cortex_skills.features.registry.skill_record import SkillKey
+from cortex_skills.features.registry.documents.skill_md import inline_document
+from cortex_skills.features.registry.records.skill_record import SkillKey
 from cortex_skills.keys.folder import key_folder
 from cortex_skills.manifest import load_manifest
 from cortex_skills.signatures import sign_for_others

@@ -10,10 +10,10 @@ from html import unescape
 import httpx
 import pytest
 
-from cortex_skills.features.registry.inline import inline_document
+from cortex_skills.features.registry.documents.skill_md import inline_document
 from cortex_skills.features.registry.parts import registry_in
-from cortex_skills.features.registry.registry import SkillRegistry
-from cortex_skills.features.registry.skill_record import LearnedIn, SkillKey
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.features.registry.records.skill_record import LearnedIn, SkillKey
 from tests.explorer.hostile import TEXTS, check_page
 from tests.explorer.http.browsing import CLICKED, signed_in, submitted
 from tests.server.serving import Running, served

@@ -20,8 +20,8 @@ from cortex_skills.doors.http.auth import AccessControl, Principal
 from cortex_skills.doors.http.bodies import Bodies
 from cortex_skills.doors.http.service import Service
 from cortex_skills.features.actions.action_request import ActionRequest
-from cortex_skills.features.registry.inline import inline_document
-from cortex_skills.features.registry.skill_record import SkillKey
+from cortex_skills.features.registry.documents.skill_md import inline_document
+from cortex_skills.features.registry.records.skill_record import SkillKey
 from tests.configs import config
 
 MOST, REQUESTS = 60_000, 6

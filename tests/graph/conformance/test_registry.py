@@ -7,11 +7,11 @@ import pytest
 from cortex_graph import GraphUnavailable
 from cortex_graph.naming.names import Names
 from cortex_graph.store import Pattern
-from cortex_skills.features.registry.document import SkillDocument, SkillResource, Step
-from cortex_skills.features.registry.measured_gain import count_session, outcomes_without
+from cortex_skills.features.registry.documents.document import SkillDocument, SkillResource, Step
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.features.registry.records.skill_record import SkillKey
+from cortex_skills.features.registry.records.standing import count_session, outcomes_without
 from cortex_skills.features.registry.reflections import memory_forgotten
-from cortex_skills.features.registry.registry import SkillRegistry
-from cortex_skills.features.registry.skill_record import SkillKey
 from cortex_skills.keys import Key
 from tests.graph.conformance.kinds import Subject
 

@@ -6,9 +6,9 @@ import httpx
 import pytest
 
 from cortex_graph import NamespacedGraph
-from cortex_skills.features.registry.document import SkillDocument
+from cortex_skills.features.registry.documents.document import SkillDocument
 from cortex_skills.features.registry.parts import open_registry
-from cortex_skills.features.registry.skill_record import SkillKey
+from cortex_skills.features.registry.records.skill_record import SkillKey
 from tests.server.serving import Running
 
 NAMES = """PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>

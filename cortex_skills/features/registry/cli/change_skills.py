@@ -20,7 +20,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.registry.cli.show_skills import SKILL, key
 
 if TYPE_CHECKING:
-    from cortex_skills.features.registry.skill_record import SkillRecord
+    from cortex_skills.features.registry.records.skill_record import SkillRecord
     from cortex_skills.operations.operation import Operation
 
 
@@ -43,7 +43,7 @@ def add(ctx: click.Context, folder: Path | None, sign: bool, accept_changed: boo
     signature; one that was changed after its export is refused. Any other folder is registered without a signature.
     """
     from cortex_skills.features.registry.folders import skill_folders_in
-    from cortex_skills.features.registry.reading import attest_level
+    from cortex_skills.features.registry.records.reading import attest_level
     from cortex_skills.features.registry.skill_changes import register
     from cortex_skills.features.registry.sources import synchronise
     from cortex_skills.skill_folder.skipped import skipped_skills

@@ -16,8 +16,8 @@ from cortex_skills.doors.cli.options import Common
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
-    from cortex_skills.features.registry.kept_runs import KeptRun
     from cortex_skills.features.registry.learning import Learned
+    from cortex_skills.features.registry.session_calls import KeptRun
 
 
 @click.command(cls=Command)
@@ -34,9 +34,8 @@ def learn(common: Common, name: str | None, description: str | None, run_id: str
     (`learning.endpoint`); if there is none, the kept runs are listed.
     """
     from cortex_skills.features.registry import skill_changes
-    from cortex_skills.features.registry.chat_endpoint import ChatEndpoint
-    from cortex_skills.features.registry.kept_runs import KeptRuns
-    from cortex_skills.features.registry.learning import document_of_run, successful_calls
+    from cortex_skills.features.registry.learning import ChatEndpoint, document_of_run
+    from cortex_skills.features.registry.session_calls import KeptRuns, successful_calls
 
     with common.plugin() as plugin:
         kept = KeptRuns.of(plugin.config, plugin.graph.namespace)

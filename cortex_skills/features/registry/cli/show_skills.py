@@ -20,9 +20,9 @@ from cortex_skills.doors.cli.path_types import GivenPath
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
-    from cortex_skills.features.registry.registry import SkillRegistry
+    from cortex_skills.features.registry.records.registry import SkillRegistry
+    from cortex_skills.features.registry.records.skill_record import SkillKey, SkillVersion
     from cortex_skills.features.registry.skill_finder import Among
-    from cortex_skills.features.registry.skill_record import SkillKey, SkillVersion
 
 _STATES = ("candidate", "verified", "released", "degraded", "deprecated", "archived")
 _ORIGINS = ("builtin", "human", "learned")
@@ -107,7 +107,7 @@ def _row(view: dict[str, Any]) -> tuple[str, ...]:
 @click.pass_obj
 def show(common: Common, name: str, number: int | None) -> None:
     """Show a skill: its standing, its counters, its document; all of it is verified."""
-    from cortex_skills.features.registry.measured_gain import gain_of
+    from cortex_skills.features.registry.records.standing import gain_of
     from cortex_skills.features.registry.skill_reads import show_skill
     from cortex_skills.features.registry.views import ATTEST_WORDS, document_view, record_view, version_view
 

@@ -14,9 +14,9 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from cortex_skills.features.memory.model import Memory
-from cortex_skills.features.registry.document import FileKind, SkillResource, StepView
-from cortex_skills.features.registry.reading import AttestLevel, attest_level
-from cortex_skills.features.registry.registration import Registered
+from cortex_skills.features.registry.documents.document import FileKind, SkillResource, StepView
+from cortex_skills.features.registry.records.reading import AttestLevel, attest_level
+from cortex_skills.features.registry.records.registry import Registered
 from cortex_skills.features.registry.skill_reads import ShownSkill
 from cortex_skills.features.registry.views import FileView, Level, VersionView, document_view, version_view
 from cortex_skills.operations.json_types import Count, MemoryId, SkillVersionId

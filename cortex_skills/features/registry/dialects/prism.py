@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from cortex_skills.features.registry.document import MAX_COMPATIBILITY, MAX_DESCRIPTION, MAX_LIST, Step
+from cortex_skills.features.registry.documents.document import MAX_COMPATIBILITY, MAX_DESCRIPTION, MAX_LIST, Step
 from cortex_skills.features.registry.skill_changes import NAME_PART
 from cortex_skills.features.registry.skill_reads import MeanFigures, SkillDependencies
 from cortex_skills.features.registry.views import Fraction

@@ -18,8 +18,8 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry.pages.registered import namespace_of
 from cortex_skills.features.registry.parts import registry_in
+from cortex_skills.features.registry.records.skill_record import SkillRecord
 from cortex_skills.features.registry.skill_changes import LONGEST_REASON
-from cortex_skills.features.registry.skill_record import SkillRecord
 from cortex_skills.features.registry.views import key_of
 
 FIELD = "skill:"  # and the name: the field of a chosen skill, with the state that was shown

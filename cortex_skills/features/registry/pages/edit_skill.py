@@ -25,8 +25,8 @@ from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.rest.schemas import check
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry.dialects.prism import ProceduralSkill
-from cortex_skills.features.registry.document import MAX_DESCRIPTION, SkillDocument, Step
-from cortex_skills.features.registry.lifecycle import following_standing
+from cortex_skills.features.registry.documents.document import MAX_DESCRIPTION, SkillDocument, Step
+from cortex_skills.features.registry.documents.skill_md import steps_of
 from cortex_skills.features.registry.pages.registered import (
     CHARACTERS,
     LINES,
@@ -38,8 +38,8 @@ from cortex_skills.features.registry.pages.registered import (
     shown_key,
     skill_address,
 )
+from cortex_skills.features.registry.records.lifecycle import following_standing
 from cortex_skills.features.registry.rest.procedural_skills import store_skill
-from cortex_skills.features.registry.skill_md import steps_of
 from cortex_skills.features.registry.tools.registered_skills import text_of_skill
 
 # Characters of a field: with all of them at nine bytes each, a form is shorter than `_LONGEST_FORM`.

@@ -18,12 +18,12 @@ from cortex_skills.doors.explorer.page import Near, PageCall, not_found
 from cortex_skills.doors.explorer.pictures.plots import interval
 from cortex_skills.doors.explorer.pictures.svg import Svg
 from cortex_skills.errors import CortexError
-from cortex_skills.features.registry.document import SkillDocument
+from cortex_skills.features.registry.documents.document import SkillDocument
 from cortex_skills.features.registry.parts import finder_in, registry_in
-from cortex_skills.features.registry.quality import Quality
-from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.records.lifecycle import Quality
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.features.registry.records.skill_record import SkillKey, SkillRecord, SkillVersion
 from cortex_skills.features.registry.skill_finder import SkillFinder
-from cortex_skills.features.registry.skill_record import SkillKey, SkillRecord, SkillVersion
 from cortex_skills.features.registry.views import Level, differences, key_of
 
 PATH = f"{ROOT}/registry"

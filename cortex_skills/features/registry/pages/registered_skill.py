@@ -23,9 +23,7 @@ from cortex_skills.doors.explorer.pictures.svg import Svg
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.errors import CortexError
 from cortex_skills.features.explorer.reading import TakeAway, TextLink
-from cortex_skills.features.registry.document import SkillDocument
-from cortex_skills.features.registry.lifecycle import following_state
-from cortex_skills.features.registry.measured_gain import gain_of
+from cortex_skills.features.registry.documents.document import SkillDocument
 from cortex_skills.features.registry.pages.edit_skill import address_of_edit
 from cortex_skills.features.registry.pages.registered import (
     CHARACTERS,
@@ -44,12 +42,13 @@ from cortex_skills.features.registry.pages.registered import (
 from cortex_skills.features.registry.pages.skill_actions import ACTIONS
 from cortex_skills.features.registry.pages.skill_beside import Beside, skill_beside
 from cortex_skills.features.registry.pages.skill_relations import Relations, relations_of
-from cortex_skills.features.registry.quality import Quality
-from cortex_skills.features.registry.reading import attest_level
+from cortex_skills.features.registry.records.events import SkillUse, skill_use
+from cortex_skills.features.registry.records.lifecycle import Quality, following_state
+from cortex_skills.features.registry.records.reading import attest_level
+from cortex_skills.features.registry.records.skill_record import LearnedIn, SkillKey, SkillVersion
+from cortex_skills.features.registry.records.standing import gain_of
 from cortex_skills.features.registry.rest.registered_skills import skill_view
 from cortex_skills.features.registry.skill_changes import LONGEST_REASON
-from cortex_skills.features.registry.skill_record import LearnedIn, SkillKey, SkillVersion
-from cortex_skills.features.registry.skill_use import SkillUse, skill_use
 from cortex_skills.features.registry.tools.registered_skills import text_of_skill
 from cortex_skills.features.registry.views import ATTEST_WORDS, differences, document_view, health_view, version_view
 

@@ -24,7 +24,6 @@ from cortex_skills.doors.explorer.pictures.svg import Svg
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.errors import CortexError
 from cortex_skills.features.explorer.reading import TakeAway, TextLink
-from cortex_skills.features.registry.lifecycle import STATES
 from cortex_skills.features.registry.pages.chosen_skills import FIELD, ChosenOutcome, deprecate_chosen, promote_chosen
 from cortex_skills.features.registry.pages.registered import (
     PATH,
@@ -37,13 +36,12 @@ from cortex_skills.features.registry.pages.registered import (
     success_words,
 )
 from cortex_skills.features.registry.parts import finder_in, registry_in
-from cortex_skills.features.registry.quality import health
-from cortex_skills.features.registry.registry import SkillRegistry
+from cortex_skills.features.registry.records.lifecycle import STATES, health
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.features.registry.records.skill_record import SkillKey, SkillRecord, SkillVersion
 from cortex_skills.features.registry.rest.procedural_skills import maintain_skills
 from cortex_skills.features.registry.rest.registered_skills import skill_view
-from cortex_skills.features.registry.skill_finder import MAX_LIMIT, FoundSkills
-from cortex_skills.features.registry.skill_listing import SkillListing, in_group
-from cortex_skills.features.registry.skill_record import SkillKey, SkillRecord, SkillVersion
+from cortex_skills.features.registry.skill_finder import MAX_LIMIT, FoundSkills, SkillListing, in_group
 
 _ROWS = 30
 _GROUPS = {"all": "All", "people": "People's", "learned": "Learned", "released": "Released", "deprecated": "Deprecated"}

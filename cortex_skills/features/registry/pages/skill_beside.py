@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from cortex_skills.doors.explorer.display import ShownText, shown_name, shown_text
 from cortex_skills.doors.explorer.page import PageCall, not_found
-from cortex_skills.features.registry.document import SkillDocument
+from cortex_skills.features.registry.documents.document import SkillDocument
 from cortex_skills.features.registry.pages.registered import (
     CHARACTERS,
     LINES,

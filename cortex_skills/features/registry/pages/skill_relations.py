@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from cortex_skills.doors.explorer.display import ShownName, ShownText, shown_name, shown_text
 from cortex_skills.doors.explorer.pictures.fan import VALUES, FanGroup, FanSide, fan
 from cortex_skills.doors.explorer.pictures.svg import Svg
-from cortex_skills.features.registry.registry import SkillRegistry
-from cortex_skills.features.registry.skill_record import SkillKey, SkillRecord
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.features.registry.records.skill_record import SkillKey, SkillRecord
 
 _MOST = 100  # of each kind
 _OUTGOING = {

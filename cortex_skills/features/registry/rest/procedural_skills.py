@@ -21,9 +21,10 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry import skill_reads as reads
 from cortex_skills.features.registry.dialects import prism
-from cortex_skills.features.registry.document import SkillDocument, StepView
-from cortex_skills.features.registry.lifecycle import Lifecycle
-from cortex_skills.features.registry.registration import Registered
+from cortex_skills.features.registry.documents.document import SkillDocument, StepView
+from cortex_skills.features.registry.records.lifecycle import Lifecycle
+from cortex_skills.features.registry.records.registry import Registered
+from cortex_skills.features.registry.records.skill_record import SkillKey, SkillRecord
 from cortex_skills.features.registry.rest.registered_skills import (
     ExportedSkill,
     RegisteredSkillView,
@@ -33,7 +34,6 @@ from cortex_skills.features.registry.rest.registered_skills import (
 )
 from cortex_skills.features.registry.skill_changes import SkillName
 from cortex_skills.features.registry.skill_finder import MAX_LIMIT, MAX_QUERY, Among, FoundBy
-from cortex_skills.features.registry.skill_record import SkillKey, SkillRecord
 from cortex_skills.features.registry.sources import synchronise_configured
 from cortex_skills.features.registry.views import FileView, HealthView, document_view, key_of
 

@@ -20,12 +20,18 @@ from cortex_skills.doors.rest.schemas import check
 from cortex_skills.features.memory.rest.memory_models import MemoriesQuery
 from cortex_skills.features.memory.rest.memory_operations import asked_memories
 from cortex_skills.features.registry import skill_changes as changes
-from cortex_skills.features.registry.composition import BUDGET, MAX_BUDGET, composed, declared_namespaces
+from cortex_skills.features.registry.composition import (
+    BUDGET,
+    MAX_BUDGET,
+    CompositionView,
+    composed,
+    composition_view,
+    declared_namespaces,
+)
 from cortex_skills.features.registry.dialects import ai_memory
 from cortex_skills.features.registry.dialects.prism import BareName
-from cortex_skills.features.registry.document import MAX_DESCRIPTION
+from cortex_skills.features.registry.documents.document import MAX_DESCRIPTION
 from cortex_skills.features.registry.rest.registered_skills import version_of
-from cortex_skills.features.registry.views import CompositionView, composition_view
 
 
 class ReflectionToPromote(ApiModel):

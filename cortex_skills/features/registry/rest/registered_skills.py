@@ -22,16 +22,14 @@ from cortex_skills.doors.rest.operations import ApiCall, Operations
 from cortex_skills.doors.rest.schemas import check
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry import skill_reads as reads
-from cortex_skills.features.registry.content import front_matter
 from cortex_skills.features.registry.dialects import ai_memory
 from cortex_skills.features.registry.dialects.prism import ExpectedVersion
-from cortex_skills.features.registry.document import MAX_PATH
-from cortex_skills.features.registry.folders import SkillFolder, read_skill_folder
-from cortex_skills.features.registry.jails import import_folder
+from cortex_skills.features.registry.documents.document import MAX_PATH, front_matter
+from cortex_skills.features.registry.documents.skill_md import read_skill_md
+from cortex_skills.features.registry.folders import SkillFolder, import_folder, read_skill_folder
 from cortex_skills.features.registry.parts import registry_in
-from cortex_skills.features.registry.registry import SkillRegistry
-from cortex_skills.features.registry.skill_md import read_skill_md
-from cortex_skills.features.registry.skill_record import SkillRecord, SkillVersion
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.features.registry.records.skill_record import SkillRecord, SkillVersion
 from cortex_skills.features.registry.views import Level, RecordView, record_view
 
 _UNKNOWN = ("skill_not_found",)

@@ -2,9 +2,9 @@
 
 Rules kept here:
 - a skill is named by the id of a version, or by its name, which is its current version;
-- registering and exporting are operations (`operations/skill_changes.py`); nothing of a skill runs;
-- folders are named inside `registry.importRoot` and `registry.exportRoot` only (`registry/jails.py`);
-- the text of a skill is cleaned as `registry/model_text.py` states; a file that a model must not read is withheld, and
+- registering and exporting are operations (`skill_changes.py`); nothing of a skill runs;
+- folders are named inside `registry.importRoot` and `registry.exportRoot` only (`folders.py`);
+- the text of a skill is cleaned as `views.py` states; a file that a model must not read is withheld, and
   one that is not text is returned in Base64;
 - a page of a list ends before it is longer than hosts take it, and has a cursor for the rest;
 - a document and a file are verified against their digests when they are read.
@@ -21,13 +21,11 @@ from cortex_skills.enrichment.text_lines import clean_lines
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry import skill_reads as reads
-from cortex_skills.features.registry.folders import SkillFolder, read_skill_folder
-from cortex_skills.features.registry.inline import FIELDS, inline_document
-from cortex_skills.features.registry.jails import import_folder
-from cortex_skills.features.registry.lifecycle import STATES
-from cortex_skills.features.registry.model_text import ORDINARY, described, is_trusted, shown_record
+from cortex_skills.features.registry.documents.skill_md import FIELDS, inline_document
+from cortex_skills.features.registry.folders import SkillFolder, import_folder, read_skill_folder
 from cortex_skills.features.registry.parts import registry_in
-from cortex_skills.features.registry.skill_record import SkillRecord, SkillVersion
+from cortex_skills.features.registry.records.lifecycle import STATES
+from cortex_skills.features.registry.records.skill_record import SkillRecord, SkillVersion
 from cortex_skills.features.registry.tools.registered_skills import (
     EXPECTED_VERSION,
     IN_STATE,
@@ -36,6 +34,7 @@ from cortex_skills.features.registry.tools.registered_skills import (
     operate,
     shown_skill,
 )
+from cortex_skills.features.registry.views import ORDINARY, described, is_trusted, shown_record
 from cortex_skills.safe_io.display import between_marks, json_text, shown_name
 from cortex_skills.safe_io.schemas import did_you_mean, shown
 from cortex_skills.tools.answer_sizes import LONGEST_PAGE

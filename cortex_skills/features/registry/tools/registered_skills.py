@@ -2,7 +2,7 @@
 
 Rules kept here:
 - an answer names the origin, the state and the trust tier of a skill beside its text; the text is cleaned as
-  `registry/model_text.py` states, in the text of the result and in its details;
+  `views.py` states, in the text of the result and in its details;
 - a deprecated or archived skill is not loaded and not found, and is read only by name; a candidate that has not proved
   itself is found on request, and marked with its uses;
 - reading by name and loading count as loads, with their cost in tokens; a store that cannot be written to is read
@@ -22,16 +22,22 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry import skill_reads as reads
 from cortex_skills.features.registry.composition import estimated_tokens
-from cortex_skills.features.registry.document import SkillDocument
-from cortex_skills.features.registry.lifecycle import ORIGINS, STATES
-from cortex_skills.features.registry.model_text import described, document_for_model, is_trusted, shown_record
+from cortex_skills.features.registry.documents.document import SkillDocument
 from cortex_skills.features.registry.parts import calls_in, loaded_in, registry_in
+from cortex_skills.features.registry.records.lifecycle import ORIGINS, STATES
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.features.registry.records.skill_record import SkillRecord, SkillVersion
 from cortex_skills.features.registry.reflections import check_memories
-from cortex_skills.features.registry.registry import SkillRegistry
 from cortex_skills.features.registry.session_calls import session_id
 from cortex_skills.features.registry.skill_finder import MAX_QUERY
-from cortex_skills.features.registry.skill_record import SkillRecord, SkillVersion
-from cortex_skills.features.registry.views import key_of, reports_view
+from cortex_skills.features.registry.views import (
+    described,
+    document_for_model,
+    is_trusted,
+    key_of,
+    reports_view,
+    shown_record,
+)
 from cortex_skills.operations.operation import G, Operation, R
 from cortex_skills.operations.run import run
 from cortex_skills.safe_io.display import between_marks, json_text, whole_characters

@@ -15,12 +15,11 @@ from typing import Any
 
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
-from cortex_skills.features.registry.chat_endpoint import ChatEndpoint
-from cortex_skills.features.registry.document import MAX_DESCRIPTION, MAX_NAME
-from cortex_skills.features.registry.learning import document_of_run, successful_calls
+from cortex_skills.features.registry.documents.document import MAX_DESCRIPTION, MAX_NAME
+from cortex_skills.features.registry.learning import ChatEndpoint, document_of_run
 from cortex_skills.features.registry.parts import calls_in, registry_in
-from cortex_skills.features.registry.session_calls import SessionCall
-from cortex_skills.features.registry.skill_record import LearnedIn
+from cortex_skills.features.registry.records.skill_record import LearnedIn
+from cortex_skills.features.registry.session_calls import SessionCall, successful_calls
 from cortex_skills.features.registry.tools.registered_skills import operate
 from cortex_skills.safe_io.display import whole_characters
 from cortex_skills.tools.base import Call, Outcome, Tool

@@ -1,7 +1,7 @@
 """`skill_write`: create, change and connect registered skills.
 
 Rules kept here:
-- each change is an operation (`operations/skill_changes.py`), which decides who may do what; a name that is taken is
+- each change is an operation (`skill_changes.py`), which decides who may do what; a name that is taken is
   refused by `create`;
 - an update changes the fields that are given, and no others; it is refused when the skill got another version since it
   was read, by the caller (`expected_version`) or here;
@@ -15,11 +15,10 @@ from typing import Any
 
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
-from cortex_skills.features.registry.inline import FIELDS, inline_document, updated_document
+from cortex_skills.features.registry.documents.skill_md import FIELDS, inline_document, updated_document
 from cortex_skills.features.registry.parts import registry_in
-from cortex_skills.features.registry.registration import Registered
-from cortex_skills.features.registry.registry import SkillRegistry
-from cortex_skills.features.registry.skill_record import SkillRecord
+from cortex_skills.features.registry.records.registry import Registered, SkillRegistry
+from cortex_skills.features.registry.records.skill_record import SkillRecord
 from cortex_skills.features.registry.tools.registered_skills import EXPECTED_VERSION, SKILL_NAME, named_record, operate
 from cortex_skills.features.registry.views import key_of
 from cortex_skills.safe_io.display import shown_name, whole_characters

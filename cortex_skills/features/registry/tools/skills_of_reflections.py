@@ -16,13 +16,19 @@ from cortex_skills.features.memory.memories import memories_of
 from cortex_skills.features.memory.tools.skill_memory_context import cleaned_memory
 from cortex_skills.features.memory.tools.skill_memory_reflect import MEMORY_ID
 from cortex_skills.features.registry import skill_changes as changes
-from cortex_skills.features.registry.composition import BUDGET, MAX_BUDGET, Composition, composed, declared_namespaces
+from cortex_skills.features.registry.composition import (
+    BUDGET,
+    MAX_BUDGET,
+    Composition,
+    composed,
+    composition_view,
+    declared_namespaces,
+)
 from cortex_skills.features.registry.dialects.ai_memory import promoted
-from cortex_skills.features.registry.document import MAX_DESCRIPTION, MAX_NAME
+from cortex_skills.features.registry.documents.document import MAX_DESCRIPTION, MAX_NAME
 from cortex_skills.features.registry.parts import registry_in
 from cortex_skills.features.registry.tools.memory_skills import SKILL_ID, named_version
 from cortex_skills.features.registry.tools.registered_skills import operate, shown_skill
-from cortex_skills.features.registry.views import composition_view
 from cortex_skills.safe_io.display import json_text, shown_name
 from cortex_skills.tools.base import Call, Outcome, Tool
 

@@ -1,6 +1,8 @@
-"""The nodes and quads of registered skills.
+"""Registered skills as frozen data, and their nodes and quads.
 
 Rules kept here:
+- a record has what changes: the current version, the standing, the counters, and the edges of the current version to
+  other records; a version never changes;
 - a record is `{base}NS/skill/SKILL-NAMESPACE/NAME`;
 - a version is `{base}NS/skill-version/UUID`. Its front matter, steps and list of files are one canonical JSON text, so
   that nothing is lost; name, description, kind and digests are also properties, so that a query finds them;
@@ -14,7 +16,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, cast
 from urllib.parse import unquote
@@ -24,11 +26,126 @@ from pyoxigraph import Literal, NamedNode, Quad
 from cortex_graph.checks.datetimes import date_time
 from cortex_graph.naming.names import Names
 from cortex_graph.naming.vocabulary import DATE_TIME, ENTITY, GENERATED_AT, LABEL, RDFS, SPECIALIZATION_OF, TYPE
-from cortex_skills.features.registry import terms
-from cortex_skills.features.registry.content import corrupt
-from cortex_skills.features.registry.lifecycle import ORIGINS, STATES, Standing
-from cortex_skills.features.registry.quality import Quality, utility_of
-from cortex_skills.features.registry.skill_record import Edges, LearnedIn, SkillKey, SkillRecord, SkillVersion
+from cortex_skills.features.registry.documents.document import (
+    corrupt,
+)
+from cortex_skills.features.registry.records import terms
+from cortex_skills.features.registry.records.lifecycle import (
+    ORIGINS,
+    STATES,
+    Quality,
+    Standing,
+    is_reliable,
+    utility_of,
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SkillKey:
+    """What a record is known by: the namespace of the skill, and its name."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Other records that a record names, by kind of edge, and the memories that it was made of, as their nodes."""
+
+    depends_on: tuple[NamedNode, ...] = ()
+    conflicts_with: tuple[NamedNode, ...] = ()
+    derived_from: tuple[NamedNode, ...] = ()
+    supersedes: tuple[NamedNode, ...] = ()
+    merged_into: tuple[NamedNode, ...] = ()
+    memories: tuple[NamedNode, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SkillRecord:
+    """The mutable part of a registered skill.
+
+    Attributes:
+        key: its namespace and name.
+        version_id: the UUID of the current version.
+        standing: origin, state, trust tier, reason.
+        quality: its counters.
+        created: when it was registered first.
+        edges: to other records.
+        authors: who wrote one of its versions; empty where that is not known.
+    """
+
+    key: SkillKey
+    version_id: str
+    standing: Standing
+    quality: Quality
+    created: datetime
+    edges: Edges = Edges()
+    authors: frozenset[str] = frozenset()
+
+    @property
+    def evidence(self) -> Quality:
+        """The counters that decide about the skill: who wrote a learned skill does not count among its users."""
+        return self.quality.without_uses_of(self.authors) if self.standing.origin == "learned" else self.quality
+
+    def is_shown_to(self, agent: str) -> bool:
+        """Whether an agent that starts is shown the skill: it is reliable, or the agent wrote it and it worked."""
+        if is_reliable(self.standing, self.evidence):
+            return True
+        return self.standing.lifecycle == "candidate" and agent in self.authors & self.quality.worked_for
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedIn:
+    """The session that a version was learned in.
+
+    Attributes:
+        session: its id, which opens nothing (`session_calls.session_id`).
+        agent: whose calls they were.
+        time: when it was learned, or when the session ended if that was before.
+    """
+
+    session: str
+    agent: str
+    time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SkillVersion:
+    """One version: everything but the bytes of its body and files.
+
+    Attributes:
+        id: a UUID.
+        key: the record that it belongs to.
+        number: from 1.
+        created: when it was registered.
+        digest: of everything in the document.
+        compat_digest: that of other registries.
+        kind: `instructions`, `procedure` or `semantic`.
+        description: what the skill does.
+        front: the front matter, steps and list of files, as canonical JSON.
+        previous: the id of the version before; None for the first one.
+        public_key: the `did:key` that signed the digest; empty without a signature.
+        signature: in hexadecimal.
+        learned_in: the session that it was learned in; None for one that was written.
+    """
+
+    id: str
+    key: SkillKey
+    number: int
+    created: datetime
+    digest: str
+    compat_digest: str
+    kind: str
+    description: str
+    front: str = field(repr=False)
+    previous: str | None = None
+    public_key: str = ""
+    signature: str = ""
+    learned_in: LearnedIn | None = None
+
 
 COMMENT = NamedNode(f"{RDFS}comment")
 EDGES = {
@@ -319,3 +436,16 @@ def _time(text: str) -> datetime:
         return datetime.fromisoformat(text)
     except ValueError:
         corrupt(f"{text[:40]!r} is no time of a skill")
+
+
+@dataclass(frozen=True, slots=True)
+class VersionSignature:
+    """The signature of a digest: the `did:key` and 64 bytes, in hexadecimal."""
+
+    public_key: str
+    value: str
+
+
+UNSIGNED = VersionSignature("", "")
+
+"""That of a document that was not written here, and came without one."""

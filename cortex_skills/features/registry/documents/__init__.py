@@ -1,0 +1,1 @@
+"""What registered skills contain, and the form of their files."""

@@ -1,0 +1,1 @@
+"""Registered skills as they are stored: their states, counters, events and versions."""
