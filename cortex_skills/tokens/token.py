@@ -23,6 +23,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, cast
 
 from cortex_graph.checks.datetimes import date_time
+from cortex_graph.naming.names import is_namespace
 from cortex_skills.errors import CortexError
 
 PERMISSIONS = ("read", "write", "provenance", "memories", "audit", "approve", "registry")
@@ -30,7 +31,7 @@ ALL_NAMESPACES = "*"
 
 _PREFIX = "cortex_"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
-_NAMESPACE = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,63}")
+_LONGEST_NAMESPACE = 64
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _LIFETIME = re.compile(r"([1-9][0-9]{0,4})([mhdw])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -175,8 +176,9 @@ def _check(token: Token) -> None:
     if not token.namespaces:
         raise _invalid("a token needs a namespace", "give one, or * for all")
     for namespace in token.namespaces:
-        if namespace != ALL_NAMESPACES and not _NAMESPACE.fullmatch(namespace):
-            raise _invalid(f"{namespace[:80]!r} is not a namespace", "a letter, then letters, digits, _ or -; or *")
+        if namespace != ALL_NAMESPACES and not (is_namespace(namespace) and len(namespace) <= _LONGEST_NAMESPACE):
+            hint = "a letter, then letters, digits, _ or -, in parts with / or . between them; or *"
+            raise _invalid(f"{namespace[:80]!r} is not a namespace", hint)
     unknown = token.permissions.difference(PERMISSIONS)
     if unknown or not token.permissions:
         raise _invalid("the permissions of a token are unknown", f"one or more of {', '.join(PERMISSIONS)}")

@@ -27,7 +27,7 @@ from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph.exceptions import PermissionDenied
 from cortex_graph.index.triple_index import hash_line
-from cortex_graph.naming.names import Names, is_namespace
+from cortex_graph.naming.names import Names, namespace_of
 from cortex_graph.naming.vocabulary import (
     MEMORY_KEY,
     MEMORY_OWNER,
@@ -76,8 +76,8 @@ def agents_remembering(store: GraphStore, base: str) -> dict[str, list[str]]:
     """Return the agents that have memories, sorted, by namespace; a blank is the owner of what has none."""
     found: dict[str, list[str]] = {}
     for graph in sorted(store.graph_names(), key=lambda graph: graph.value):
-        namespace = graph.value.removeprefix(base).partition("/")[0]
-        if graph.value.startswith(base) and is_namespace(namespace):
+        namespace = namespace_of(graph.value.removeprefix(base).partition("/")[0])
+        if namespace is not None and graph.value.startswith(base):
             agent = Names(namespace, base).remembering(graph)
             if agent is not None:
                 found.setdefault(namespace, []).append(agent)

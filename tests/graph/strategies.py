@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from cortex_graph import WELL_KNOWN_VOCABULARIES
 
-NAMESPACES = ["may", "mayros", "Mayros", "mayros-2", "m", "urn", "https", "rdf", "a_b"]
+NAMESPACES = ["may", "mayros", "Mayros", "mayros-2", "m", "urn", "https", "rdf", "a_b", "may/ros", "may.ros"]
 BASES = ["urn:cortex:", "https://example.org/", "https://example.org/graph#"]
 
 unicode_text = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)

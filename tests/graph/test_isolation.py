@@ -20,7 +20,7 @@ from cortex_graph import (
 )
 from tests.graph.strategies import BASES, names, values
 
-LOOK_ALIKES = ["may", "mayros", "Mayros", "mayros-2", "mayros_2", "m"]
+LOOK_ALIKES = ["may", "mayros", "Mayros", "mayros-2", "mayros_2", "m", "mayros/m", "mayros/memories/m", "mayros.m"]
 TRIPLE = {"subject": "a", "predicate": "p", "object": 1}
 
 

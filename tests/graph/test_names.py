@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from pyoxigraph import NamedNode
 
-from cortex_graph import WELL_KNOWN_VOCABULARIES, InvalidArguments, Names
+from cortex_graph import (
+    WELL_KNOWN_VOCABULARIES,
+    InvalidArguments,
+    Names,
+    NamespacedGraph,
+    export_rdf,
+    namespaces_of,
+    open_store,
+)
+from cortex_graph.naming.names import kept_beside, namespace_of
 from tests.graph.strategies import BASES, NAMESPACES, iri_texts, names, tricky_text, unicode_text
 
 vocabularies = st.sampled_from(
@@ -26,7 +37,7 @@ any_names = st.builds(Names, st.sampled_from(NAMESPACES), st.sampled_from(BASES)
 def test_a_full_name_comes_back_as_it_went_in(names: Names, local: str) -> None:
     full = f"{names.prefix}{local}"
     iri = names.node(full).value
-    assert iri.startswith(f"{names.base}{names.namespace}:")
+    assert iri.startswith(f"{names.graph.value}:")
     assert names.name(iri) == full
 
 
@@ -161,7 +172,10 @@ def test_what_is_no_name_is_refused_with_its_field(name: object) -> None:
     assert caught.value.details == {"field": "subject"}
 
 
-@pytest.mark.parametrize("namespace", ["", "1a", "a b", "a/b", "a:b", "a\n", "é", "a" + "\x00", None, 1])
+@pytest.mark.parametrize(
+    "namespace",
+    ["", "1a", "a b", "/a", "a//b", "a/", "a./b", "../a", "a.", "a%2Fb", "a:b", "a\n", "é", "a" + "\x00", None, 1],
+)
 def test_a_malformed_namespace_is_refused(namespace: object) -> None:
     with pytest.raises(InvalidArguments, match="`namespace`"):
         Names(namespace)  # type: ignore[arg-type]
@@ -177,3 +191,24 @@ def test_a_base_that_begins_no_iri_is_refused(base: object) -> None:
 def test_a_malformed_vocabulary_is_refused(given: dict[str, str]) -> None:
     with pytest.raises(InvalidArguments, match="`vocabularies`"):
         Names("mayros", vocabularies=given)
+
+
+def test_a_namespace_with_parts_owns_no_iri_below_another_namespace() -> None:
+    names, outer = Names("foo/observations", "https://example.org/"), Names("foo", "https://example.org/")
+    assert names.graph.value == "https://example.org/foo%2Fobservations"
+    assert names.node("foo/observations:agent:a1").value == "https://example.org/foo%2Fobservations:agent:a1"
+    assert not names.registry_graph.value.startswith(f"{outer.graph.value}/")
+    assert (names.prefixes, outer.prefixes) == ({}, {"foo": "https://example.org/foo:"})
+    assert namespace_of("foo%2Fobservations") == "foo/observations"
+    assert [namespace_of(segment) for segment in ("foo/observations", "foo%2f", "%2F", "a%20b")] == [None] * 4
+
+
+def test_the_graphs_of_a_namespace_with_parts_are_found_in_a_store() -> None:
+    store = open_store("memory:")
+    for namespace in ("foo/observations", "foo", "foo.v2"):
+        NamespacedGraph(store, namespace).create_triple({"subject": "a", "predicate": "p", "object": 1})
+    assert namespaces_of(store) == ["foo", "foo.v2", "foo/observations"]
+    assert kept_beside("urn:cortex:foo%2Fobservations/index", "urn:cortex:")
+    written = io.BytesIO()
+    export_rdf(NamespacedGraph(store, "foo/observations"), written, format="turtle")
+    assert written.getvalue() == b"<urn:cortex:foo%2Fobservations:a> <urn:cortex:foo%2Fobservations:p> 1 .\n"

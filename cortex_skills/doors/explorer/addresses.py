@@ -29,13 +29,13 @@ _KEPT = ":"  # in a query string (RFC 3986, §3.4); names have one after each pr
 
 def namespace_root(namespace: str) -> str:
     """The address of the overview of a namespace."""
-    return f"{ROOT}/{_ESCAPE if namespace in RESERVED else ''}{namespace}"
+    return f"{ROOT}/{_ESCAPE if namespace in RESERVED else ''}{namespace.replace('/', _ESCAPE)}"
 
 
 def namespace_in(segment: str) -> str | None:
     """The namespace that a segment of a path stands for; None for a reserved name, or for one escaped without need."""
     name = segment.removeprefix(_ESCAPE)
-    return name if (name in RESERVED) == (name != segment) else None
+    return name.replace(_ESCAPE, "/") if (name in RESERVED) == (name != segment) else None
 
 
 def _quoted(value: str) -> str:

@@ -65,7 +65,7 @@ def rdf(graph: NamespacedGraph, quads: Iterable[Quad], form: RdfFormat) -> bytes
         HttpError: `query_limit`: there are too many; `not_acceptable`: RDF/XML cannot represent them.
     """
     found = bounded(quads)
-    prefixes = {graph.namespace: f"{graph.names.graph.value}:", **graph.names.vocabularies}
+    prefixes = graph.names.prefixes
     if form.supports_datasets and form != RdfFormat.JSON_LD:
         return _bytes(serialize(found, format=form, prefixes=prefixes))
     triples = [quad.triple for quad in found]
@@ -130,7 +130,7 @@ def nanopublication(graph: NamespacedGraph, quads: Iterable[Quad], records: Sequ
     written += {Quad(quad.subject, quad.predicate, quad.object, provenance): None for quad in stated}
     written += [Quad(node, NamedNode(f"{_DCT}creator"), creator, pubinfo) for creator in creators]
     written += [Quad(node, term, now, pubinfo) for term in (NamedNode(f"{_DCT}created"), GENERATED_AT)]
-    prefixes = {"np": NANOPUB, "dct": _DCT, graph.namespace: f"{graph.names.graph.value}:", **graph.names.vocabularies}
+    prefixes = {"np": NANOPUB, "dct": _DCT, **graph.names.prefixes}
     return _bytes(serialize(written, format=RdfFormat.TRIG, prefixes=prefixes))
 
 

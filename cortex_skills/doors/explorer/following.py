@@ -20,6 +20,7 @@ from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Scope
 
+from cortex_graph.naming.names import namespace_of
 from cortex_skills.config.settings import Config
 from cortex_skills.doors.explorer.addresses import ROOT, Addresses
 from cortex_skills.doors.explorer.assets import PREFIX
@@ -90,14 +91,17 @@ def resource_address(config: Config) -> Callable[[Scope], str | None]:
     hosts = {host.lower() for host in config.cortex.allowed_hosts}
     if base.scheme != "https" or (base.hostname or "") not in hosts or config.base_iri.endswith("#") or base.query:
         return lambda _: None  # what is behind `#` is in no request
-    shape = re.compile(rf"{re.escape(base.path)}([A-Za-z][A-Za-z0-9_-]*):(.+)", re.DOTALL)
+    shape = re.compile(rf"{re.escape(base.path)}([A-Za-z][A-Za-z0-9_.%-]*):(.+)", re.DOTALL)
 
     def address_of(scope: Scope) -> str | None:
         raw = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1")
         found = shape.fullmatch(raw)
-        if found is None or Headers(scope=scope).get("host", "").lower().partition(":")[0] != base.hostname:
+        namespace = None if found is None else namespace_of(found[1])
+        if found is None or namespace is None:
             return None
-        return Addresses(found[1]).resource(f"{found[1]}:{unquote(found[2])}")
+        if Headers(scope=scope).get("host", "").lower().partition(":")[0] != base.hostname:
+            return None
+        return Addresses(namespace).resource(f"{namespace}:{unquote(found[2])}")
 
     return address_of
 

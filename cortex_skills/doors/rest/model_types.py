@@ -24,6 +24,8 @@ from cortex_skills.operations.json_types import SandboxId as SandboxId
 from cortex_skills.operations.json_types import SkillVersionId as SkillVersionId
 from cortex_skills.operations.json_types import TripleId as TripleId
 
+from cortex_graph.naming.names import NAMESPACE
+
 _INTEGER = re.compile(r"(-?[0-9]{1,15})(?:\.0{1,15})?", re.ASCII)  # 5.0 is an integer
 _BOOLEANS = {"true": True, "false": False}
 
@@ -81,7 +83,7 @@ Namespace = Annotated[
     str,
     Field(
         max_length=64,
-        pattern=r"^[a-zA-Z][a-zA-Z0-9_-]*$",
+        pattern=rf"^{NAMESPACE}$",
         description="The namespace; by default the one that the token opens.",
     ),
 ]

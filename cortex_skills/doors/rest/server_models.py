@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 
+from cortex_graph.naming.names import NAMESPACE
 from cortex_skills.doors.rest.model_types import WHOLE, ApiModel, Count, PastAnswer, SandboxId
 
 
@@ -146,7 +147,7 @@ _NamespacePart = Annotated[
     str,
     Field(
         max_length=256,
-        pattern=r"^[a-zA-Z][a-zA-Z0-9_-]{0,63}(:[a-zA-Z0-9._@-]+)*$",
+        pattern=rf"^{NAMESPACE}(:[a-zA-Z0-9._@-]+)*$",
         description="A namespace, or the beginning of names in it: `mayros:skill:verify-kyc`.",
     ),
 ]

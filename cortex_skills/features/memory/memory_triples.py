@@ -189,7 +189,7 @@ class MemoryReader:
         self._graph = graph
         self._store = graph.store
         self._names = graph.names
-        self._start = f"{graph.names.base}{graph.names.namespace}:memory:"
+        self._start = memory_node(graph.names, "").value
 
     def one(self, identifier: str) -> Memory | None:
         """The memory with this ID."""

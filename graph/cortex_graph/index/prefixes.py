@@ -43,7 +43,7 @@ class Prefixes:
         self._names = names
         self._node = NamedNode(f"{names.graph.value}/prefixes")
         self._pattern = Pattern(names.index_graph, self._node, VALUE)
-        self._own = {names.namespace: f"{names.graph.value}:", **WELL_KNOWN_VOCABULARIES, **names.vocabularies}
+        self._own = {**names.prefixes, **WELL_KNOWN_VOCABULARIES, **names.vocabularies}
         self._kept: dict[str, str] = {}
         self._joined: tuple[dict[str, str], dict[str, str]] = (self._kept, self._own)
         self._read_at = float("-inf")

@@ -67,7 +67,7 @@ class NamespacedGraph:
 
     Args:
         store: several namespaces, threads and `NamespacedGraph`s may share one.
-        namespace: `^[a-zA-Z][a-zA-Z0-9_-]*$`.
+        namespace: see `cortex_graph.naming.names.NAMESPACE`.
         base: the start of the IRIs of all namespaces.
         vocabularies: prefix → IRI of the standard vocabularies that may be used (see `WELL_KNOWN_VOCABULARIES`).
         understood: the same, for those that names in arguments may use, and results do not.
@@ -440,4 +440,4 @@ def namespaces_of(store: GraphStore, base: str = DEFAULT_BASE, *, with_records: 
     if with_records:
         graphs |= {graph.removesuffix("/provenance") for graph in graphs}
     rests = (graph[len(base) :] for graph in graphs if graph.startswith(base))
-    return sorted(rest for rest in rests if rest and not {"/", ":", "#"} & set(rest))
+    return sorted(rest.replace("%2F", "/") for rest in rests if rest and not {"/", ":", "#"} & set(rest))

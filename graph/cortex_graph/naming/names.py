@@ -5,6 +5,8 @@ Rules kept here:
   ends the namespace, so `may` owns nothing of `mayros`, and `Mayros` is a third namespace;
 - the name `mayros:agent:a1` is the IRI `urn:cortex:mayros:agent:a1`. Inside the namespace `agent:a1` means the same,
   and `other:x` means `mayros:other:x`: no local name leaves the namespace;
+- a namespace may have parts, `foo/observations` or `foo.v2`. Its IRIs have `%2F` for `/`, so that none of them is
+  below another namespace; it is no prefix of Turtle or SPARQL;
 - names and IRIs are in bijection, for every Unicode name. Percent-encoded (UTF-8, upper-case hex) are `%`, what
   RFC 3987 does not allow, spaces, invisible and direction marks, and `/ ? #`, so that no URL library can resolve a name
   to a path outside the namespace. Nothing is normalised. Lone surrogates and the empty name are refused;
@@ -57,7 +59,11 @@ WELL_KNOWN_VOCABULARIES: Mapping[str, str] = MappingProxyType(
     }
 )
 
-_NAMESPACE = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*")
+NAMESPACE = r"[a-zA-Z][a-zA-Z0-9_-]*([./][a-zA-Z0-9_-]+)*"
+"""The names of namespaces, as a regular expression without anchors."""
+
+_NAMESPACE = re.compile(NAMESPACE)
+_PREFIX = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*")
 _ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*://|(?:urn|did|mailto):", re.IGNORECASE)
 _BRACKETED = re.compile(r"<:?[a-z][a-z0-9+.-]*:.*>", re.IGNORECASE | re.DOTALL)
 
@@ -74,7 +80,7 @@ _NOT_KEPT = f"[^{_KEPT}]+"  # compiled at the first use, which is rare
 
 
 def check_namespace(namespace: Any) -> str:
-    """Return the namespace if it is well-formed (`^[a-zA-Z][a-zA-Z0-9_-]*$`).
+    """Return the namespace if it is well-formed (`NAMESPACE`).
 
     Raises:
         InvalidArguments: the namespace is malformed.
@@ -83,7 +89,7 @@ def check_namespace(namespace: Any) -> str:
         raise invalid(
             "namespace",
             f"is {namespace!r}, which is not a namespace",
-            hint="a letter, then letters, digits, `_` or `-`",
+            hint="a letter, then letters, digits, `_` or `-`; parts are separated by `/` or `.`",
         )
     return namespace
 
@@ -93,11 +99,17 @@ def is_namespace(name: str) -> bool:
     return bool(_NAMESPACE.fullmatch(name))
 
 
+def namespace_of(segment: str) -> str | None:
+    """Return the namespace whose graph is `{base}SEGMENT`; None if there is none."""
+    namespace = segment.replace("%2F", "/")
+    return namespace if "/" not in segment and is_namespace(namespace) else None
+
+
 class Names:
     """The names and the graphs of one namespace.
 
     Args:
-        namespace: `^[a-zA-Z][a-zA-Z0-9_-]*$`.
+        namespace: see `NAMESPACE`.
         base: the start of the IRIs of all namespaces; ends with `:`, `/` or `#`.
         vocabularies: prefix → start of the IRIs, for the standard vocabularies that may be used.
         understood: the same, for those that `node` maps and `name` does not.
@@ -123,19 +135,18 @@ class Names:
         self._mapped = {**(understood or {}), **self.vocabularies}
         self._mapped.pop(namespace, None)
         self.prefix = f"{namespace}:"
-        self.graph = NamedNode(f"{base}{namespace}")
-        # A namespace contains no `/`, so none of these can be the graph of another namespace.
-        self.provenance_graph = NamedNode(f"{base}{namespace}/provenance")
-        self.index_graph = NamedNode(f"{base}{namespace}/index")
-        self.registry_graph = NamedNode(f"{base}{namespace}/registry")
-        self.trust_graph = NamedNode(f"{base}{namespace}/trust")
-        self.approvals_graph = NamedNode(f"{base}{namespace}/approvals")
-        self.artifacts_graph = NamedNode(f"{base}{namespace}/artifacts")
+        self.graph = NamedNode(f"{base}{namespace.replace('/', '%2F')}")
+        # The IRI of a namespace contains no `/` after the base, so none of these can be the graph of another namespace.
+        self.provenance_graph = self._beside("provenance")
+        self.index_graph = self._beside("index")
+        self.registry_graph = self._beside("registry")
+        self.trust_graph = self._beside("trust")
+        self.approvals_graph = self._beside("approvals")
+        self.artifacts_graph = self._beside("artifacts")
         self.owner: str | None = None  # the agent whose memories these are the names of
-        self.memories = f"{base}{namespace}/memories/"
-        self._record = f"{base}{namespace}/triple/"
-        self._own = f"{base}{namespace}:"
-        self._base_length = len(base)
+        self.memories = f"{self.graph.value}/memories/"
+        self._record = f"{self.graph.value}/triple/"
+        self._own = f"{self.graph.value}:"
         self._own_length = len(self._own)
         self._longest_first = sorted(self.vocabularies.items(), key=lambda item: -len(item[1]))
 
@@ -177,7 +188,7 @@ class Names:
         """Return the name of an IRI; `node` maps it back to the same IRI."""
         if iri.startswith(self._own):
             if _ALL_KEPT.fullmatch(iri, self._own_length):
-                return iri[self._base_length :]
+                return self.prefix + iri[self._own_length :]
             if text := _decoded(iri[self._own_length :]):
                 return self.prefix + text
         for prefix, start in self._longest_first:
@@ -186,6 +197,16 @@ class Names:
         if _ABSOLUTE.match(iri) and not iri.startswith(self.prefix) and iri.partition(":")[0] not in self._mapped:
             return iri
         return f"<:{iri}>" if self._is_ambiguous(iri) else f"<{iri}>"
+
+    @property
+    def own_prefix(self) -> dict[str, str]:
+        """The namespace as a prefix of Turtle and SPARQL; empty if it has parts."""
+        return {self.namespace: self._own} if _PREFIX.fullmatch(self.namespace) else {}
+
+    @property
+    def prefixes(self) -> dict[str, str]:
+        """The prefixes of the namespace and of its vocabularies."""
+        return {**self.own_prefix, **self.vocabularies}
 
     def record(self, triple_hash: str) -> NamedNode:
         """Return the IRI of the provenance record of a triple: `{base}NS/triple/HASH`."""
@@ -197,7 +218,7 @@ class Names:
         Raises:
             InvalidArguments: a part is not Unicode text.
         """
-        return NamedNode("/".join([f"{self.base}{self.namespace}", kind, *(_encoded(part, kind) for part in parts)]))
+        return NamedNode("/".join([self._own[:-1], kind, *(_encoded(part, kind) for part in parts)]))
 
     def agent(self, agent: str) -> NamedNode:
         """Return the IRI of an agent: `{base}NS:agent:ID`."""
@@ -223,6 +244,9 @@ class Names:
             return None
         return unquote(graph.value[len(self.memories) :])
 
+    def _beside(self, kind: str) -> NamedNode:
+        return NamedNode(f"{self.graph.value}/{kind}")
+
     def _is_ambiguous(self, text: str) -> bool:
         """Return whether a text is a full name, and may be an IRI whose scheme is the namespace."""
         is_iri = _ABSOLUTE.match(text) or self.base.startswith(self.prefix)
@@ -237,10 +261,10 @@ class Names:
 
 def kept_beside(iri: str, base: str) -> bool:
     """Return whether a graph is kept beside that of a namespace: records, index, registry, approvals, artifacts."""
-    namespace, _, kind = iri.removeprefix(base).partition("/")
+    segment, _, kind = iri.removeprefix(base).partition("/")
     of_memories = kind.startswith("memories/") and kind.endswith(("/provenance", "/index"))
     is_beside = of_memories or kind in ("provenance", "index", "registry", "approvals", "trust", "artifacts")
-    return is_beside and iri.startswith(base) and bool(_NAMESPACE.fullmatch(namespace))
+    return is_beside and iri.startswith(base) and namespace_of(segment) is not None
 
 
 def absolute(iri: Any, field: str) -> NamedNode:
@@ -287,7 +311,8 @@ def _check_base(base: Any) -> str:
 
 
 def _check_vocabulary(prefix: Any, start: Any) -> bool:
-    if not isinstance(prefix, str) or not _NAMESPACE.fullmatch(prefix):
-        raise invalid("vocabularies", f"holds the prefix {prefix!r}", hint="prefixes look like namespaces: `schema`")
+    if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
+        hint = "a letter, then letters, digits, `_` or `-`: `schema`"
+        raise invalid("vocabularies", f"holds the prefix {prefix!r}", hint=hint)
     absolute(f"{start}a", "vocabularies")
     return True

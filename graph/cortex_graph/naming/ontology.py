@@ -36,7 +36,7 @@ def context(names: Names | None = None) -> dict[str, Any]:
     """
     found: dict[str, Any] = json.loads(_read("context.jsonld"))
     if names is not None:
-        prefixes = {names.namespace: f"{names.graph.value}:", **names.vocabularies}
+        prefixes = names.prefixes
         found["@context"] |= {prefix: {"@id": start, "@prefix": True} for prefix, start in prefixes.items()}
     return found
 

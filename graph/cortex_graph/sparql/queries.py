@@ -145,7 +145,7 @@ def offered_prefixes(graphs: Sequence[NamespaceView]) -> Mapping[str, str]:
         raise invalid("graphs", "is empty", hint="give at least one namespace")
     offered: dict[str, str] = {}
     for graph in graphs:
-        offered[graph.names.namespace] = f"{graph.names.graph.value}:"
+        offered |= graph.names.own_prefix
     for vocabularies in (*(graph.names.vocabularies for graph in graphs), WELL_KNOWN_VOCABULARIES):
         for prefix, start in vocabularies.items():
             offered.setdefault(prefix, start)

@@ -24,7 +24,7 @@ from cortex_graph.checks.engine_errors import corrupt
 from cortex_graph.exceptions import GraphUnavailable, invalid
 from cortex_graph.index.index_check import check_indexes
 from cortex_graph.index.record_times import RecordTimes, forget_times
-from cortex_graph.naming.names import Names, is_namespace
+from cortex_graph.naming.names import Names, namespace_of
 from cortex_graph.store import GraphStore, InFolder
 from cortex_graph.stores.change_counter import last_number, read_record
 from cortex_graph.stores.location import folder_of
@@ -127,9 +127,10 @@ def _missing_times(store: GraphStore) -> dict[str, int]:
     found = {}
     for graph in store.graph_names():
         start, ending, rest = graph.value.rpartition(_INDEX)
-        namespace = re.split("[:/#]", start)[-1]
-        if ending and not rest and is_namespace(namespace):
-            names = Names(namespace, start.removesuffix(namespace))
+        segment = re.split("[:/#]", start)[-1]
+        namespace = namespace_of(segment)
+        if ending and not rest and namespace is not None:
+            names = Names(namespace, start.removesuffix(segment))
             if missing := RecordTimes(store, names).missing():
                 found[graph.value] = missing
     return found

@@ -63,7 +63,7 @@ def export_rdf(
     if isinstance(target, str | Path) and (above := store_above(Path(target))):
         raise invalid("target", f"{target} is in {above}, which is the folder of a store", hint="name another file")
     names = graph.names
-    prefixes = {names.namespace: f"{names.graph.value}:", **names.vocabularies}
+    prefixes = names.prefixes
     quads = _Counted(graph, with_provenance, progress)
     try:
         with nullcontext(target) if not isinstance(target, str | Path) else whole_file(Path(target)) as output:

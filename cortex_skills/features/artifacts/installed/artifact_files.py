@@ -61,7 +61,7 @@ class ArtifactFiles:
     """The files of one namespace."""
 
     def __init__(self, folder: Path, namespace: str) -> None:
-        self.folder = folder / namespace
+        self.folder = folder / namespace.replace("/", "%2F")
 
     def place(self, key: ArtifactKey) -> Path:
         """The folder of a version."""

@@ -341,8 +341,8 @@ def _names(call: PageCall) -> bytes:
     for each in counts.predicates[:_NAMES]:
         iri = each.predicate.value
         names.append({"label": _in_query(graph.names.name(iri), iri), "kind": "predicate", "count": each.triples})
-    prefixes = [graph.namespace, *graph.names.vocabularies]
-    return to_json({"names": [*names, *({"label": f"{prefix}:", "kind": "namespace"} for prefix in prefixes)]})
+    prefixes = ({"label": f"{prefix}:", "kind": "namespace"} for prefix in graph.names.prefixes)
+    return to_json({"names": [*names, *prefixes]})
 
 
 def _check(call: PageCall) -> bytes:

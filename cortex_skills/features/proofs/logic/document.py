@@ -21,6 +21,7 @@ import orjson
 from cortex_graph.assertion_records.proofs import MAX_CONTENT, content_id
 from cortex_graph.checks.datetimes import date_time
 from cortex_graph.index.triple_index import hash_line
+from cortex_graph.naming.names import NAMESPACE
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.logic.findings import Severity
 from cortex_skills.features.proofs.logic.premises import GraphRead, Premises
@@ -40,7 +41,7 @@ _SIGNATURE_BYTES = 64
 _HASH: dict[str, Any] = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 # People and models read these names when a proof is checked: the pattern excludes sentences.
 _LETTERS = r"[\p{Ll}\p{Lo}\p{Lm}\p{N}]+"  # as `name` in skill.schema.json
-_RULES_NAME = rf"^(core|namespace:[a-zA-Z][a-zA-Z0-9_-]{{0,255}}|skill:{_LETTERS}(-{_LETTERS})*)$"
+_RULES_NAME = rf"^(core|namespace:{NAMESPACE}|skill:{_LETTERS}(-{_LETTERS})*)$"
 _METHOD = "^did:key:z[1-9A-HJ-NP-Za-km-z]+#z[1-9A-HJ-NP-Za-km-z]+$"
 
 
@@ -89,7 +90,7 @@ SCHEMA = _object(
     {
         "type": {"const": TYPE},
         "version": {"const": 1},
-        "namespace": _text(256, "^[a-zA-Z][a-zA-Z0-9_-]*$"),
+        "namespace": _text(256, f"^{NAMESPACE}$"),
         "statement": _text(MAX_CONTENT),
         "statementHash": _HASH,
         "skill": _SKILL,

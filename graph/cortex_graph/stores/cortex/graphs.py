@@ -18,7 +18,7 @@ from typing import Any
 from pyoxigraph import NamedNode
 
 from cortex_graph.exceptions import GraphError
-from cortex_graph.naming.names import Names, check_namespace
+from cortex_graph.naming.names import Names, check_namespace, namespace_of
 from cortex_graph.stores.cortex.api import CortexApi
 
 _CACHED = 256
@@ -67,9 +67,10 @@ class ServerGraphs:
     def locate(self, graph: NamedNode) -> GraphLocation:
         """Return the location of a graph."""
         base, vocabularies = self._spelling or self._asked()
-        namespace, slash, kind = graph.value.removeprefix(base).partition("/")
+        segment, slash, kind = graph.value.removeprefix(base).partition("/")
         try:
-            if not graph.value.startswith(base) or (slash and not kind):
+            namespace = namespace_of(segment)
+            if namespace is None or not graph.value.startswith(base) or (slash and not kind):
                 raise ValueError(kind)
             names = self._names_of(namespace, base, vocabularies)
             return _of_memories(graph, names) or GraphLocation(names, GraphKind(kind))
