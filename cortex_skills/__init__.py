@@ -11,15 +11,14 @@ with Plugin.open(Config()) as plugin:
 from typing import TYPE_CHECKING, Any
 
 from cortex_skills.errors import CortexError
+from cortex_skills.version import __version__
 
 if TYPE_CHECKING:
     from cortex_skills.config.settings import Config
+    from cortex_skills.features.with_features import PluginWithFeatures as Plugin
     from cortex_skills.gate.result import Result
-    from cortex_skills.plugin import Plugin
 
-__all__ = ["Config", "CortexError", "Plugin", "Result"]
-
-__version__ = "0.1.0"
+__all__ = ["Config", "CortexError", "Plugin", "Result", "__version__"]
 
 # Large modules are imported when they are first used, so that the command starts quickly.
 _LAZY = {"Config": "config.settings", "Plugin": "plugin", "Result": "gate.result"}

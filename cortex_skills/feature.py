@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 GROUP = "cortex_skills.features"
 Modules = Literal["operations", "tools", "rest", "pages"]
-Functions = Literal["attach", "tasks", "routes", "mcp", "folder_checks", "host_functions"]
+Functions = Literal["attach", "tasks", "routes", "mcp", "folder_checks", "host_functions", "members"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,7 @@ class Feature:
             signed as it is.
         host_functions: functions of the `HostFunctions` of a skill, as `module:name`, that return further functions
             for its code by name.
+        members: classes, as `module:name`, whose properties and methods every `Plugin` gets, with itself as `self`.
         follows: by the name of an operation that changes something, a function of its call and its arguments, as
             `module:name`, that runs after it.
     """
@@ -67,6 +68,7 @@ class Feature:
     mcp: tuple[str, ...] = ()
     folder_checks: tuple[str, ...] = ()
     host_functions: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()
     follows: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -99,6 +101,23 @@ def functions(kind: Functions) -> Iterator[Any]:
     for feature in features():
         for name in getattr(feature, kind):
             yield named(name)
+
+
+def member(name: str) -> Any:
+    """The property or the method of that name that a feature adds to a plugin.
+
+    Raises:
+        AttributeError: no installed feature adds one.
+    """
+    if name in member_names():
+        return next(vars(members)[name] for members in functions("members") if name in vars(members))
+    installed = ", ".join(feature.name for feature in features()) or "none"
+    raise AttributeError(f"no installed feature adds {name!r} to a plugin; installed: {installed}", name=name)
+
+
+def member_names() -> set[str]:
+    """The names that features add to a plugin."""
+    return {name for members in functions("members") for name in vars(members) if not name.startswith("_")}
 
 
 def followers(operation: str) -> Iterator[Any]:

@@ -106,6 +106,8 @@ class Host:
         contexts: return what an agent that starts reads, for its id; empty for nothing.
         sessions_ended: called with the key of a session that ends; None for all.
         skill_signers: sign skills in place of a signature in their folder.
+        installed_folders: return the folder of the skill of an installed artifact, of its id and version (None for the
+            current one).
         closing: called when the plugin closes, while its skills and its store still work.
         main: the host of the plugin, for one of another namespace (`beside`).
     """
@@ -124,6 +126,7 @@ class Host:
     contexts: list[Callable[[str], str]] = field(default_factory=list)
     sessions_ended: list[Callable[[str | None], None]] = field(default_factory=list)
     skill_signers: list[SkillSigner] = field(default_factory=list)
+    installed_folders: list[Callable[[str, str | None], Path]] = field(default_factory=list)
     closing: list[Callable[[], None]] = field(default_factory=list)
     rates: CallerRates = field(default_factory=CallerRates)
     main: Host | None = field(default=None, repr=False, compare=False)

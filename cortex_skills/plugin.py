@@ -7,7 +7,8 @@
 Rules kept here:
 - every call, from every client, passes `Plugin.call` and each step of the gate (`gate`);
 - a call returns a result, also when it fails; a skill cannot crash its host;
-- the active skills are replaced in one step, and a call in progress ends on the version that it began with.
+- the active skills are replaced in one step, and a call in progress ends on the version that it began with;
+- it knows no feature: what features add (`Feature.members`) is found by its name when it is asked for.
 """
 
 from __future__ import annotations
@@ -16,34 +17,24 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from cortex_skills.audit import call_records
 from cortex_skills.audit.call_records import DEFAULT_AGENT
 from cortex_skills.audit.recent_calls import RecentCalls
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.config.settings import Config
+from cortex_skills.errors import CortexError
+from cortex_skills.feature import functions, member, member_names
 from cortex_skills.gate.hooks import AgentStart, EventName, Hook, Hooks, SessionEnd, ToolEnd
 from cortex_skills.gate.result import Result
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
     from cortex_skills.enrichment.policy import Policy
-    from cortex_skills.features.actions.agent_actions import AgentActions
-    from cortex_skills.features.actions.approvals.desk import Approvals
-    from cortex_skills.features.actions.catalog import Actions
-    from cortex_skills.features.actions.trust_store import TrustStore
-    from cortex_skills.features.artifacts.installed import InstalledArtifacts
-    from cortex_skills.features.memory.memories import Memories
-    from cortex_skills.features.proofs.logic.prover import Prover
-    from cortex_skills.features.registry.records.registry import SkillRegistry
-    from cortex_skills.features.registry.skill_finder import SkillFinder
-    from cortex_skills.features.registry.sources import SyncReport
     from cortex_skills.gate.decisions import Decision
     from cortex_skills.gate.removed_texts import RemovedTexts
     from cortex_skills.host import Host, ToolSource
@@ -55,6 +46,8 @@ if TYPE_CHECKING:
     from cortex_skills.tools.offered import Format
 
 log = logging.getLogger(__name__)
+
+P = TypeVar("P")
 
 
 class Plugin:
@@ -75,7 +68,6 @@ class Plugin:
     ) -> None:
         from cortex_skills.audit.opening import open_audit
         from cortex_skills.enrichment.policy import RULE
-        from cortex_skills.feature import functions
         from cortex_skills.gate.gate import Gate, checked_agent
         from cortex_skills.host import Host, Session
         from cortex_skills.lifecycle.active_skills import ActiveSkills
@@ -129,7 +121,7 @@ class Plugin:
         undated: str = "include",
         registers: bool = True,
         serves: bool = False,
-    ) -> Plugin:
+    ) -> Self:
         """Open the store that the configuration names, with no skill active yet.
 
         Args:
@@ -213,7 +205,14 @@ class Plugin:
             CortexError: `artifact_not_found`, `artifact_quarantined`, …; `artifact_invalid`: it has no skill; the
                 errors of `load`.
         """
-        return self.load(self.installed.folder_of_skill(skill_id, version))
+        return self.load(self.installed_folder(skill_id, version))
+
+    def installed_folder(self, skill_id: str, version: str | None = None) -> Path:
+        """The folder of the skill of an installed artifact; arguments and errors are those of `load_installed`."""
+        for folder_of in self._host.installed_folders:
+            return folder_of(skill_id, version)
+        hint = "install the feature that installs artifacts"
+        raise CortexError("artifact_not_found", f"nothing that is installed has the skill {skill_id!r}", hint=hint)
 
     def expected(self, path: str | Path) -> Mapping[str, Skill]:
         """The skills that `load` would load, by name, as far as their manifests and signatures show; none is started.
@@ -282,6 +281,20 @@ class Plugin:
         """
         return self._active.on_change.add(callback)
 
+    # --- what features add
+
+    if not TYPE_CHECKING:  # their types: `cortex_skills.features.with_features`
+
+        def __getattr__(self, name: str) -> Any:
+            return member(name).__get__(self, type(self))
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *member_names()})
+
+    def part(self, kind: Callable[[Host], P]) -> P:
+        """What a feature keeps for this plugin; see `Host.part`."""
+        return self._host.part(kind)
+
     # --- the gate
 
     def call(
@@ -323,69 +336,9 @@ class Plugin:
             raise
 
     @property
-    def actions(self) -> Actions:
-        """The actions that agents may ask for: `register` adds the host's own. Only `call` runs one."""
-        return self._acting.actions
-
-    @property
     def tool_sources(self) -> Sequence[ToolSource]:
         """The sources of tools that may change while the plugin is open, such as what is installed."""
         return self._host.tool_sources
-
-    @property
-    def installed(self) -> InstalledArtifacts:
-        """The installed artifacts of the namespace. A host does not pass this on to an agent."""
-        from cortex_skills.features.artifacts.installed import installed_in
-
-        return self._host.part(installed_in)
-
-    @property
-    def approvals(self) -> Approvals:
-        """The requests of agents that wait for a person. A host does not pass this on to an agent."""
-        return self._acting.approvals
-
-    @property
-    def trust(self) -> TrustStore:
-        """The trust level of the namespace. Only the owner may set it: a host does not pass this on to an agent."""
-        return self._acting.trust
-
-    @property
-    def _acting(self) -> AgentActions:
-        from cortex_skills.features.actions.agent_actions import AgentActions
-
-        return self._host.part(AgentActions)
-
-    @property
-    def registry(self) -> SkillRegistry:
-        """The registered skills of the namespace. It decides nothing about who may change what."""
-        from cortex_skills.features.registry.parts import registry_in
-
-        return self._host.part(registry_in)
-
-    def synchronise(self, *, accept_changed: bool = False, sign: bool = False) -> SyncReport:
-        """Register the skills in all folders of `registry.folders` that are new or changed.
-
-        Args:
-            accept_changed: register a folder that was changed after its export, as another, unsigned document.
-            sign: sign those without a signature with the key of this installation.
-
-        Returns:
-            What was registered, and what was refused and why.
-
-        Raises:
-            GraphError: the store cannot be used.
-        """
-        from cortex_skills.features.registry.skill_changes import register
-        from cortex_skills.features.registry.sources import synchronise_configured
-
-        return synchronise_configured(
-            self.registry,
-            self.config.registry.folders,
-            actor=self.agent,
-            accept_changed=accept_changed,
-            sign=sign,
-            register=partial(self.operate, register),
-        )
 
     def operate(self, operation: Operation[G, R], *, door: Door = "python", by: str = "", **given: Any) -> R:
         """Run an operation (`cortex_skills.operations`) as the owner of the store.
@@ -407,26 +360,6 @@ class Plugin:
     def host_of(self, graph: NamespacedGraph) -> Host:
         """What operations use in the namespace of a graph of the same store."""
         return self._host if graph.namespace == self.graph.namespace else self._host.beside(graph)
-
-    @property
-    def skill_finder(self) -> SkillFinder:
-        """Finds the registered skills of the namespace by words and meaning."""
-        from cortex_skills.features.registry.parts import finder_in
-
-        return self._host.part(finder_in)
-
-    @property
-    def memories(self) -> Memories:
-        """The memories of the agents of the namespace, of today."""
-        from cortex_skills.features.memory.memories import memories_of
-
-        return self._host.part(memories_of)
-
-    def prover(self) -> Prover:
-        """Makes the Proofs of Logic of the namespace."""
-        from cortex_skills.features.proofs.proving import prover_of
-
-        return self._host.part(prover_of)
 
     # --- for the host application
 
@@ -476,29 +409,6 @@ class Plugin:
         for ended in self._host.calls_ended:
             ended("", entry, {} if arguments is None else arguments, True)
 
-    def outcome(self, name: str, success: bool, note: str = "", *, agent: str | None = None) -> None:
-        """Record that a registered skill was used, with success or without, as the host application measured it.
-
-        What an agent states about a skill is no measurement: that is a call of `skill_feedback`.
-
-        Args:
-            name: of the skill: `NAME` or `NAMESPACE/NAME`.
-            success: whether it led to what it promises.
-            note: why, at most 500 characters of which are kept.
-            agent: who used it; the plugin's own when omitted.
-
-        Raises:
-            CortexError: `skill_not_found`; `invalid_arguments`.
-        """
-        from cortex_skills.features.registry.skill_changes import record_outcome
-        from cortex_skills.gate.gate import checked_agent
-        from cortex_skills.operations.caller import owner
-        from cortex_skills.operations.run import run
-
-        who = self.agent if agent is None else checked_agent(agent)
-        caller = replace(owner(self.agent, "python", self.graph.namespace), agent=who)
-        run(record_outcome, caller, {"skill": name, "success": success, "note": note}, self._host)
-
     def on(self, event: EventName, hook: Hook) -> Callable[[], None]:
         """Add a hook, which is called at each `event`; see `cortex_skills.gate.hooks` for its argument.
 
@@ -541,7 +451,6 @@ class Plugin:
         """
         from cortex_graph import GraphError
         from cortex_skills.enrichment import context_block
-        from cortex_skills.errors import CortexError
         from cortex_skills.policy.permissions import is_of_memories
 
         who = call_records.word(self.agent if agent is None else agent)
@@ -568,23 +477,6 @@ class Plugin:
             except (CortexError, GraphError) as error:
                 log.warning("a part of the context is missing: %s", error)
         return "\n".join(block for block in blocks if block)
-
-    def deliver(self, channel: str, message: bytes | str, *, agent: str | None = None) -> None:
-        """Deliver a message of the host with the installed artifact to which the owner gave a channel.
-
-        Args:
-            channel: its name in `artifacts.channels`, where it is `artifact:SKILL_ID`.
-            message: bytes, or a text.
-            agent: on whose behalf.
-
-        Raises:
-            CortexError: `invalid_arguments`: no artifact delivers the channel; `action_failed` and the errors of a
-                call: the artifact did not deliver it.
-        """
-        from cortex_skills.features.artifacts.tools.artifact_calls import ArtifactCalls
-
-        data = message.encode() if isinstance(message, str) else message
-        self._host.part(ArtifactCalls).deliver(channel, data, agent or self.agent)
 
     def status(self) -> dict[str, Any]:
         """The store, the active skills, what they have used, and what is switched off."""

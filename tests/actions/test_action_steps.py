@@ -12,6 +12,7 @@ import pytest
 from cortex_skills import CortexError, Plugin
 from cortex_skills.features.actions.action import ActionCall
 from cortex_skills.features.actions.action_request import ActionRequest
+from cortex_skills.features.actions.agent_actions import AgentActions
 from tests.actions.manifests import manifest
 from tests.configs import config
 from tests.plugin.distribution import install
@@ -127,7 +128,7 @@ def test_what_actions_cost_is_limited_in_a_session(acting) -> None:
 def test_without_a_desk_what_needs_an_approval_is_refused(acting) -> None:
     plugin = acting()
     plugin.actions.register(manifest(), count)
-    plugin._acting.steps.desk = None
+    plugin.part(AgentActions).steps.desk = None
     result = plugin.call("count_lines", {"text": "a"})
     assert result.code == "approval_required"
     assert last(plugin).approval_required is True
@@ -160,7 +161,7 @@ def kept(counting) -> ActionRequest:
 
 
 def test_an_approved_request_runs(counting, kept) -> None:
-    result = counting._acting.run_approved(kept, "ada")
+    result = counting.part(AgentActions).run_approved(kept, "ada")
     assert result.details["outputs"] == {"lines": 2}
     record = last(counting)
     assert (record.agent, record.approved_by, record.actor, record.approval_required) == ("a1", "ada", "ada", True)
@@ -181,7 +182,7 @@ def test_an_approved_request_runs(counting, kept) -> None:
     ],
 )
 def test_an_approved_request_is_checked_again(counting, kept, changes: Mapping[str, Any], code: str) -> None:
-    assert counting._acting.run_approved(replace(kept, **changes), "ada").code == code
+    assert counting.part(AgentActions).run_approved(replace(kept, **changes), "ada").code == code
 
 
 def test_an_approved_request_needs_the_trust_level_of_today(acting) -> None:
@@ -192,7 +193,7 @@ def test_an_approved_request_needs_the_trust_level_of_today(acting) -> None:
     )
     plugin.call("count_lines", {"text": "a"})
     plugin.trust.set("suggest", actor="ada")
-    assert plugin._acting.run_approved(requests(plugin)[0], "ada").code == "trust_level_too_low"
+    assert plugin.part(AgentActions).run_approved(requests(plugin)[0], "ada").code == "trust_level_too_low"
     assert ran == []
 
 

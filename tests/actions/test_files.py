@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from cortex_skills import CortexError, Plugin
 from cortex_skills.config.settings import ActionSettings
+from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.paths import Workspace
 from tests.actions.asking import approved, kept_request
 
@@ -193,7 +194,7 @@ def test_a_write_waits_for_a_person_and_is_then_whole(plugin: Plugin, folder: Pa
     assert (asked.details["status"], (folder / "out" / "new").exists()) == ("pending_approval", False)
     request = kept_request(plugin, asked)
     assert request.inputs == {"path": "out/new/deep/a.md", "content": "é\n", "overwrite": False}
-    done = plugin._acting.run_approved(request, "ada")
+    done = plugin.part(AgentActions).run_approved(request, "ada")
     assert done.details["outputs"] == {"path": "out/new/deep/a.md", "size": 3}
     assert (folder / "out" / "new" / "deep" / "a.md").read_text() == "é\n"
     assert [entry.name for entry in (folder / "out" / "new" / "deep").iterdir()] == ["a.md"]
@@ -208,18 +209,18 @@ def test_an_existing_file_is_replaced_only_as_it_was_shown(plugin: Plugin, folde
     shown = request.preview
     assert shown == ("--- out/a.md\n+++ out/a.md\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n\\ No newline at end of file\n")
     target.write_text("one\nfour\n")
-    assert plugin._acting.run_approved(request, "ada").code == "approval_required"
-    assert plugin._acting.run_approved(replace(request, preview=""), "ada").code == "approval_required"
+    assert plugin.part(AgentActions).run_approved(request, "ada").code == "approval_required"
+    assert plugin.part(AgentActions).run_approved(replace(request, preview=""), "ada").code == "approval_required"
     assert target.read_text() == "one\nfour\n"
     target.write_text("one\ntwo\n")
-    assert plugin._acting.run_approved(request, "ada").code is None
+    assert plugin.part(AgentActions).run_approved(request, "ada").code is None
     assert target.read_text() == "one\nthree"
 
 
 def test_a_file_that_appears_meanwhile_is_not_replaced(plugin: Plugin, folder: Path) -> None:
     request = kept_request(plugin, plugin.call("fs_write", {"path": "out/a.md", "content": "mine"}))
     (folder / "out" / "a.md").write_text("theirs")
-    assert plugin._acting.run_approved(request, "ada").code == "action_failed"
+    assert plugin.part(AgentActions).run_approved(request, "ada").code == "action_failed"
     assert (folder / "out" / "a.md").read_text() == "theirs"
 
 

@@ -12,6 +12,7 @@ import pytest
 from cortex_skills import CortexError, Plugin
 from cortex_skills.config.settings import ActionSettings
 from cortex_skills.features.actions.action import ActionCall
+from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.http_get import check_address
 from cortex_skills.safe_io import outbound
 from cortex_skills.safe_io.outbound import OutboundError, public_address
@@ -251,6 +252,6 @@ def test_without_allowed_hosts_it_is_not_offered(acting) -> None:
 
 def test_below_bounded_auto_it_waits(acting) -> None:
     plugin = acting(trustLevel="supervised_auto", allowedHosts=["example.org"])
-    plugin._acting.steps.desk = None
+    plugin.part(AgentActions).steps.desk = None
     assert plugin.call("http_get", {"url": "https://example.org/"}).code == "approval_required"
     assert plugin.call("http_get", {"url": "https://evil.test/"}).code == "host_refused"

@@ -17,6 +17,7 @@ from cortex_skills import CortexError, Plugin
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.features.actions import shell_safe
 from cortex_skills.features.actions.action import ActionCall
+from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.argument_policies import checked_arguments
 from cortex_skills.features.actions.child_output import run_child
 from tests.actions.asking import approved, kept_request
@@ -189,7 +190,7 @@ def test_a_working_folder_that_became_a_link_after_the_approval_is_refused(
     request = kept_request(plugin, plugin.call("shell_safe", {"command": "ls", "cwd": "out"}))
     shutil.rmtree(folder / "out")
     (folder / "out").symlink_to(folder / place)
-    result = plugin._acting.run_approved(request, "ada")
+    result = plugin.part(AgentActions).run_approved(request, "ada")
     assert (result.code, "a symbolic link" in result.text) == ("path_refused", True)
 
 

@@ -7,9 +7,9 @@ from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from tests.docs.rooms import PICTURE, ROOT, direct, picture, repeated_classes, repeated_modules, rooms, rows
+from tests.docs.rooms import PICTURE, ROOT, direct, imports, picture, repeated_classes, repeated_modules, rooms, rows
 
-LOOSE_FILES = 6
+LOOSE_FILES = 7
 
 
 def test_no_room_imports_itself_through_others() -> None:
@@ -17,6 +17,13 @@ def test_no_room_imports_itself_through_others() -> None:
         tuple(TopologicalSorter(rooms()).static_order())
     except CycleError as error:
         pytest.fail(f"rooms import each other: {' -> '.join(reversed(error.args[1]))}")
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    try:
+        tuple(TopologicalSorter(imports()).static_order())
+    except CycleError as error:
+        pytest.fail(f"modules import each other: {' -> '.join(reversed(error.args[1]))}")
 
 
 def test_the_picture_is_current() -> None:

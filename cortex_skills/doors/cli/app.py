@@ -21,12 +21,12 @@ from typing import Any
 import click
 
 from cortex_sandbox.compiling import announced
-from cortex_skills import __version__
 from cortex_skills.doors.cli.commands import COMPLETE, Group
 from cortex_skills.doors.cli.logs import logging_to
 from cortex_skills.doors.cli.options import Common
 from cortex_skills.doors.cli.output import MAKE_ROOM
 from cortex_skills.errors import CortexError, from_floor
+from cortex_skills.version import __version__
 
 PROGRAM = "cortex-skills"
 

@@ -22,8 +22,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from cortex_skills import __version__
 from cortex_skills.errors import CortexError
+from cortex_skills.version import __version__
 
 if TYPE_CHECKING:
     from cortex_skills.doors.cli.options import Common

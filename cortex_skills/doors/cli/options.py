@@ -214,7 +214,7 @@ class Common:
         ) as plugin:
             if is_new:
                 self.out.note(f"created a new store in {settings.store_name}")
-            self.skills += [plugin.installed.folder_of_skill(skill_id) for skill_id in self.installed]
+            self.skills += [plugin.installed_folder(skill_id) for skill_id in self.installed]
             yield plugin
 
     @contextmanager

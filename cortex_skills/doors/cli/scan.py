@@ -79,10 +79,10 @@ def _show(out: Output, found: Found) -> None:
 
 
 def _write_sarif(file: Path, found: Found) -> None:
-    from cortex_skills import __version__
     from cortex_skills.scanner.rules import RULES
     from cortex_skills.scanner.sarif import to_sarif
     from cortex_skills.scanner.whole_files import RULES as WHOLE_FILES
+    from cortex_skills.version import __version__
 
     named = ((_relative(folder, finding.file), finding) for folder, finding in found)
     log = to_sarif(named, (*RULES, *WHOLE_FILES), __version__)

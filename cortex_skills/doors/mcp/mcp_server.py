@@ -25,7 +25,6 @@ from mcp.server.models import InitializationOptions
 from mcp.shared.exceptions import MCPError
 
 from cortex_sandbox import compiling
-from cortex_skills import __version__
 from cortex_skills.cancellation import CancelGroup, CancelToken
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.http.worker_pools import WorkerPool
@@ -43,6 +42,7 @@ from cortex_skills.runtime.log import LISTENER
 from cortex_skills.tools import tool_named
 from cortex_skills.tools.base import CALLER
 from cortex_skills.tools.wording import SAMPLER
+from cortex_skills.version import __version__
 
 if TYPE_CHECKING:
     from cortex_skills.plugin import Plugin

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, get_origin
 
-from cortex_skills import __version__
 from cortex_skills.doors.http.http_errors import HTTP_CODES, HttpError
 from cortex_skills.doors.rest.model_types import (
     ApprovalId,
@@ -28,6 +27,7 @@ from cortex_skills.doors.rest.model_types import (
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, ApiOperation, Operations
 from cortex_skills.doors.rest.schemas import parameters_of, references, required_parameters
 from cortex_skills.doors.rest.server_models import ApiIndex, ErrorBody
+from cortex_skills.version import __version__
 
 _REFERENCE = re.compile(r"#/components/schemas/([^\"/]+)\"")
 _PATH_PARAMETER = re.compile(r"(\w+)/\{(\w+)\}")

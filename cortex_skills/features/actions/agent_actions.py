@@ -7,15 +7,12 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cortex_graph.as_of import today_of
 from cortex_skills.errors import CortexError
-from cortex_skills.operations.caller import owner
-from cortex_skills.operations.run import run
 from cortex_skills.policy.trust_levels import LEVELS
 
 if TYPE_CHECKING:
@@ -27,26 +24,11 @@ if TYPE_CHECKING:
     from cortex_skills.features.actions.approvals.record import ApprovalRecord
     from cortex_skills.features.actions.catalog import Actions, ActionSource
     from cortex_skills.features.actions.steps import ActionSteps
-    from cortex_skills.features.actions.trust_store import TrustStore
+    from cortex_skills.features.actions.trust_store import TrustChange, TrustStore
     from cortex_skills.gate.gate import Gate
     from cortex_skills.gate.result import Result
     from cortex_skills.host import Host
     from cortex_skills.tools import Tool
-
-
-def attach(gate: Gate) -> None:
-    """Connect the actions of a plugin with its gate."""
-    acting = gate.host.part(AgentActions)
-    acting.connected = gate
-    gate.host.tool_sources.append(acting)
-    gate.host.closing.append(acting.close)
-
-    def propose(*given: Any) -> list[dict[str, Any]]:
-        from cortex_skills.features.actions import proposed_actions
-
-        return proposed_actions.propose(acting.steps, *given)
-
-    gate.propose = propose
 
 
 class AgentActions:
@@ -55,11 +37,16 @@ class AgentActions:
     Attributes:
         sources: of further actions; to be added before `actions` is used.
         connected: the gate, once the feature is attached.
+        set_level: changes the trust level as the owner, in Python: who does, and the level.
+        decide: decides about a request in Python: `approvals.approve` or `approvals.reject`, who does, whether that is
+            the owner, the id and the reason.
     """
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self.connected: Gate | None = None
+        self.set_level: Callable[[str, object], TrustChange]
+        self.decide: Callable[[str, str, bool, str, str], object]
         self.sources: list[ActionSource] = []
         self._tool_of = lru_cache(maxsize=1024)(self._as_tool)
 
@@ -192,16 +179,10 @@ def _actions(host: Host) -> Actions:
 
 
 def _trust(host: Host) -> TrustStore:
-    from cortex_skills.features.actions.trust_store import TrustChange, TrustStore
-
-    def set_level(actor: str, level: object) -> TrustChange:
-        from cortex_skills.features.actions.action_operations import set_trust_level
-
-        changed = run(set_trust_level, owner(actor, "python", host.graph.namespace), {"level": level}, host)
-        return TrustChange(changed["before"], changed["after"])
+    from cortex_skills.features.actions.trust_store import TrustStore
 
     graph = today_of(host.graph)
-    return TrustStore(graph.store, graph.names, host.config.actions.trust_level, set_level)
+    return TrustStore(graph.store, graph.names, host.config.actions.trust_level, host.part(AgentActions).set_level)
 
 
 def _queue(host: Host) -> ApprovalQueue:
@@ -215,18 +196,6 @@ def _approvals(host: Host) -> Approvals:
     from cortex_skills.features.actions.approvals.desk import Approvals
 
     acting = host.part(AgentActions)
-
-    def decide(word: str, by: str, is_owner: bool, approval_id: str, reason: str) -> object:
-        from cortex_skills.features.actions import action_operations
-
-        operation = {
-            "approvals.approve": action_operations.approve_request,
-            "approvals.reject": action_operations.reject_request,
-        }[word]
-        caller = owner(by, "python", host.graph.namespace)
-        caller = caller if is_owner else replace(caller, kind="person")
-        return run(operation, caller, {"approval": approval_id, "reason": reason}, host)
-
     return Approvals(
         acting.queue,
         host.config.approvals,
@@ -234,7 +203,7 @@ def _approvals(host: Host) -> Approvals:
         lambda record, by: acting.run_approved(record.request, by, approval=record),
         acting.check_runs_here,
         partial(acting.gate.hooks.notify, "approval_resolved"),
-        decide,
+        acting.decide,
     )
 
 

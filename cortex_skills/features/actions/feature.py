@@ -5,7 +5,7 @@ from cortex_skills.feature import Feature
 FEATURE = Feature(
     name="actions",
     rank=50,
-    attach=("cortex_skills.features.actions.agent_actions:attach",),
+    attach=("cortex_skills.features.actions.attach:attach",),
     operations=("cortex_skills.features.actions.action_operations",),
     tools=("cortex_skills.features.actions.tools",),
     rest=("cortex_skills.features.actions.rest.actions", "cortex_skills.features.actions.rest.approvals"),
@@ -18,4 +18,5 @@ FEATURE = Feature(
             "approvals": "cortex_skills.features.actions.cli.approvals:approvals",
         },
     },
+    members=("cortex_skills.features.actions.action_members:ActionMembers",),
 )

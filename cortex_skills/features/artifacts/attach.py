@@ -21,9 +21,11 @@ def attach(gate: Gate) -> None:
     calls = host.part(ArtifactCalls)
     calls.connected = gate
     host.part(AgentActions).sources.append(calls.tools)
-    index = host.part(installed_in).index
+    installed = host.part(installed_in)
+    index = installed.index
     host.part(memories_of).provider = ContractMemory(calls.contracts, lambda: index.writes)
     host.agents_starting.append(calls.contracts.before_agent_start)
     host.closing.append(lambda: calls.contracts.session_end(host.session.agent, host.session.session))
     host.skill_signers.append(InstalledSkills(host))
+    host.installed_folders.append(installed.folder_of_skill)
     gate.routes.append(calls.contracts.route)

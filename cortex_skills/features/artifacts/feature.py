@@ -37,4 +37,5 @@ FEATURE = Feature(
     attach=("cortex_skills.features.artifacts.attach:attach",),
     tasks=("cortex_skills.features.artifacts.periodic_audit:audit_artifacts",),
     routes=("cortex_skills.features.artifacts.index_files:index_routes",),
+    members=("cortex_skills.features.artifacts.artifact_members:ArtifactMembers",),
 )

@@ -30,7 +30,7 @@ from cortex_skills.doors.http.middleware.response_headers import OWN_HEADERS
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.index.index_document import FIRST_PAGE
 from cortex_skills.features.artifacts.index.making import MadeIndex, build_index, read_folder
-from cortex_skills.features.artifacts.installed import InstalledArtifacts
+from cortex_skills.features.artifacts.installed import InstalledArtifacts, installed_in
 from cortex_skills.keys.folder import signing_key
 from cortex_skills.safe_io.private_files import make_private_folder
 
@@ -108,7 +108,7 @@ class _IndexFiles:
         if not _FILE.fullmatch(name):
             raise HttpError("not_found", "the index has no such file", hint=f"its first page is {PREFIX}/{FIRST_PAGE}")
         service = scope["app"].state.service
-        served = self._served = self._served or ServedIndex(service.plugin.installed)
+        served = self._served = self._served or ServedIndex(service.plugin.part(installed_in))
         answer: ASGIApp = await service.pools["slow"].run(partial(_answer, served, name, Headers(scope=scope)))
         scope[OWN_HEADERS] = {
             "cache-control": "no-cache" if name == FIRST_PAGE else "public, max-age=31536000, immutable"

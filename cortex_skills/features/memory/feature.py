@@ -10,4 +10,5 @@ FEATURE = Feature(
     host_functions=("cortex_skills.features.memory.skill_functions:memory_functions",),
     tools=("cortex_skills.features.memory.tools",),
     rest=("cortex_skills.features.memory.rest.memory_operations",),
+    members=("cortex_skills.features.memory.memory_members:MemoryMembers",),
 )

@@ -14,4 +14,5 @@ FEATURE = Feature(
             "proof": "cortex_skills.features.proofs.cli.proof:proof",
         },
     },
+    members=("cortex_skills.features.proofs.proof_members:ProofMembers",),
 )

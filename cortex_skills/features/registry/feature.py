@@ -28,4 +28,5 @@ FEATURE = Feature(
             "registry": "cortex_skills.features.registry.cli:registry",
         },
     },
+    members=("cortex_skills.features.registry.registry_members:RegistryMembers",),
 )

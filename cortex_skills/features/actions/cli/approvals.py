@@ -146,11 +146,15 @@ def _live(plugin: Plugin) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from cortex_skills.features.actions.agent_actions import AgentActions
+
+    approvals = plugin.part(AgentActions).approvals
+
     def table() -> Table:
         shown = Table(box=None, pad_edge=False, header_style="bold", caption="waiting for approval; Ctrl-C ends")
         for column in _COLUMNS:
             shown.add_column(column, overflow="fold")
-        views = [plugin.approvals.view(record) for record in plugin.approvals.list("pending").records]
+        views = [approvals.view(record) for record in approvals.list("pending").records]
         for view, row in zip(views, _rows(views), strict=True):
             shown.add_row(*(Text(one_line(cell), style=_RISKS.get(view["risk"], "")) for cell in row))
         return shown
@@ -162,9 +166,12 @@ def _live(plugin: Plugin) -> None:
 
 
 def _lines(common: Common, plugin: Plugin) -> None:
+    from cortex_skills.features.actions.agent_actions import AgentActions
+
+    approvals = plugin.part(AgentActions).approvals
     seen: dict[str, str] = {}
     while True:
-        for view in reversed([plugin.approvals.view(each) for each in plugin.approvals.list().records]):
+        for view in reversed([approvals.view(each) for each in approvals.list().records]):
             before = seen.get(view["id"])
             is_new = before is None and view["state"] == "pending"
             seen[view["id"]] = view["state"]

@@ -23,6 +23,7 @@ from cortex_skills.doors.mcp.caller import SessionCaller
 from cortex_skills.doors.mcp.extension import Work
 from cortex_skills.doors.mcp.resources import ResourceNotFoundError
 from cortex_skills.errors import CortexError, as_ours
+from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.approvals.record import ApprovalRecord
 from cortex_skills.features.actions.approvals.request_text import OwnRequest, answer_of
 from cortex_skills.features.actions.mcp import elicitation
@@ -70,7 +71,7 @@ class ApprovalUpdates:
         Raises:
             ResourceNotFoundError: the agent has none with that id.
         """
-        self._plugin.approvals.watch(self._own(uri, agent).record.id)
+        self._plugin.part(AgentActions).approvals.watch(self._own(uri, agent).record.id)
 
     def subscribe(self, ctx: ServerRequestContext[Any, Any], uri: str) -> None:
         """Notify a connection when a request ends that `watch_own` has checked.
@@ -115,7 +116,7 @@ class ApprovalUpdates:
         self, ctx: ServerRequestContext[Any, Any], result: Result, caller: SessionCaller, work: Work
     ) -> Result:
         """The result after the user of the client, who is the owner, was asked about the request that waits."""
-        approvals, approval_id = self._plugin.approvals, result.details.get("approval")
+        approvals, approval_id = self._plugin.part(AgentActions).approvals, result.details.get("approval")
         waits = result.details.get("status") == "pending_approval" and caller.is_owners
         if not waits or self._plugin.config.approvals.ask != "client" or not elicitation.can_ask(ctx):
             return result

@@ -16,6 +16,7 @@ from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.doors.explorer.page_queries import ApprovalListQuery
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.doors.http.http_errors import HttpError
+from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.approvals.desk import Approvals
 from cortex_skills.features.actions.approvals.record import ApprovalRecord
 from cortex_skills.features.actions.rest.approvals import list_approvals
@@ -88,7 +89,7 @@ def approvals_of(call: PageCall) -> Approvals:
     if not call.principal.may_use(plugin.graph.namespace):
         hint = "ask for a token that opens the namespace in which the skills act"
         raise HttpError("permission_denied", "your token does not open the namespace of these requests", hint=hint)
-    return plugin.approvals
+    return plugin.part(AgentActions).approvals
 
 
 def row(approvals: Approvals, record: ApprovalRecord) -> ApprovalRow:

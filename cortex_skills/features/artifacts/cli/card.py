@@ -45,6 +45,7 @@ def card(common: Common, skill: str) -> None:
 
 def _card(common: Common, path: Path) -> dict[str, Any]:
     from cortex_skills.features.artifacts.cards import card_of_artifact, card_of_folder, card_of_installed
+    from cortex_skills.features.artifacts.installed import installed_in
     from cortex_skills.features.artifacts.package import read_artifact_file
 
     settings, now = common.settings(), datetime.now(UTC)
@@ -53,5 +54,6 @@ def _card(common: Common, path: Path) -> dict[str, Any]:
     if path.exists() or path.is_symlink() or "/" in str(path) or path.suffix == ".palyra-skill":
         return card_of_artifact(read_artifact_file(path), settings, now)
     with common.plugin(reads=True) as plugin:
-        found = plugin.installed.find(str(path))
-        return card_of_installed(found, plugin.installed.files.read(found.key), settings, now)
+        installed = plugin.part(installed_in)
+        found = installed.find(str(path))
+        return card_of_installed(found, installed.files.read(found.key), settings, now)

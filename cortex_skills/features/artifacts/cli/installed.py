@@ -137,10 +137,11 @@ def update(ctx: click.Context, /, skill_id: str, source: Path | str | None, **gi
     It comes from FILE, or is the newest one of the index at URL; without either, of the index that it came from.
     """
     from cortex_skills.features.artifacts.cli.index import newer_in_index
+    from cortex_skills.features.artifacts.installed import installed_in
 
     common: Common = ctx.obj
     with common.plugin(reads=True) as plugin:
-        found = plugin.installed.find(skill_id)
+        found = plugin.part(installed_in).find(skill_id)
         if not isinstance(source, Path):
             source = newer_in_index(operates(plugin), found, source, given["index_key"])
         if source is not None:

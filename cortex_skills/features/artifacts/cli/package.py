@@ -135,10 +135,11 @@ def _name_and_publisher(folder: Path, publisher: str | None) -> tuple[str, str]:
 def _learned(common: Common, name: str) -> BuiltFrom:
     """A registered skill as the source of a scaffold."""
     from cortex_skills.features.artifacts.scaffold import BuiltFrom
+    from cortex_skills.features.registry.parts import registry_in
     from cortex_skills.features.registry.views import key_of
 
     with common.plugin(reads=True) as plugin:
-        registry = plugin.registry
+        registry = plugin.part(registry_in)
         record = registry.record(key_of(name, registry.terms.names.namespace))
         document = registry.document(registry.version(record.version_id))
     steps = "\n".join(

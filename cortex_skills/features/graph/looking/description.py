@@ -10,29 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, NotRequired
+from typing import Annotated
 
 from annotated_types import Interval, Len
-from pyoxigraph import Literal, NamedNode
-from typing_extensions import TypedDict
+from pyoxigraph import NamedNode
 
 from cortex_graph import NamespacedGraph
 from cortex_graph.as_of import today_of
-from cortex_graph.assertions import Assertion, assertions_of
+from cortex_graph.assertions import assertions_of
 from cortex_graph.namespace.neighbourhood import (
     COUNTED,
-    Direction,
     Neighbourhood,
     NeighbourRow,
-    PredicateGroup,
     neighbourhood,
 )
 from cortex_graph.naming.spelling import nearest
 from cortex_graph.store import Pattern
-from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.errors import CortexError
 from cortex_skills.features.graph.looking.call_graph import AsOf, Undated, graph_of, labels_in
-from cortex_skills.features.graph.looking.description_text import describe_text
+from cortex_skills.features.graph.looking.description_text import Description, Origin
 from cortex_skills.operations.operation import Described, OperationCall, operation
 
 VALUES = 7  # of each predicate, by default
@@ -47,162 +43,6 @@ class DescribedThing:
     limit: Annotated[int, Interval(ge=1, le=100), Described(f"Values of each predicate, {VALUES}.")] | None = None
     as_of: AsOf | None = None
     undated: Undated | None = None
-
-
-class OriginDocument(TypedDict):
-    """Who asserted a triple, when, and the kinds of proofs that it has, unverified."""
-
-    agent: str | None
-    skill: str | None
-    skillVersion: str | None
-    time: str | None
-    proofs: list[str]
-
-
-class ValueDocument(TypedDict):
-    """A value, or the subject that points to the thing, with the id of the triple; `asserted` if that is recorded."""
-
-    value: str
-    label: NotRequired[str]
-    id: str
-    asserted: NotRequired[OriginDocument]
-
-
-class GroupDocument(TypedDict):
-    """The values of a predicate; `exact` is whether `count` is, else it is a lower bound."""
-
-    predicate: str
-    label: NotRequired[str]
-    count: int
-    exact: bool
-    values: list[ValueDocument]
-
-
-class DirectionDocument(TypedDict):
-    """The triples of a direction; `complete` is whether all predicates were found."""
-
-    count: int
-    exact: bool
-    predicates: int
-    complete: bool
-    groups: list[GroupDocument]
-
-
-class PairDocument(TypedDict):
-    """The subject and the value of a triple of a predicate."""
-
-    subject: str
-    object: str
-
-
-class PredicateUseDocument(TypedDict):
-    """The triples whose predicate the thing is."""
-
-    count: int
-    exact: bool
-    examples: list[PairDocument]
-
-
-class DescribeDocument(TypedDict):
-    """A thing. Names are written with the prefixes, and what has none in angle brackets."""
-
-    name: str
-    iri: str
-    label: NotRequired[str]
-    outgoing: DirectionDocument
-    incoming: DirectionDocument
-    asPredicate: PredicateUseDocument
-    prefixes: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """The record of a triple, and the kinds of its proofs."""
-
-    assertion: Assertion
-    proofs: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """What is stated of a thing.
-
-    Attributes:
-        graph: the graph.
-        found: its triples, by predicate.
-        uses: how many triples have it as their predicate.
-        examples: some of these: a subject and an object.
-        labels: of the nodes.
-        origins: the records of the triples, by their ids.
-    """
-
-    graph: NamespacedGraph
-    found: Neighbourhood
-    uses: int
-    examples: tuple[tuple[NamedNode, NamedNode | Literal], ...]
-    labels: dict[NamedNode, str]
-    origins: dict[str, Origin]
-
-    def text(self, policy: Policy | None = RULE) -> str:
-        """The description for a model; for a person without a policy."""
-        return describe_text(self, policy)
-
-    def document(self) -> DescribeDocument:
-        """The description as JSON."""
-        terms = self.graph.prefixes.terms()
-        document: DescribeDocument = {
-            "name": terms.node(self.found.node.value),
-            "iri": self.found.node.value,
-            "outgoing": self._direction(self.found.outgoing),
-            "incoming": self._direction(self.found.incoming),
-            "asPredicate": {
-                "count": min(self.uses, COUNTED),
-                "exact": self.uses <= COUNTED,
-                "examples": [
-                    {"subject": terms.node(subject.value), "object": terms.written(object_)}
-                    for subject, object_ in self.examples
-                ],
-            },
-            "prefixes": dict(self.graph.prefixes.all()),
-        }
-        if self.found.node in self.labels:
-            document["label"] = self.labels[self.found.node]
-        return document
-
-    def _direction(self, direction: Direction) -> DirectionDocument:
-        return {
-            "count": direction.count,
-            "exact": direction.is_exact,
-            "predicates": direction.predicates,
-            "complete": direction.is_complete,
-            "groups": [self._group(group) for group in direction.groups],
-        }
-
-    def _group(self, group: PredicateGroup) -> GroupDocument:
-        document: GroupDocument = {
-            "predicate": self.graph.prefixes.terms().node(group.predicate.value),
-            "count": group.count,
-            "exact": group.is_exact,
-            "values": [self._value(row) for row in group.rows],
-        }
-        if group.predicate in self.labels:
-            document["label"] = self.labels[group.predicate]
-        return document
-
-    def _value(self, row: NeighbourRow) -> ValueDocument:
-        document: ValueDocument = {"value": self.graph.prefixes.terms().written(row.term), "id": row.triple_id}
-        if isinstance(row.term, NamedNode) and row.term in self.labels:
-            document["label"] = self.labels[row.term]
-        if (origin := self.origins.get(row.triple_id)) is not None:
-            record = origin.assertion
-            document["asserted"] = {
-                "agent": record.agent,
-                "skill": record.skill,
-                "skillVersion": record.skill_version,
-                "time": record.time,
-                "proofs": list(origin.proofs),
-            }
-        return document
 
 
 @operation("graph.describe", effect="reads", permission="read")

@@ -1,25 +1,26 @@
-"""What is stated of a thing as a model reads it.
+"""`Description`: what is stated of a thing, as a model reads it, and as JSON.
 
 Rules kept here:
-- it has at most `OF_TEXT` tokens: of a large thing fewer values of each predicate are shown, then fewer predicates, and
-  the numbers of the others are there;
+- the text has at most `OF_TEXT` tokens: of a large thing fewer values of each predicate are shown, then fewer
+  predicates, and the numbers of the others are there;
 - records that are equal are written once, with a number in brackets behind their values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import NotRequired
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
+from typing_extensions import TypedDict
 
-from cortex_graph.namespace.neighbourhood import COUNTED, Direction, PredicateGroup
-from cortex_skills.enrichment.policy import Policy
+from cortex_graph import NamespacedGraph
+from cortex_graph.assertions import Assertion
+from cortex_graph.namespace.neighbourhood import COUNTED, Direction, Neighbourhood, NeighbourRow, PredicateGroup
+from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.features.graph.looking.model_terms import ModelTerms, letters
 from cortex_skills.features.graph.looking.token_estimate import tokens_of
-
-if TYPE_CHECKING:
-    from cortex_skills.features.graph.looking.description import Description, Origin
 
 OF_TEXT = 1_500  # tokens
 _MOST_VALUES = OF_TEXT // 3  # of a text that may fit
@@ -34,6 +35,162 @@ _LEVELS = (
     (1, 8, 60),
     (0, 8, 60),
 )
+
+
+class OriginDocument(TypedDict):
+    """Who asserted a triple, when, and the kinds of proofs that it has, unverified."""
+
+    agent: str | None
+    skill: str | None
+    skillVersion: str | None
+    time: str | None
+    proofs: list[str]
+
+
+class ValueDocument(TypedDict):
+    """A value, or the subject that points to the thing, with the id of the triple; `asserted` if that is recorded."""
+
+    value: str
+    label: NotRequired[str]
+    id: str
+    asserted: NotRequired[OriginDocument]
+
+
+class GroupDocument(TypedDict):
+    """The values of a predicate; `exact` is whether `count` is, else it is a lower bound."""
+
+    predicate: str
+    label: NotRequired[str]
+    count: int
+    exact: bool
+    values: list[ValueDocument]
+
+
+class DirectionDocument(TypedDict):
+    """The triples of a direction; `complete` is whether all predicates were found."""
+
+    count: int
+    exact: bool
+    predicates: int
+    complete: bool
+    groups: list[GroupDocument]
+
+
+class PairDocument(TypedDict):
+    """The subject and the value of a triple of a predicate."""
+
+    subject: str
+    object: str
+
+
+class PredicateUseDocument(TypedDict):
+    """The triples whose predicate the thing is."""
+
+    count: int
+    exact: bool
+    examples: list[PairDocument]
+
+
+class DescribeDocument(TypedDict):
+    """A thing. Names are written with the prefixes, and what has none in angle brackets."""
+
+    name: str
+    iri: str
+    label: NotRequired[str]
+    outgoing: DirectionDocument
+    incoming: DirectionDocument
+    asPredicate: PredicateUseDocument
+    prefixes: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The record of a triple, and the kinds of its proofs."""
+
+    assertion: Assertion
+    proofs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What is stated of a thing.
+
+    Attributes:
+        graph: the graph.
+        found: its triples, by predicate.
+        uses: how many triples have it as their predicate.
+        examples: some of these: a subject and an object.
+        labels: of the nodes.
+        origins: the records of the triples, by their ids.
+    """
+
+    graph: NamespacedGraph
+    found: Neighbourhood
+    uses: int
+    examples: tuple[tuple[NamedNode, NamedNode | Literal], ...]
+    labels: dict[NamedNode, str]
+    origins: dict[str, Origin]
+
+    def text(self, policy: Policy | None = RULE) -> str:
+        """The description for a model; for a person without a policy."""
+        return describe_text(self, policy)
+
+    def document(self) -> DescribeDocument:
+        """The description as JSON."""
+        terms = self.graph.prefixes.terms()
+        document: DescribeDocument = {
+            "name": terms.node(self.found.node.value),
+            "iri": self.found.node.value,
+            "outgoing": self._direction(self.found.outgoing),
+            "incoming": self._direction(self.found.incoming),
+            "asPredicate": {
+                "count": min(self.uses, COUNTED),
+                "exact": self.uses <= COUNTED,
+                "examples": [
+                    {"subject": terms.node(subject.value), "object": terms.written(object_)}
+                    for subject, object_ in self.examples
+                ],
+            },
+            "prefixes": dict(self.graph.prefixes.all()),
+        }
+        if self.found.node in self.labels:
+            document["label"] = self.labels[self.found.node]
+        return document
+
+    def _direction(self, direction: Direction) -> DirectionDocument:
+        return {
+            "count": direction.count,
+            "exact": direction.is_exact,
+            "predicates": direction.predicates,
+            "complete": direction.is_complete,
+            "groups": [self._group(group) for group in direction.groups],
+        }
+
+    def _group(self, group: PredicateGroup) -> GroupDocument:
+        document: GroupDocument = {
+            "predicate": self.graph.prefixes.terms().node(group.predicate.value),
+            "count": group.count,
+            "exact": group.is_exact,
+            "values": [self._value(row) for row in group.rows],
+        }
+        if group.predicate in self.labels:
+            document["label"] = self.labels[group.predicate]
+        return document
+
+    def _value(self, row: NeighbourRow) -> ValueDocument:
+        document: ValueDocument = {"value": self.graph.prefixes.terms().written(row.term), "id": row.triple_id}
+        if isinstance(row.term, NamedNode) and row.term in self.labels:
+            document["label"] = self.labels[row.term]
+        if (origin := self.origins.get(row.triple_id)) is not None:
+            record = origin.assertion
+            document["asserted"] = {
+                "agent": record.agent,
+                "skill": record.skill,
+                "skillVersion": record.skill_version,
+                "time": record.time,
+                "proofs": list(origin.proofs),
+            }
+        return document
 
 
 def describe_text(description: Description, policy: Policy | None) -> str:

@@ -16,7 +16,7 @@ import re
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from typing import Annotated, NotRequired
+from typing import Annotated
 
 from annotated_types import Interval, Len
 from pyoxigraph import (
@@ -26,11 +26,9 @@ from pyoxigraph import (
     QueryResultsFormat,
     QuerySolutions,
     RdfFormat,
-    Triple,
     parse,
     parse_query_results,
 )
-from typing_extensions import TypedDict
 
 from cortex_graph import NamespacedGraph
 from cortex_graph.exceptions import GraphBusy, GraphError, InvalidArguments, QueryLimit, QueryTimeout, invalid
@@ -38,10 +36,9 @@ from cortex_graph.naming.spelling import nearest
 from cortex_graph.sparql import query_graphs
 from cortex_graph.sparql.query_names import QueryNames, names_in_query
 from cortex_graph.store import Pattern
-from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.features.graph.looking.call_graph import AsOf, Undated, graph_of, labels_in
 from cortex_skills.features.graph.looking.other_forms import other_forms
-from cortex_skills.features.graph.looking.sparql_text import sparql_text
+from cortex_skills.features.graph.looking.sparql_text import Cell, SparqlAnswer
 from cortex_skills.operations.operation import Described, OperationCall, operation
 from cortex_skills.safe_io.display import json_text
 
@@ -63,8 +60,6 @@ _MOST_EXPECTED = 12
 _EXAMPLE = "for instance SELECT ?s ?o WHERE { ?s rdfs:label ?o } LIMIT 10"
 _NO_KEYWORD = re.compile(r"`([^`]+)` is no keyword")
 
-Cell = NamedNode | Literal | Triple | None
-
 
 @dataclass(frozen=True, slots=True)
 class PagedQuery:
@@ -75,75 +70,6 @@ class PagedQuery:
     cursor: Annotated[str, Len(1, 64), Described("nextCursor of the page before.")] | None = None
     as_of: AsOf | None = None
     undated: Undated | None = None
-
-
-class SparqlDocument(TypedDict):
-    """A page of an answer: cells as in Turtle, null where a variable is unbound; or the answer of ASK."""
-
-    columns: list[str]
-    rows: list[list[str | None]]
-    boolean: NotRequired[bool]
-    total: int
-    totalIsExact: bool
-    nextCursor: str | None
-    notes: list[str]
-    prefixes: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class SparqlAnswer:
-    """A page of the answer of a query.
-
-    Attributes:
-        graph: the graph.
-        columns: the variables; `subject`, `predicate` and `object` of CONSTRUCT and DESCRIBE.
-        rows: the terms.
-        first: how many rows come before them.
-        total: how many rows the answer has; at least so many if `is_exact` is false.
-        is_exact: whether all rows were counted.
-        digest: of the query, for cursors.
-        boolean: the answer of ASK; None of other queries.
-        labels: of nodes in the rows.
-        notes: what the reader should know about the answer.
-        is_limited: whether the caller chose the number of rows.
-    """
-
-    graph: NamespacedGraph
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    first: int
-    total: int
-    is_exact: bool
-    digest: str
-    boolean: bool | None
-    labels: dict[NamedNode, str]
-    notes: tuple[str, ...] = ()
-    is_limited: bool = False
-
-    def cursor(self, shown: int) -> str | None:
-        """The cursor of the page after so many rows of this one; None if there are no more."""
-        end = self.first + shown
-        return f"{end}-{self.digest}" if end < self.total or not self.is_exact else None
-
-    def text(self, policy: Policy | None = RULE) -> str:
-        """The page for a model; for a person without a policy."""
-        return sparql_text(self, policy)
-
-    def document(self) -> SparqlDocument:
-        """The page as JSON."""
-        terms = self.graph.prefixes.terms()
-        document: SparqlDocument = {
-            "columns": list(self.columns),
-            "rows": [[None if cell is None else terms.written(cell) for cell in row] for row in self.rows],
-            "total": self.total,
-            "totalIsExact": self.is_exact,
-            "nextCursor": self.cursor(len(self.rows)),
-            "notes": list(self.notes),
-            "prefixes": {prefix: start for prefix, start in self.graph.prefixes.all().items() if prefix in terms.used},
-        }
-        if self.boolean is not None:
-            document["boolean"] = self.boolean
-        return document
 
 
 @operation("graph.sparql", effect="reads", permission="read")

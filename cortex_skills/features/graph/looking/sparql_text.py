@@ -1,4 +1,4 @@
-"""A page of the answer of a query as a model reads it.
+"""`SparqlAnswer`: a page of the answer of a query, as a model reads it, and as JSON.
 
 Rules kept here:
 - a row is one line, its cells are separated by tabs, and written as in Turtle; a node has its label beside it, once on
@@ -9,19 +9,90 @@ Rules kept here:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import NotRequired
 
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import Literal, NamedNode, Triple
+from typing_extensions import TypedDict
 
-from cortex_skills.enrichment.policy import Policy
+from cortex_graph import NamespacedGraph
+from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.features.graph.looking.model_terms import ModelTerms, letters
 from cortex_skills.features.graph.looking.token_estimate import tokens_of
 
-if TYPE_CHECKING:
-    from cortex_skills.features.graph.looking.sparql_rows import SparqlAnswer
-
 OF_TEXT = 2_300  # tokens
 LONGEST = 20_000
+
+Cell = NamedNode | Literal | Triple | None
+
+
+class SparqlDocument(TypedDict):
+    """A page of an answer: cells as in Turtle, null where a variable is unbound; or the answer of ASK."""
+
+    columns: list[str]
+    rows: list[list[str | None]]
+    boolean: NotRequired[bool]
+    total: int
+    totalIsExact: bool
+    nextCursor: str | None
+    notes: list[str]
+    prefixes: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SparqlAnswer:
+    """A page of the answer of a query.
+
+    Attributes:
+        graph: the graph.
+        columns: the variables; `subject`, `predicate` and `object` of CONSTRUCT and DESCRIBE.
+        rows: the terms.
+        first: how many rows come before them.
+        total: how many rows the answer has; at least so many if `is_exact` is false.
+        is_exact: whether all rows were counted.
+        digest: of the query, for cursors.
+        boolean: the answer of ASK; None of other queries.
+        labels: of nodes in the rows.
+        notes: what the reader should know about the answer.
+        is_limited: whether the caller chose the number of rows.
+    """
+
+    graph: NamespacedGraph
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    first: int
+    total: int
+    is_exact: bool
+    digest: str
+    boolean: bool | None
+    labels: dict[NamedNode, str]
+    notes: tuple[str, ...] = ()
+    is_limited: bool = False
+
+    def cursor(self, shown: int) -> str | None:
+        """The cursor of the page after so many rows of this one; None if there are no more."""
+        end = self.first + shown
+        return f"{end}-{self.digest}" if end < self.total or not self.is_exact else None
+
+    def text(self, policy: Policy | None = RULE) -> str:
+        """The page for a model; for a person without a policy."""
+        return sparql_text(self, policy)
+
+    def document(self) -> SparqlDocument:
+        """The page as JSON."""
+        terms = self.graph.prefixes.terms()
+        document: SparqlDocument = {
+            "columns": list(self.columns),
+            "rows": [[None if cell is None else terms.written(cell) for cell in row] for row in self.rows],
+            "total": self.total,
+            "totalIsExact": self.is_exact,
+            "nextCursor": self.cursor(len(self.rows)),
+            "notes": list(self.notes),
+            "prefixes": {prefix: start for prefix, start in self.graph.prefixes.all().items() if prefix in terms.used},
+        }
+        if self.boolean is not None:
+            document["boolean"] = self.boolean
+        return document
 
 
 def sparql_text(answer: SparqlAnswer, policy: Policy | None) -> str:

@@ -43,6 +43,7 @@ def add(ctx: click.Context, folder: Path | None, sign: bool, accept_changed: boo
     signature; one that was changed after its export is refused. Any other folder is registered without a signature.
     """
     from cortex_skills.features.registry.folders import skill_folders_in
+    from cortex_skills.features.registry.parts import registry_in
     from cortex_skills.features.registry.records.reading import attest_level
     from cortex_skills.features.registry.skill_changes import register
     from cortex_skills.features.registry.sources import synchronise
@@ -55,14 +56,14 @@ def add(ctx: click.Context, folder: Path | None, sign: bool, accept_changed: boo
     with common.plugin() as plugin:
         places = list(map(Path, plugin.config.registry.folders)) if folder is None else [folder]
         report = synchronise(
-            plugin.registry,
+            plugin.part(registry_in),
             places,
             actor=plugin.agent,
             accept_changed=accept_changed,
             sign=sign,
             register=partial(plugin.operate, register, door="command"),
         )
-        levels = plugin.registry.levels()
+        levels = plugin.part(registry_in).levels()
     for place, warning in report.warnings:
         common.out.note(f"{place}: {warning}")
     answers: list[dict[str, Any]] = [
@@ -181,10 +182,11 @@ def trust(common: Common, name: str, tier: int) -> None:
 def merge(common: Common, target: str, source: str) -> None:
     """Merge SOURCE into TARGET: steps, body, counters and dependents; SOURCE is archived."""
     from cortex_skills.features.registry import skill_changes
+    from cortex_skills.features.registry.parts import registry_in
 
     with common.plugin() as plugin:
         version = plugin.operate(skill_changes.merge, door="command", skill=target, source=source).version
-        into, gone = version.key, key(plugin.registry, source)
+        into, gone = version.key, key(plugin.part(registry_in), source)
     answer = {"skill": str(into), "version": version.number, "digest": version.digest, "merged": str(gone)}
     common.out.answer(answer, lambda: common.out.line(f"{gone} is merged into {into}, version {version.number}"))
 

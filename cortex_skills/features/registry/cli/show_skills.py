@@ -44,14 +44,16 @@ def key(registry: SkillRegistry, name: str) -> SkillKey:
 @click.pass_obj
 def list_(common: Common, state: str | None, origin: str | None) -> None:
     """List the registered skills: those in use, or those in a state, such as `--state deprecated`."""
+    from cortex_skills.features.registry.parts import registry_in
     from cortex_skills.features.registry.skill_reads import listed
     from cortex_skills.features.registry.views import record_view
 
     now = datetime.now(UTC)
     with common.plugin(reads=True) as plugin:
-        level = plugin.registry.levels()
+        registry = plugin.part(registry_in)
+        level = registry.levels()
         records = listed(partial(plugin.operate, door="command"), lifecycle=state, origin=origin)
-        found: list[dict[str, Any]] = [{**record_view(plugin.registry, record, now, level=level)} for record in records]
+        found: list[dict[str, Any]] = [{**record_view(registry, record, now, level=level)} for record in records]
     found.sort(key=lambda view: (view["namespace"], view["name"]))
     _show(common, found)
 
@@ -63,12 +65,14 @@ def list_(common: Common, state: str | None, origin: str | None) -> None:
 @click.pass_obj
 def find(common: Common, words: tuple[str, ...], limit: int, everything: bool) -> None:
     """Find skills by words of their names and descriptions, and by meaning if `finder.embedder` is set."""
+    from cortex_skills.features.registry.parts import registry_in
     from cortex_skills.features.registry.skill_reads import find_skills
     from cortex_skills.features.registry.views import record_view
 
     now = datetime.now(UTC)
     with common.plugin(reads=True) as plugin:
-        registry, level = plugin.registry, plugin.registry.levels()
+        registry = plugin.part(registry_in)
+        level = registry.levels()
         among: Among = "all" if everything else "reliable"
         find = partial(plugin.operate, find_skills, door="command", timeout_s=_INDEX_S)
         found = find(query=" ".join(words), limit=limit, among=among)
@@ -107,15 +111,17 @@ def _row(view: dict[str, Any]) -> tuple[str, ...]:
 @click.pass_obj
 def show(common: Common, name: str, number: int | None) -> None:
     """Show a skill: its standing, its counters, its document; all of it is verified."""
+    from cortex_skills.features.registry.parts import finder_in, registry_in
     from cortex_skills.features.registry.records.standing import gain_of
     from cortex_skills.features.registry.skill_reads import show_skill
     from cortex_skills.features.registry.views import ATTEST_WORDS, document_view, record_view, version_view
 
     with common.plugin(reads=True) as plugin:
-        registry, level = plugin.registry, plugin.registry.levels()
+        registry = plugin.part(registry_in)
+        level = registry.levels()
         found = plugin.operate(show_skill, door="command", skill=name, number=number)
         record = found.record
-        similar = len(plugin.skill_finder.similar(record, timeout_s=_INDEX_S))
+        similar = len(plugin.part(finder_in).similar(record, timeout_s=_INDEX_S))
         view = record_view(registry, record, datetime.now(UTC), similar=similar, level=level)
         gain = gain_of(registry, record) if record.standing.origin == "learned" else None
         answer: dict[str, Any] = {
@@ -169,10 +175,12 @@ def show(common: Common, name: str, number: int | None) -> None:
 def history(common: Common, name: str) -> None:
     """List the versions of a skill."""
     from cortex_skills.features.registry import skill_reads
+    from cortex_skills.features.registry.parts import registry_in
     from cortex_skills.features.registry.views import ATTEST_WORDS, version_view
 
     with common.plugin(reads=True) as plugin:
-        level, versions = plugin.registry.levels(), plugin.operate(skill_reads.history, door="command", skill=name)
+        level = plugin.part(registry_in).levels()
+        versions = plugin.operate(skill_reads.history, door="command", skill=name)
         found = [version_view(version, level) for version in versions]
     rows = [(str(v["version"]), v["created"], ATTEST_WORDS[v["attest"]], v["digest"][:16], v["id"]) for v in found]
     common.out.answer(found, lambda: common.out.table(("version", "created", "signature", "digest", "id"), rows))
@@ -203,9 +211,10 @@ def export(common: Common, name: str, target: Path, number: int | None) -> None:
     `cortex-skills registry add` of another installation registers it with the same digests and signature.
     """
     from cortex_skills.features.registry import skill_changes
+    from cortex_skills.features.registry.parts import registry_in
 
     with common.plugin() as plugin:
-        registry = plugin.registry
+        registry = plugin.part(registry_in)
         skill = registry.record(key(registry, name)).key
         version = registry.current(skill) if number is None else _numbered(registry, skill, number)
         operation, place = skill_changes.export, str(target)
