@@ -25,6 +25,7 @@ from cortex_skills.audit.bounded import Fact
 from cortex_skills.errors import CortexError
 from cortex_skills.feature import features
 from cortex_skills.operations.caller import Caller
+from cortex_skills.operations.json_schemas import schema_of
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -128,12 +129,10 @@ class Operation(Generic[G, R]):
     @cached_property
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of its arguments, by their names in JSON (`wire_name`)."""
-        schema = self._adapter.json_schema()
-        names = {each.name: wire_name(each.name) for each in fields(self.given)}  # type: ignore[arg-type]
-        properties = {names[name]: _optional(member) for name, member in schema.get("properties", {}).items()}
-        required = [names[name] for name in schema.get("required", ())]
-        found = {"type": "object", "properties": properties, "additionalProperties": False}
-        return {**found, "required": required} if required else found
+        schema = schema_of(self.given, closed=True)
+        properties = {wire_name(name): member for name, member in schema["properties"].items()}
+        required = [wire_name(name) for name in schema.get("required", ())]
+        return {**schema, "properties": properties, **({"required": required} if required else {})}
 
     def by_name(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments by name, of those by their names in JSON; null is none."""
@@ -183,17 +182,6 @@ def wire_name(name: str) -> str:
     """
     first, *rest = name.rstrip("_").split("_")
     return first + "".join(map(str.capitalize, rest))
-
-
-def _optional(member: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of a member without its title, and without null where null is only that it may be left out."""
-    forms = [form for form in member.get("anyOf", ()) if form != {"type": "null"}]
-    found = {key: value for key, value in member.items() if key != "title"}
-    if len(forms) == 1:
-        found = {**forms[0], **{key: value for key, value in found.items() if key != "anyOf"}}
-    if found.get("default", "") is None:
-        del found["default"]
-    return found
 
 
 OPERATIONS: dict[str, Operation[Any, Any]] = {}

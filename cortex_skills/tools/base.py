@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from cortex_skills.audit.audit_log import AuditLog
@@ -21,6 +21,7 @@ from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
 from cortex_skills.host import Host
 from cortex_skills.operations.caller import Caller
+from cortex_skills.operations.json_schemas import schema_of
 from cortex_skills.policy.budgets import Budgets
 from cortex_skills.policy.permissions import LEARN, MANAGE
 from cortex_skills.policy.session_limits import SessionLimits
@@ -185,9 +186,39 @@ class ToolSteps(Protocol):
         """Begin a call."""
 
 
+class SchemaMember:
+    """A JSON Schema that a tool is made with: as it is, as a type, or as a function; made when it is first used.
+
+    Args:
+        default: makes that of a tool that is made without one; None for a schema that every tool has.
+        closed: whether objects of a type have no other members.
+    """
+
+    def __init__(self, default: Callable[[], dict[str, Any]] | None = None, *, closed: bool = False) -> None:
+        self._default = default
+        self._closed = closed
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = f"_{name}"
+
+    def __get__(self, tool: Tool | None, owner: type | None = None) -> Any:
+        if tool is None:
+            if self._default is None:
+                raise AttributeError(self._name)  # which a dataclass takes as: there is no default
+            return self._default
+        found = tool.__dict__[self._name]
+        if not isinstance(found, dict):
+            made = schema_of(found, closed=self._closed) if isinstance(found, type) else found()
+            found = tool.__dict__[self._name] = made
+        return found
+
+    def __set__(self, tool: Tool, value: Any) -> None:
+        tool.__dict__[self._name] = value
+
+
 @dataclass(frozen=True)
 class Tool:
-    """A tool.
+    """A tool. Its schemas are JSON Schemas, or types: a dataclass for the arguments, a `TypedDict` for the details.
 
     Attributes:
         name, description: for a model.
@@ -213,7 +244,8 @@ class Tool:
 
     name: str
     description: str
-    input_schema: dict[str, Any]
+    _: KW_ONLY
+    input_schema: SchemaMember = SchemaMember(closed=True)
     permissions: tuple[str, ...]
     budget: Literal["query", "assertion"] | None
     run: Callable[[Call], Outcome]
@@ -222,7 +254,7 @@ class Tool:
     read_only: bool = True
     destructive: bool = False
     idempotent: bool = True
-    output_schema: dict[str, Any] = field(default_factory=lambda: {"type": "object"})
+    output_schema: SchemaMember = SchemaMember(lambda: {"type": "object"})
     open_world: bool = False
     profile: Profile = "core"
     steps: ToolSteps | None = None

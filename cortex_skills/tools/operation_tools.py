@@ -8,7 +8,6 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import cached_property
 from typing import Any
 
 from cortex_skills.feature import named
@@ -17,7 +16,7 @@ from cortex_skills.operations.run import run
 from cortex_skills.tools.base import Call, Outcome, Tool
 
 
-class OperationTool(Tool):
+def operation_tool(operation: str, name: str, description: str, leaves_out: Collection[str] = ()) -> Tool:
     """A tool that reads.
 
     Args:
@@ -27,25 +26,22 @@ class OperationTool(Tool):
         leaves_out: arguments that a model does not need, by their names in JSON.
     """
 
-    def __init__(self, operation: str, name: str, description: str, leaves_out: Collection[str] = ()) -> None:
-        def called(call: Call) -> Outcome:
-            of = self._operation
-            answer: View = run(of, call.asking, of.by_name(call.arguments), call.host, call.cancel)
-            return Outcome(answer.text(call.host.cleaning), answer.document())
+    def called(call: Call) -> Outcome:
+        of: Operation[Any, Any] = named(operation)
+        answer: View = run(of, call.asking, of.by_name(call.arguments), call.host, call.cancel)
+        return Outcome(answer.text(call.host.cleaning), answer.document())
 
-        super().__init__(name, description, {}, ("graph:read",), "query", called, output_schema={})
-        object.__delattr__(self, "input_schema")  # the attribute of this class makes it
-        object.__setattr__(self, "_made_of", (operation, leaves_out))
+    def schema() -> dict[str, Any]:
+        whole: dict[str, Any] = named(operation).schema
+        members = {name: member for name, member in whole["properties"].items() if name not in leaves_out}
+        return {**whole, "properties": members}
 
-    @property
-    def _operation(self) -> Operation[Any, Any]:
-        where: str = self._made_of[0]  # type: ignore[attr-defined]
-        found: Operation[Any, Any] = named(where)
-        return found
-
-    @cached_property
-    def input_schema(self) -> dict[str, Any]:
-        """JSON Schema of the arguments."""
-        schema, leaves_out = self._operation.schema, self._made_of[1]  # type: ignore[attr-defined]
-        members = {name: member for name, member in schema["properties"].items() if name not in leaves_out}
-        return {**schema, "properties": members}
+    return Tool(
+        name,
+        description,
+        input_schema=schema,
+        permissions=("graph:read",),
+        budget="query",
+        run=called,
+        output_schema={},
+    )

@@ -28,7 +28,10 @@ import json
 import logging
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any, NotRequired, Required
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from cortex_skills.features.registry.documents.document import (
     COMPANION,
@@ -340,47 +343,63 @@ def _below(value: Any, indent: str) -> str:
     return " " + _yaml(value)
 
 
-_TEXT: dict[str, Any] = {"type": "string"}
-_REMOVABLE: dict[str, Any] = {"type": ["string", "null"], "description": "null removes it."}
-_NAMES: dict[str, Any] = {"type": "array", "items": {"type": "string", "maxLength": 256}, "maxItems": 1000}
-_FLAG: dict[str, Any] = {"type": "boolean", "description": "Whether it can be started as a program.", "default": False}
-_STEP_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "action": {"type": "string", "description": "What to do."},
-        "tool": {"type": ["string", "null"], "description": "The tool that does it."},
-        "details": _TEXT,
-    },
-    "required": ["action"],
-    "additionalProperties": False,
-}
-_RESOURCE: dict[str, Any] = {
-    "type": "object",
-    "properties": {"path": {"type": "string", "maxLength": 1024}, "text": _TEXT, "base64": _TEXT, "executable": _FLAG},
-    "required": ["path"],
-    "additionalProperties": False,
-}
+_Names = Annotated[list[Annotated[str, Field(max_length=256)]], Field(max_length=1000)]
+_Removable = Annotated[str | None, Field(description="null removes it.")]
 
-FIELDS: dict[str, Any] = {
-    "description": {"type": "string", "description": "What it does and when to use it: 1 to 1,024 characters."},
-    "body": {"type": "string", "description": "The instructions, in Markdown."},
-    "steps": {
-        "type": "array",
-        "items": _STEP_SCHEMA,
-        "maxItems": 200,
-        "description": "The steps; those of the body (`1. **Title** — use tool_name`) when they are not given.",
-    },
-    "allowed_tools": {**_NAMES, "description": "The tools that it uses."},
-    "trigger_pattern": {**_REMOVABLE, "description": "What a request that it serves looks like; null removes it."},
-    "depends_on": {**_NAMES, "description": "Registered skills that it needs."},
-    "conflicts_with": {**_NAMES, "description": "Skills that it must not be used with."},
-    "license": _REMOVABLE,
-    "compatibility": _REMOVABLE,
-    "metadata": {"type": "object", "description": "Anything else, as JSON."},
-    "resources": {"type": "array", "items": _RESOURCE, "maxItems": 4096, "description": "Its files."},
-}
-"""The JSON Schemas of the fields of a document, without its name."""
 
+class InlineStep(TypedDict):
+    """A step that a client gives."""
+
+    action: Annotated[str, Field(description="What to do.")]
+    tool: NotRequired[Annotated[str | None, Field(description="The tool that does it.")]]
+    details: NotRequired[str]
+
+
+class InlineFile(TypedDict):
+    """A file that a client gives: `text` or `base64`."""
+
+    path: Annotated[str, Field(max_length=1024)]
+    text: NotRequired[str]
+    base64: NotRequired[str]
+    executable: NotRequired[Annotated[bool, Field(description="Whether it can be started as a program.")]]
+
+
+class InlineFields(TypedDict, total=False):
+    """The fields of a document, without its name."""
+
+    description: Annotated[str, Field(description="What it does and when to use it: 1 to 1,024 characters.")]
+    body: Annotated[str, Field(description="The instructions, in Markdown.")]
+    steps: Annotated[
+        list[InlineStep],
+        Field(
+            max_length=200,
+            description="The steps; those of the body (`1. **Title** — use tool_name`) when they are not given.",
+        ),
+    ]
+    allowed_tools: Annotated[_Names, Field(description="The tools that it uses.")]
+    trigger_pattern: Annotated[
+        _Removable, Field(description="What a request that it serves looks like; null removes it.")
+    ]
+    depends_on: Annotated[_Names, Field(description="Registered skills that it needs.")]
+    conflicts_with: Annotated[_Names, Field(description="Skills that it must not be used with.")]
+    license: _Removable
+    compatibility: _Removable
+    metadata: Annotated[dict[str, Any], Field(description="Anything else, as JSON.")]
+    resources: Annotated[list[InlineFile], Field(max_length=4096, description="Its files.")]
+
+
+class _Named(TypedDict):
+    name: Annotated[str, Field(max_length=256)]
+    namespace: NotRequired[Annotated[str, Field(max_length=256)]]
+
+
+class InlineSkill(_Named, InlineFields):
+    """A document; its description is needed."""
+
+    description: Required[Annotated[str, Field(description="What it does and when to use it: 1 to 1,024 characters.")]]  # type: ignore[misc]
+
+
+FIELDS = tuple(InlineFields.__annotations__)
 _TUPLES = ("allowed_tools", "depends_on", "conflicts_with")
 
 
@@ -388,7 +407,7 @@ def inline_document(given: str | Mapping[str, Any], namespace: str) -> SkillDocu
     """The document of a text or of fields.
 
     Args:
-        given: the text of a `SKILL.md`, or `name`, perhaps `namespace`, and `FIELDS`.
+        given: the text of a `SKILL.md`, or an `InlineSkill`.
         namespace: the namespace of a document that names none.
 
     Raises:

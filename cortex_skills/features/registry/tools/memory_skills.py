@@ -13,23 +13,26 @@ Rules kept here:
 from __future__ import annotations
 
 import base64
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, NotRequired
 from uuid import UUID
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from cortex_skills.enrichment.text_lines import clean_lines
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry import skill_reads as reads
-from cortex_skills.features.registry.documents.skill_md import FIELDS, inline_document
+from cortex_skills.features.registry.documents.skill_md import InlineSkill, inline_document
 from cortex_skills.features.registry.folders import SkillFolder, import_folder, read_skill_folder
 from cortex_skills.features.registry.parts import registry_in
-from cortex_skills.features.registry.records.lifecycle import STATES
 from cortex_skills.features.registry.records.skill_record import SkillRecord, SkillVersion
 from cortex_skills.features.registry.tools.registered_skills import (
-    EXPECTED_VERSION,
-    IN_STATE,
-    SHOWN,
+    ExpectedVersion,
+    InState,
+    ShownSkillDetails,
     named_record,
     operate,
     shown_skill,
@@ -42,13 +45,15 @@ from cortex_skills.tools.base import Call, Outcome, Tool
 
 _AT_ONCE = 10  # records that are read before the size of a page is looked at
 _MAX_TEXT = 1 << 15  # characters of a file that a model reads at once
-SKILL_ID: dict[str, Any] = {
-    "type": "string",
-    "minLength": 1,
-    "maxLength": 512,
-    "description": "The id of a version, or the name of a skill: NAME, or NAMESPACE/NAME.",
-}
-_FOLDER: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 1024}
+SkillId = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=512,
+        description="The id of a version, or the name of a skill: NAME, or NAMESPACE/NAME.",
+    ),
+]
+_Folder = Annotated[str, Field(min_length=1, max_length=1024)]
 
 
 def named_version(call: Call) -> tuple[SkillRecord, SkillVersion]:
@@ -186,55 +191,41 @@ def _export(call: Call) -> Outcome:
     return Outcome(text, {"skill_id": version.id, "folder": done.folder, "digest": version.digest})
 
 
-_INLINE: dict[str, Any] = {
-    "description": "The text of a SKILL.md, or its fields.",
-    "anyOf": [
-        {"type": "string", "minLength": 1, "maxLength": 2 << 20},
-        {
-            "type": "object",
-            "properties": {
-                "name": {"type": "string", "maxLength": 256},
-                "namespace": {"type": "string", "maxLength": 256},
-                **FIELDS,
-            },
-            "required": ["name", "description"],
-            "additionalProperties": False,
-        },
-    ],
-}
+@dataclass(frozen=True, slots=True)
+class _Register:
+    folder_path: (
+        Annotated[_Folder, Field(description="A folder with a SKILL.md, inside registry.importRoot.")] | None
+    ) = None
+    inline_skill: (
+        Annotated[
+            Annotated[str, Field(min_length=1, max_length=2 << 20)] | InlineSkill,
+            Field(description="The text of a SKILL.md, or its fields."),
+        ]
+        | None
+    ) = None
+    expected_version: ExpectedVersion | None = None
+    accept_changed: Annotated[
+        bool, Field(description="Register a folder that was changed after its export, without its signature.")
+    ] = False
+
+
+class _Registered(TypedDict):
+    skill_id: Annotated[str, Field(description="The id of the version.")]
+    namespace: str
+    name: str
+    version: int
+    digest: str
+    compatDigest: str
+    attest: str
+    created: Annotated[bool, Field(description="Whether it was not registered before.")]
+    warnings: list[str]
+
 
 MEMORY_SKILL_REGISTER = Tool(
     name="memory_skill_register",
     description="Register a skill, from a folder or inline: as a new skill, or as the next version of a learned one.",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "folder_path": {**_FOLDER, "description": "A folder with a SKILL.md, inside registry.importRoot."},
-            "inline_skill": _INLINE,
-            "expected_version": EXPECTED_VERSION,
-            "accept_changed": {
-                "type": "boolean",
-                "default": False,
-                "description": "Register a folder that was changed after its export, without its signature.",
-            },
-        },
-        "additionalProperties": False,
-    },
-    output_schema={
-        "type": "object",
-        "properties": {
-            "skill_id": {"type": "string", "description": "The id of the version."},
-            "namespace": {"type": "string"},
-            "name": {"type": "string"},
-            "version": {"type": "integer"},
-            "digest": {"type": "string"},
-            "compatDigest": {"type": "string"},
-            "attest": {"type": "string"},
-            "created": {"type": "boolean", "description": "Whether it was not registered before."},
-            "warnings": {"type": "array", "items": {"type": "string"}},
-        },
-        "required": ["skill_id", "namespace", "name", "version", "digest", "compatDigest", "attest", "created"],
-    },
+    input_schema=_Register,
+    output_schema=_Registered,
     permissions=("registry:learn",),
     budget=None,
     profile="registry",
@@ -242,103 +233,97 @@ MEMORY_SKILL_REGISTER = Tool(
     run=_register,
 )
 
+
+@dataclass(frozen=True, slots=True)
+class _List:
+    namespace: Annotated[str, Field(max_length=256, description="Only skills of this namespace.")] | None = None
+    lifecycle: InState | None = None
+    filter: Annotated[str, Field(max_length=256, description="Words of the name or the description.")] = ""
+    limit: Annotated[int, Field(ge=1, le=100)] = 20
+    cursor: Annotated[str, Field(max_length=4096, description="Of the answer before.")] | None = None
+
+
+class _Page(TypedDict):
+    skills: list[dict[str, Any]]
+    cursor: Annotated[str | None, Field(description="For the next page.")]
+
+
 MEMORY_SKILL_LIST = Tool(
     name="memory_skill_list",
     description="List the registered skills, page by page.",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "namespace": {"type": "string", "maxLength": 256, "description": "Only skills of this namespace."},
-            "lifecycle": {"type": "string", "enum": list(STATES), "description": IN_STATE},
-            "filter": {"type": "string", "maxLength": 256, "description": "Words of the name or the description."},
-            "limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
-            "cursor": {"type": "string", "maxLength": 4096, "description": "Of the answer before."},
-        },
-        "additionalProperties": False,
-    },
-    output_schema={
-        "type": "object",
-        "properties": {
-            "skills": {"type": "array", "items": {"type": "object"}},
-            "cursor": {"type": ["string", "null"], "description": "For the next page."},
-        },
-        "required": ["skills", "cursor"],
-    },
+    input_schema=_List,
+    output_schema=_Page,
     permissions=("registry:read",),
     budget=None,
     profile="registry",
     run=_list,
 )
 
+
+@dataclass(frozen=True, slots=True)
+class _Get:
+    skill_id: SkillId
+
+
 MEMORY_SKILL_GET = Tool(
     name="memory_skill_get",
     description="Read a registered skill, or one version of it.",
-    input_schema={
-        "type": "object",
-        "properties": {"skill_id": SKILL_ID},
-        "required": ["skill_id"],
-        "additionalProperties": False,
-    },
-    output_schema=SHOWN,
+    input_schema=_Get,
+    output_schema=ShownSkillDetails,
     permissions=("registry:read",),
     budget=None,
     profile="registry",
     run=_get,
 )
 
+
+@dataclass(frozen=True, slots=True)
+class _Resource:
+    skill_id: SkillId
+    resource_path: Annotated[str, Field(min_length=1, max_length=1024)]
+
+
+class _File(TypedDict):
+    skill_id: str
+    path: str
+    kind: str
+    size: int
+    sha256: str
+    text: NotRequired[str]
+    base64: NotRequired[str]
+    truncated: bool
+    strippedCount: NotRequired[int]
+
+
 MEMORY_SKILL_RESOURCE = Tool(
     name="memory_skill_resource",
     description="Read a file of a registered skill.",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "skill_id": SKILL_ID,
-            "resource_path": {"type": "string", "minLength": 1, "maxLength": 1024},
-        },
-        "required": ["skill_id", "resource_path"],
-        "additionalProperties": False,
-    },
-    output_schema={
-        "type": "object",
-        "properties": {
-            "skill_id": {"type": "string"},
-            "path": {"type": "string"},
-            "kind": {"type": "string"},
-            "size": {"type": "integer"},
-            "sha256": {"type": "string"},
-            "text": {"type": "string"},
-            "base64": {"type": "string"},
-            "truncated": {"type": "boolean"},
-        },
-        "required": ["skill_id", "path", "kind", "size", "sha256", "truncated"],
-    },
+    input_schema=_Resource,
+    output_schema=_File,
     permissions=("registry:read",),
     budget=None,
     profile="registry",
     run=_resource,
 )
 
+
+@dataclass(frozen=True, slots=True)
+class _Export:
+    skill_id: SkillId
+    target_folder: Annotated[_Folder, Field(description="A folder inside registry.exportRoot; created if missing.")]
+
+
+class _Exported(TypedDict):
+    skill_id: str
+    folder: Annotated[str, Field(description="Inside registry.exportRoot.")]
+    digest: str
+
+
 MEMORY_SKILL_EXPORT = Tool(
     name="memory_skill_export",
     description="Export a registered skill as a folder that another registry, or any reader of agentskills.io, reads.",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "skill_id": SKILL_ID,
-            "target_folder": {**_FOLDER, "description": "A folder inside registry.exportRoot; created if missing."},
-        },
-        "required": ["skill_id", "target_folder"],
-        "additionalProperties": False,
-    },
-    output_schema={
-        "type": "object",
-        "properties": {
-            "skill_id": {"type": "string"},
-            "folder": {"type": "string", "description": "Inside registry.exportRoot."},
-            "digest": {"type": "string"},
-        },
-        "required": ["skill_id", "folder", "digest"],
-    },
+    input_schema=_Export,
+    output_schema=_Exported,
     permissions=("registry:read",),
     budget=None,
     profile="registry",

@@ -12,9 +12,12 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from cortex_graph import GraphError
 from cortex_skills.enrichment.policy import Policy
@@ -24,13 +27,14 @@ from cortex_skills.features.registry import skill_reads as reads
 from cortex_skills.features.registry.composition import estimated_tokens
 from cortex_skills.features.registry.documents.document import SkillDocument
 from cortex_skills.features.registry.parts import calls_in, loaded_in, registry_in
-from cortex_skills.features.registry.records.lifecycle import ORIGINS, STATES
+from cortex_skills.features.registry.records.lifecycle import Lifecycle, Origin
 from cortex_skills.features.registry.records.registry import SkillRegistry
 from cortex_skills.features.registry.records.skill_record import SkillRecord, SkillVersion
 from cortex_skills.features.registry.reflections import check_memories
 from cortex_skills.features.registry.session_calls import session_id
 from cortex_skills.features.registry.skill_finder import MAX_QUERY
 from cortex_skills.features.registry.views import (
+    ReportsView,
     described,
     document_for_model,
     is_trusted,
@@ -45,20 +49,19 @@ from cortex_skills.tools.base import Call, Outcome, Tool
 
 log = logging.getLogger(__name__)
 
-SKILL_NAME: dict[str, Any] = {
-    "type": "string",
-    "minLength": 1,
-    "maxLength": 512,
-    "description": "The name of a registered skill: NAME, or NAMESPACE/NAME.",
-}
-IN_STATE = "Only skills in this state; without it those that are neither deprecated nor archived."
-EXPECTED_VERSION: dict[str, Any] = {
-    "type": "string",
-    "minLength": 1,
-    "maxLength": 64,
-    "description": "Nothing is registered unless this `skill_id` is the current version.",
-}
-_RECORD: dict[str, Any] = {"type": "object", "required": ["namespace", "name", "origin", "lifecycle", "trustTier"]}
+SkillName = Annotated[
+    str, Field(min_length=1, max_length=512, description="The name of a registered skill: NAME, or NAMESPACE/NAME.")
+]
+InState = Annotated[
+    Lifecycle,
+    Field(description="Only skills in this state; without it those that are neither deprecated nor archived."),
+]
+ExpectedVersion = Annotated[
+    str,
+    Field(
+        min_length=1, max_length=64, description="Nothing is registered unless this `skill_id` is the current version."
+    ),
+]
 
 
 def named_record(call: Call, name: str) -> SkillRecord:
@@ -257,7 +260,7 @@ def _feedback(call: Call) -> Outcome:
         f"{quality.invocations} measured uses succeeded. Only measured uses decide about it.",
     ]
     text = "\n".join(lines)
-    details = {
+    details: _Counted = {
         "skill": str(record.key),
         "counted": not problem,
         "reports": reports_view(quality),
@@ -266,30 +269,36 @@ def _feedback(call: Call) -> Outcome:
         "trustTier": record.standing.trust_tier,
         "lifecycle": record.standing.lifecycle,
     }
-    return Outcome(text, details)
+    return Outcome(text, {**details})
 
 
-_SKILLS: dict[str, Any] = {
-    "type": "object",
-    "properties": {"skills": {"type": "array", "items": _RECORD}, "truncated": {"type": "boolean"}},
-    "required": ["skills", "truncated"],
-}
-SHOWN: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "skill_id": {"type": "string", "description": "The id of the version."},
-        "namespace": {"type": "string"},
-        "name": {"type": "string"},
-        "version": {"type": "integer"},
-        "origin": {"type": "string"},
-        "lifecycle": {"type": "string"},
-        "trustTier": {"type": "integer"},
-        "document": {"type": "object"},
-        "tokens": {"type": "integer", "description": "What the text costs, estimated."},
-        "strippedCount": {"type": "integer"},
-    },
-    "required": ["skill_id", "namespace", "name", "version", "origin", "lifecycle", "trustTier", "document", "tokens"],
-}
+class _Record(TypedDict):
+    namespace: str
+    name: str
+    origin: str
+    lifecycle: str
+    trustTier: int
+
+
+class _Skills(TypedDict):
+    skills: list[_Record]
+    truncated: bool
+
+
+class ShownSkillDetails(_Record):
+    """A skill with its document, and more members of its record."""
+
+    skill_id: Annotated[str, Field(description="The id of the version.")]
+    version: int
+    document: dict[str, Any]
+    tokens: Annotated[int, Field(description="What the text costs, estimated.")]
+    strippedCount: NotRequired[int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Load:
+    name: SkillName
+
 
 LOAD_SKILL = Tool(
     name="load_skill",
@@ -297,71 +306,80 @@ LOAD_SKILL = Tool(
         "Load a registered skill: read its instructions before doing what it is for. Whether it worked is recorded "
         "from the calls of the tools that its steps name."
     ),
-    input_schema={
-        "type": "object",
-        "properties": {"name": SKILL_NAME},
-        "required": ["name"],
-        "additionalProperties": False,
-    },
-    output_schema=SHOWN,
+    input_schema=_Load,
+    output_schema=ShownSkillDetails,
     permissions=("registry:read",),
     budget=None,
     profile="registry",
     run=_load,
 )
 
+
+@dataclass(frozen=True, slots=True)
+class _Find:
+    query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY, description="What is to be done.")]
+    limit: Annotated[int, Field(ge=1, le=50)] = 5
+    candidates: Annotated[
+        bool, Field(description="Find candidates too: learned skills that have not proved themselves. Each is marked.")
+    ] = False
+
+
+class _Found(_Skills):
+    problem: NotRequired[
+        Annotated[
+            str, Field(description="Which skills were not found by meaning, although that is configured, and why.")
+        ]
+    ]
+
+
 SKILL_FIND = Tool(
     name="skill_find",
     description="Find registered skills for a task, the best first. load_skill loads one by its name.",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "query": {"type": "string", "minLength": 1, "maxLength": MAX_QUERY, "description": "What is to be done."},
-            "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 5},
-            "candidates": {
-                "type": "boolean",
-                "default": False,
-                "description": "Find candidates too: learned skills that have not proved themselves. Each is marked.",
-            },
-        },
-        "required": ["query"],
-        "additionalProperties": False,
-    },
-    output_schema={
-        **_SKILLS,
-        "properties": {
-            **_SKILLS["properties"],
-            "problem": {
-                "type": "string",
-                "description": "Which skills were not found by meaning, although that is configured, and why.",
-            },
-        },
-    },
+    input_schema=_Find,
+    output_schema=_Found,
     permissions=("registry:read",),
     budget=None,
     profile="registry",
     run=_find,
 )
 
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    name: SkillName | None = None
+    origin: Annotated[Origin, Field(description="Only skills that these made.")] | None = None
+    lifecycle: InState | None = None
+    limit: Annotated[int, Field(ge=1, le=50)] = 20
+
+
 SKILL_READ = Tool(
     name="skill_read",
     description="Read one registered skill by its name, or list the registered skills with their states.",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "name": SKILL_NAME,
-            "origin": {"type": "string", "enum": list(ORIGINS), "description": "Only skills that these made."},
-            "lifecycle": {"type": "string", "enum": list(STATES), "description": IN_STATE},
-            "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 20},
-        },
-        "additionalProperties": False,
-    },
-    output_schema=_SKILLS,
+    input_schema=_Read,
+    output_schema=_Skills,
     permissions=("registry:read",),
     budget=None,
     profile="registry",
     run=_read,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Feedback:
+    name: SkillName
+    success: bool
+    note: Annotated[str, Field(max_length=500, description="Why.")] = ""
+
+
+class _Counted(TypedDict):
+    skill: str
+    counted: Annotated[bool, Field(description="False for who wrote the skill.")]
+    reports: ReportsView
+    invocations: Annotated[int, Field(description="Measured uses.")]
+    successes: Annotated[int, Field(description="Measured uses that succeeded.")]
+    trustTier: int
+    lifecycle: str
+
 
 SKILL_FEEDBACK = Tool(
     name="skill_feedback",
@@ -369,33 +387,8 @@ SKILL_FEEDBACK = Tool(
         "Report whether a registered skill worked. Each agent has one report, the latest; who wrote a skill has none. "
         "Reports move a skill a little among found ones; measured uses decide about it."
     ),
-    input_schema={
-        "type": "object",
-        "properties": {
-            "name": SKILL_NAME,
-            "success": {"type": "boolean"},
-            "note": {"type": "string", "maxLength": 500, "description": "Why."},
-        },
-        "required": ["name", "success"],
-        "additionalProperties": False,
-    },
-    output_schema={
-        "type": "object",
-        "properties": {
-            "skill": {"type": "string"},
-            "counted": {"type": "boolean", "description": "False for who wrote the skill."},
-            "reports": {
-                "type": "object",
-                "properties": {"agents": {"type": "integer"}, "working": {"type": "integer"}},
-                "required": ["agents", "working"],
-            },
-            "invocations": {"type": "integer", "description": "Measured uses."},
-            "successes": {"type": "integer", "description": "Measured uses that succeeded."},
-            "trustTier": {"type": "integer"},
-            "lifecycle": {"type": "string"},
-        },
-        "required": ["skill", "counted", "reports", "invocations", "successes", "trustTier", "lifecycle"],
-    },
+    input_schema=_Feedback,
+    output_schema=_Counted,
     permissions=("registry:learn",),
     budget=None,
     profile="registry",

@@ -10,8 +10,12 @@ Rules kept here:
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any, NotRequired
+
+from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict
 
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
@@ -79,44 +83,48 @@ def _details(by: str, *, learned: bool) -> dict[str, Any]:
     return {"learned": learned, "wordedBy": by}
 
 
+@dataclass(frozen=True, slots=True)
+class _Learn:
+    name: (
+        Annotated[
+            str,
+            Field(
+                min_length=1,
+                max_length=MAX_NAME,
+                description="What it does, in words with hyphens. The steps are the calls as they ran then.",
+            ),
+        ]
+        | None
+    ) = None
+    description: (
+        Annotated[
+            str,
+            Field(min_length=1, max_length=MAX_DESCRIPTION, description="With name: what it does and when to use it."),
+        ]
+        | None
+    ) = None
+
+    __pydantic_config__ = ConfigDict(json_schema_extra={"dependentRequired": {"description": ["name"]}})
+
+
+class _Learned(TypedDict):
+    learned: Annotated[bool, Field(description="False when a model found nothing that is worth repeating.")]
+    wordedBy: str
+    skill: NotRequired[str]
+    skill_id: NotRequired[Annotated[str, Field(description="The id of the version.")]]
+    version: NotRequired[int]
+    merged: NotRequired[Annotated[str | None, Field(description="The candidate that was merged into the skill.")]]
+    steps: NotRequired[list[dict[str, Any]]]
+
+
 SKILL_LEARN = Tool(
     name="skill_learn",
     description=(
         "Learn a skill from what you did in this session, once the task has succeeded: its successful calls become the "
         "steps of a candidate. Without a name a model words it."
     ),
-    input_schema={
-        "type": "object",
-        "properties": {
-            "name": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": MAX_NAME,
-                "description": "What it does, in words with hyphens. The steps are the calls as they ran then.",
-            },
-            "description": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": MAX_DESCRIPTION,
-                "description": "With name: what it does and when to use it.",
-            },
-        },
-        "dependentRequired": {"description": ["name"]},
-        "additionalProperties": False,
-    },
-    output_schema={
-        "type": "object",
-        "properties": {
-            "learned": {"type": "boolean", "description": "False when a model found nothing that is worth repeating."},
-            "wordedBy": {"type": "string"},
-            "skill": {"type": "string"},
-            "skill_id": {"type": "string", "description": "The id of the version."},
-            "version": {"type": "integer"},
-            "merged": {"type": ["string", "null"], "description": "The candidate that was merged into the skill."},
-            "steps": {"type": "array", "items": {"type": "object"}},
-        },
-        "required": ["learned", "wordedBy"],
-    },
+    input_schema=_Learn,
+    output_schema=_Learned,
     permissions=("registry:learn",),
     budget=None,
     profile="registry",

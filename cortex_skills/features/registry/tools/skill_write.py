@@ -11,15 +11,18 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any, Literal, Required
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
-from cortex_skills.features.registry.documents.skill_md import FIELDS, inline_document, updated_document
+from cortex_skills.features.registry.documents.skill_md import FIELDS, InlineFields, inline_document, updated_document
 from cortex_skills.features.registry.parts import registry_in
 from cortex_skills.features.registry.records.registry import Registered, SkillRegistry
 from cortex_skills.features.registry.records.skill_record import SkillRecord
-from cortex_skills.features.registry.tools.registered_skills import EXPECTED_VERSION, SKILL_NAME, named_record, operate
+from cortex_skills.features.registry.tools.registered_skills import ExpectedVersion, SkillName, named_record, operate
 from cortex_skills.features.registry.views import key_of
 from cortex_skills.safe_io.display import shown_name, whole_characters
 from cortex_skills.tools.base import Call, Outcome, Tool
@@ -147,7 +150,7 @@ def _run(call: Call) -> Outcome:
         _needed(call, "name")
     known = {"operation", "name", *(key for key, owner in _OWN.items() if owner == operation)}
     if operation in ("create", "update"):
-        known |= FIELDS.keys()
+        known |= set(FIELDS)
     if unknown := sorted(call.arguments.keys() - known):
         what = ", ".join(unknown)
         raise CortexError("invalid_arguments", f"{operation} does not take {what}", hint="leave it out")
@@ -160,47 +163,47 @@ def _needed(call: Call, field: str) -> Any:
     return call.arguments[field]
 
 
+class _Change(TypedDict, total=False):
+    operation: Required[
+        Literal[
+            "create", "update", "delete", "bulk_delete", "merge", "promote", "deprecate", "dependents", "dependencies"
+        ]
+    ]
+    name: SkillName
+    names: Annotated[
+        list[SkillName],
+        Field(
+            min_length=1, max_length=_MAX_BULK, description="For bulk_delete.", json_schema_extra={"uniqueItems": True}
+        ),
+    ]
+    source: Annotated[SkillName, Field(description="For merge: the skill that is merged into `name`, and archived.")]
+    reason: Annotated[str, Field(min_length=1, max_length=500, description="For deprecate.")]
+    expected_version: Annotated[ExpectedVersion, Field(description="For update: as for `memory_skill_register`.")]
+
+
+class _Write(_Change, InlineFields):
+    pass
+
+
+class _Written(TypedDict, total=False):
+    operation: Required[str]
+    skill: str
+    skill_id: Annotated[str, Field(description="The id of the new version.")]
+    version: int
+    created: Annotated[bool, Field(description="Whether there is a new version.")]
+    lifecycle: str
+    names: list[str]
+    results: list[dict[str, Any]]
+
+
 SKILL_WRITE = Tool(
     name="skill_write",
     description=(
         "Write registered skills: create or update one that was learned, delete, merge, promote or deprecate, and ask "
         "what depends on what. A new skill is a candidate until its use shows that it works."
     ),
-    input_schema={
-        "type": "object",
-        "properties": {
-            "operation": {"type": "string", "enum": list(_OPERATIONS)},
-            "name": SKILL_NAME,
-            "names": {
-                "type": "array",
-                "items": SKILL_NAME,
-                "minItems": 1,
-                "maxItems": _MAX_BULK,
-                "uniqueItems": True,
-                "description": "For bulk_delete.",
-            },
-            "source": {**SKILL_NAME, "description": "For merge: the skill that is merged into `name`, and archived."},
-            "reason": {"type": "string", "minLength": 1, "maxLength": 500, "description": "For deprecate."},
-            "expected_version": {**EXPECTED_VERSION, "description": "For update: as for `memory_skill_register`."},
-            **FIELDS,
-        },
-        "required": ["operation"],
-        "additionalProperties": False,
-    },
-    output_schema={
-        "type": "object",
-        "properties": {
-            "operation": {"type": "string"},
-            "skill": {"type": "string"},
-            "skill_id": {"type": "string", "description": "The id of the new version."},
-            "version": {"type": "integer"},
-            "created": {"type": "boolean", "description": "Whether there is a new version."},
-            "lifecycle": {"type": "string"},
-            "names": {"type": "array", "items": {"type": "string"}},
-            "results": {"type": "array", "items": {"type": "object"}},
-        },
-        "required": ["operation"],
-    },
+    input_schema=_Write,
+    output_schema=_Written,
     permissions=("registry:learn",),
     budget=None,
     profile="registry",

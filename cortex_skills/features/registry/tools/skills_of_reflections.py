@@ -10,24 +10,28 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from cortex_skills.features.memory.memories import memories_of
 from cortex_skills.features.memory.tools.skill_memory_context import cleaned_memory
-from cortex_skills.features.memory.tools.skill_memory_reflect import MEMORY_ID
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry.composition import (
     BUDGET,
     MAX_BUDGET,
     Composition,
+    CompositionView,
     composed,
     composition_view,
     declared_namespaces,
 )
-from cortex_skills.features.registry.dialects.ai_memory import promoted
+from cortex_skills.features.registry.dialects.ai_memory import PromotedReflection, promoted
 from cortex_skills.features.registry.documents.document import MAX_DESCRIPTION, MAX_NAME
 from cortex_skills.features.registry.parts import registry_in
-from cortex_skills.features.registry.tools.memory_skills import SKILL_ID, named_version
+from cortex_skills.features.registry.tools.memory_skills import SkillId, named_version
 from cortex_skills.features.registry.tools.registered_skills import operate, shown_skill
 from cortex_skills.safe_io.display import json_text, shown_name
 from cortex_skills.tools.base import Call, Outcome, Tool
@@ -67,7 +71,8 @@ def _compose(call: Call) -> Outcome:
     own = (each.memory for each in found.reflections if each.namespace == host.graph.namespace)
     host.part(memories_of).used(own, agent=call.agent)
     text, shown = shown_skill(call, record, version.id)
-    details = composition_view(version, found, budget) | {
+    details = {
+        **composition_view(version, found, budget),
         "body": shown["document"]["body"],
         "withheld": found.withheld,
         "strippedCount": shown["strippedCount"],
@@ -91,51 +96,33 @@ def _reflection_lines(found: Composition) -> Iterator[str]:
             yield f"({name} was not read: {declared.problem})"
 
 
+@dataclass(frozen=True, slots=True)
+class _Promote:
+    reflection_id: Annotated[
+        str, Field(pattern=r"^[0-9a-f]{32}$", description="The id of a reflection of the calling agent.")
+    ]
+    skill_name: Annotated[
+        str,
+        Field(
+            min_length=1, max_length=MAX_NAME, description="Of the new skill: lower-case letters, digits and hyphens."
+        ),
+    ]
+    skill_description: Annotated[
+        str, Field(min_length=1, max_length=MAX_DESCRIPTION, description="What it does and when to use it.")
+    ]
+    parameters_schema: (
+        Annotated[dict[str, Any], Field(description="What whoever uses it has to know, as a JSON Schema.")] | None
+    ) = None
+
+
 MEMORY_SKILL_PROMOTE = Tool(
     name="memory_skill_promote_from_reflection",
     description=(
         "Make a skill of a reflection (skill_memory_reflect), with the memories that it draws from as its files. Every "
         "agent of the namespace can read them then."
     ),
-    input_schema={
-        "type": "object",
-        "properties": {
-            "reflection_id": {**MEMORY_ID, "description": "The id of a reflection of the calling agent."},
-            "skill_name": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": MAX_NAME,
-                "description": "Of the new skill: lower-case letters, digits and hyphens.",
-            },
-            "skill_description": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": MAX_DESCRIPTION,
-                "description": "What it does and when to use it.",
-            },
-            "parameters_schema": {
-                "type": "object",
-                "description": "What whoever uses it has to know, as a JSON Schema.",
-            },
-        },
-        "required": ["reflection_id", "skill_name", "skill_description"],
-        "additionalProperties": False,
-    },
-    output_schema={
-        "type": "object",
-        "properties": {
-            "promoted": {"type": "boolean"},
-            "skill_id": {"type": "string", "description": "The id of the version."},
-            "namespace": {"type": "string"},
-            "name": {"type": "string"},
-            "digest": {"type": "string"},
-            "signed": {"type": "boolean"},
-            "derived_from_reflection_id": {"type": "string"},
-            "original_reflection_depth": {"type": "integer"},
-            "sources_attached": {"type": "integer"},
-        },
-        "required": ["promoted", "skill_id", "namespace", "name", "digest", "original_reflection_depth"],
-    },
+    input_schema=_Promote,
+    output_schema=PromotedReflection,
     permissions=("registry:learn", "memory:recall"),
     budget=None,
     profile="registry",
@@ -144,42 +131,27 @@ MEMORY_SKILL_PROMOTE = Tool(
     run=_promote,
 )
 
+
+@dataclass(frozen=True, slots=True)
+class _Compose:
+    skill_id: SkillId
+    budget_tokens: Annotated[
+        int, Field(ge=0, le=MAX_BUDGET, description="For the reflections; the skill itself is not counted.")
+    ] = BUDGET
+
+
+class _Composed(CompositionView):
+    body: str
+
+
 MEMORY_SKILL_COMPOSE = Tool(
     name="memory_skill_compositional_context",
     description=(
         "Read a registered skill together with the reflections of this agent that it composes with, the best first, "
         "within a budget of tokens."
     ),
-    input_schema={
-        "type": "object",
-        "properties": {
-            "skill_id": SKILL_ID,
-            "budget_tokens": {
-                "type": "integer",
-                "minimum": 0,
-                "maximum": MAX_BUDGET,
-                "default": BUDGET,
-                "description": "For the reflections; the skill itself is not counted.",
-            },
-        },
-        "required": ["skill_id"],
-        "additionalProperties": False,
-    },
-    output_schema={
-        "type": "object",
-        "properties": {
-            "skill_id": {"type": "string", "description": "The id of the version."},
-            "skill_namespace": {"type": "string"},
-            "skill_name": {"type": "string"},
-            "body": {"type": "string"},
-            "compositional_namespaces": {"type": "array", "items": {"type": "object"}},
-            "reflections": {"type": "array", "items": {"type": "object", "required": ["id", "content", "score"]}},
-            "budget_tokens": {"type": "integer"},
-            "tokens_used": {"type": "integer", "description": "Estimated."},
-            "memories_dropped": {"type": "integer", "description": "How many did not fit."},
-        },
-        "required": ["skill_id", "body", "reflections", "budget_tokens", "tokens_used", "memories_dropped"],
-    },
+    input_schema=_Compose,
+    output_schema=_Composed,
     permissions=("registry:read", "memory:recall"),
     budget=None,
     profile="registry",

@@ -1,0 +1,63 @@
+"""The JSON Schema of a type, as models and programs read it.
+
+Rules kept here:
+- a schema is whole in itself: what a type refers to is in its place;
+- it has no titles, which only repeat the names, and an optional member has no null, which is the same as none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_NULL = {"type": "null"}
+_MEANINGLESS: tuple[Any, ...] = (None, "", [])  # defaults that only state that a member may be left out
+
+
+def schema_of(type_: Any, *, closed: bool = False) -> dict[str, Any]:
+    """The JSON Schema of a type.
+
+    Args:
+        type_: a `TypedDict`, a dataclass, or any other type that pydantic knows.
+        closed: whether an object has no other members than those that it names.
+    """
+    from pydantic import TypeAdapter
+
+    schema = TypeAdapter(type_).json_schema()
+    found: dict[str, Any] = _written(schema, schema.pop("$defs", {}), closed)
+    found.pop("description", None)
+    return found
+
+
+def _written(schema: Any, definitions: Mapping[str, Any], closed: bool) -> Any:
+    if isinstance(schema, list):
+        return [_written(each, definitions, closed) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        referred = definitions[schema["$ref"].rpartition("/")[2]]
+        if "properties" in referred:  # the docstring of a class is not about the member
+            referred = {key: value for key, value in referred.items() if key != "description"}
+        schema = {**referred, **schema}
+    found = {
+        key: {name: _optional(_written(each, definitions, closed)) for name, each in value.items()}
+        if key == "properties"
+        else _written(value, definitions, closed)
+        for key, value in schema.items()
+        if key not in ("$ref", "title") and (key, value) != ("additionalProperties", True)
+    }
+    forms = found.get("anyOf", ())
+    if forms and all(form.keys() == {"type"} for form in forms):
+        found = {"type": [form["type"] for form in found.pop("anyOf")], **found}
+    if closed and "properties" in found:
+        found["additionalProperties"] = False
+    return found
+
+
+def _optional(member: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a member, without null where null is only that it may be left out."""
+    if "default" in member and member["default"] in _MEANINGLESS:
+        forms = [form for form in member.get("anyOf", ()) if form != _NULL]
+        rest = {key: value for key, value in member.items() if key not in ("anyOf", "default")}
+        return {**forms[0], **rest} if len(forms) == 1 else {**rest, **({"anyOf": forms} if forms else {})}
+    return member
