@@ -25,6 +25,8 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any, Protocol
 
+from typing_extensions import TypedDict
+
 from cortex_graph.checks.datetimes import date_time
 
 ATTEST_LEVELS = ("unsigned", "self_signed", "publisher_signed")
@@ -45,6 +47,21 @@ class Signer(Protocol):
 
 Verify = Callable[[str, bytes, bytes], bool]
 """Whether a signature of a message was made with the key of a did:key."""
+
+
+class ChainEventView(TypedDict):
+    """An event of a chain; its hash and its signature are of what is before them."""
+
+    sequence: int
+    kind: str
+    time: str
+    actor: str
+    details: dict[str, Any]
+    attest: str
+    key: str | None
+    prevHash: str
+    hash: str
+    signature: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +100,7 @@ class ChainEvent:
         details: dict[str, Any] = json.loads(self.payload)
         return details
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> ChainEventView:
         """The event as a JSON object."""
         return {
             "sequence": self.sequence,

@@ -120,6 +120,8 @@ class EveryRight:
             "exportSkill": {"body": {"name": name}},
             "getSkillDependencies": named,
             "getSkillHealth": named,
+            "getSkillHistory": named,
+            "getSkillDifference": {"query": {"name": name, "old": 1, "new": 1}},
             "promoteReflection": {
                 "path_parameters": {"id": reflection.id},
                 "body": {"name": f"take-{number}", "description": "Takes one."},

@@ -12,6 +12,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import BeforeValidator, Field
 from typing_extensions import TypeAliasType
 
+from cortex_graph.naming.names import NAMESPACE
 from cortex_skills.operations.json_types import WHOLE as WHOLE
 from cortex_skills.operations.json_types import ApiModel as ApiModel
 from cortex_skills.operations.json_types import ApprovalId as ApprovalId
@@ -23,8 +24,6 @@ from cortex_skills.operations.json_types import ProofId as ProofId
 from cortex_skills.operations.json_types import SandboxId as SandboxId
 from cortex_skills.operations.json_types import SkillVersionId as SkillVersionId
 from cortex_skills.operations.json_types import TripleId as TripleId
-
-from cortex_graph.naming.names import NAMESPACE
 
 _INTEGER = re.compile(r"(-?[0-9]{1,15})(?:\.0{1,15})?", re.ASCII)  # 5.0 is an integer
 _BOOLEANS = {"true": True, "false": False}

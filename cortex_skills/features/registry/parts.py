@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -158,13 +157,6 @@ def _available(gate: Gate, agent: str) -> str:
 
     sender = CALLER.get()
     return available_skills(host.part(registry_in), agent if sender is None else sender.name, host.cleaning)
-
-
-@dataclass(frozen=True, slots=True)
-class OneSkill:
-    """A skill."""
-
-    skill: str
 
 
 def named_key(call: OperationCall, name: str) -> SkillKey:

@@ -25,7 +25,7 @@ from cortex_skills.features.memory.remembering import OneMemory
 from cortex_skills.features.registry.documents.document import SkillDocument
 from cortex_skills.features.registry.folders import export_to, write_skill_folder
 from cortex_skills.features.registry.learning import Learned, register_learned
-from cortex_skills.features.registry.parts import OneSkill, finder_in, found_record, named_key, registry_in
+from cortex_skills.features.registry.parts import finder_in, found_record, named_key, registry_in
 from cortex_skills.features.registry.records.lifecycle import MAKERS, check_learned_name, check_may_restand
 from cortex_skills.features.registry.records.registry import Registered, SkillRegistry
 from cortex_skills.features.registry.records.skill_record import (
@@ -37,20 +37,11 @@ from cortex_skills.features.registry.records.skill_record import (
 )
 from cortex_skills.features.registry.reflections import maintain as maintain_registry
 from cortex_skills.features.registry.reflections import memory_forgotten, register_reflection
-from cortex_skills.features.registry.views import key_of
+from cortex_skills.features.registry.views import OneSkill, SkillName, key_of
 from cortex_skills.operations.operation import AS_IS, ObjectState, OperationCall, operation
 from cortex_skills.safe_io.schemas import shown
 
 LONGEST_REASON = 1_000
-NAME_PART = r"[^\W_A-Z]+(-[^\W_A-Z]+)*"
-SkillName = Annotated[
-    str,
-    Field(
-        max_length=129,
-        description="`NAME`, or `NAMESPACE/NAME` of a skill of another namespace in this registry.",
-        json_schema_extra={"pattern": rf"^([a-zA-Z][a-zA-Z0-9_-]*/)?{NAME_PART}$"},  # `key_of` checks it
-    ),
-]
 
 
 def standing_of(call: OperationCall) -> ObjectState | None:

@@ -12,20 +12,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Annotated, Any
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
-from cortex_skills.audit.chain import ChainFault
+from cortex_skills.audit.chain import ChainEventView, ChainFault
 from cortex_skills.errors import CortexError
 from cortex_skills.features.finder.words import without_accents
 from cortex_skills.features.registry.documents.document import MAX_PATH, SkillDocument, SkillResource
-from cortex_skills.features.registry.parts import OneSkill, finder_in, found_record, registry_in
+from cortex_skills.features.registry.parts import finder_in, found_record, registry_in
 from cortex_skills.features.registry.records.lifecycle import OUT_OF_USE, Lifecycle, Origin, is_listed
 from cortex_skills.features.registry.records.registry import SkillRegistry
 from cortex_skills.features.registry.records.skill_record import SkillKey, SkillRecord, SkillVersion
 from cortex_skills.features.registry.skill_finder import INDEX_TIMEOUT_S, MAX_LIMIT, MAX_QUERY, Among, FoundSkills
-from cortex_skills.features.registry.views import HealthView, differences, health_view
+from cortex_skills.features.registry.views import (
+    HealthView,
+    OneSkill,
+    SkillName,
+    VersionView,
+    differences,
+    health_view,
+    version_view,
+)
 from cortex_skills.operations.json_types import SkillVersionId
 from cortex_skills.operations.operation import OperationCall, operation
 
@@ -180,40 +190,55 @@ def read_file(call: OperationCall, given: FileOfVersion) -> SkillResource | None
 
 
 @operation("registry.history", effect="reads", permission="read")
-def history(call: OperationCall, given: OneSkill) -> list[SkillVersion]:
+def history(call: OperationCall, given: OneSkill) -> list[VersionView]:
     """List the versions of a skill, the first one first."""
-    return call.part(registry_in).versions(found_record(call, given.skill).key)
+    registry, key = call.part(registry_in), found_record(call, given.skill).key
+    level = registry.levels()
+    return [version_view(version, level) for version in registry.versions(key)]
 
 
 @dataclass(frozen=True, slots=True)
 class CompareVersions:
     """A skill, and the numbers of two of its versions."""
 
-    skill: str
+    skill: SkillName
     old: Annotated[int, Field(ge=1)]
     new: Annotated[int, Field(ge=1)]
 
 
+class VersionDifference(TypedDict):
+    """The lines of the unified difference of two versions; files by their digests."""
+
+    lines: list[str]
+
+
 @operation("registry.diff", effect="reads", permission="read")
-def compare(call: OperationCall, given: CompareVersions) -> list[str]:
-    """Compare two versions of a skill: the lines of the unified difference."""
+def compare(call: OperationCall, given: CompareVersions) -> VersionDifference:
+    """Compare two versions of a skill."""
     registry = call.part(registry_in)
     key = found_record(call, given.skill).key
     old, new = (registry.document(_numbered(registry, key, number)) for number in (given.old, given.new))
-    return differences(old, new)
+    return {"lines": differences(old, new)}
 
 
 @dataclass(frozen=True, slots=True)
 class EventsSince:
     """The number of an event."""
 
-    since: Annotated[int, Field(ge=1)] = 1
+    since: Annotated[int, Field(ge=1, description="From the event with this number on.")] = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ListEvents(EventsSince):
+    """The number of an event, and how many are listed; all if that is not stated."""
+
+    limit: Annotated[int, Field(ge=1, le=_MAX_EVENTS, description="How many at most.")] | None = None
 
 
 @operation("registry.events", effect="reads", permission="read")
-def list_events(call: OperationCall, given: EventsSince) -> list[dict[str, Any]]:
-    """List the events of the registry."""
-    return [event.to_json() for event in call.part(registry_in).log.events(given.since)]
+def list_events(call: OperationCall, given: ListEvents) -> list[ChainEventView]:
+    """List the events of the registry, the oldest first."""
+    return [event.to_json() for event in islice(call.part(registry_in).log.events(given.since), given.limit)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from cortex_graph.checks.datetimes import date_time
-from cortex_graph.naming.names import is_namespace
+from cortex_graph.naming.names import NAMESPACE, is_namespace
 from cortex_skills.enrichment.block import BLOCK_LIMIT
 from cortex_skills.enrichment.limits import cut
 from cortex_skills.enrichment.policy import RULE, Policy
@@ -175,6 +175,24 @@ ATTEST_WORDS: dict[AttestLevel, str] = {
 
 Level = Callable[[str], AttestLevel]
 """How far the signature of a key is trusted (`RegistryReader.levels`)."""
+
+
+NAME_PART = r"[^\W_A-Z]+(-[^\W_A-Z]+)*"
+SkillName = Annotated[
+    str,
+    Field(
+        max_length=129,
+        description="`NAME`, or `NAMESPACE/NAME` of a skill of another namespace in this registry.",
+        json_schema_extra={"pattern": rf"^({NAMESPACE}/)?{NAME_PART}$"},  # `key_of` checks it
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class OneSkill:
+    """A skill."""
+
+    skill: SkillName
 
 
 def key_of(text: str, namespace: str) -> SkillKey:

@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cortex_skills.doors.cli.commands import Command, Group
+from cortex_skills.doors.cli.operation_command import command_of
 from cortex_skills.doors.cli.options import Choice, Common
+from cortex_skills.doors.cli.output import Output
 from cortex_skills.doors.cli.path_types import GivenPath
 from cortex_skills.errors import CortexError
+from cortex_skills.features.registry import skill_reads
 
 if TYPE_CHECKING:
     from cortex_skills.features.registry.records.registry import SkillRegistry
@@ -169,35 +172,27 @@ def show(common: Common, name: str, number: int | None) -> None:
     common.out.answer(answer, lines)
 
 
-@click.command(cls=Command)
-@SKILL
-@click.pass_obj
-def history(common: Common, name: str) -> None:
-    """List the versions of a skill."""
-    from cortex_skills.features.registry import skill_reads
-    from cortex_skills.features.registry.parts import registry_in
-    from cortex_skills.features.registry.views import ATTEST_WORDS, version_view
+def _show_versions(out: Output, found: list[Any]) -> None:
+    from cortex_skills.features.registry.views import ATTEST_WORDS
 
-    with common.plugin(reads=True) as plugin:
-        level = plugin.part(registry_in).levels()
-        versions = plugin.operate(skill_reads.history, door="command", skill=name)
-        found = [version_view(version, level) for version in versions]
-    rows = [(str(v["version"]), v["created"], ATTEST_WORDS[v["attest"]], v["digest"][:16], v["id"]) for v in found]
-    common.out.answer(found, lambda: common.out.table(("version", "created", "signature", "digest", "id"), rows))
+    rows = [
+        (str(each["version"]), each["created"], ATTEST_WORDS[each["attest"]], each["digest"][:16], each["id"])
+        for each in found
+    ]
+    out.table(("version", "created", "signature", "digest", "id"), rows)
 
 
-@click.command(cls=Command)
-@SKILL
-@click.argument("old", type=click.IntRange(1), metavar="OLD")
-@click.argument("new", type=click.IntRange(1), metavar="NEW")
-@click.pass_obj
-def diff(common: Common, name: str, old: int, new: int) -> None:
-    """Show the difference between two versions of a skill."""
-    from cortex_skills.features.registry.skill_reads import compare
+def _show_events(out: Output, found: list[Any]) -> None:
+    rows = [
+        (str(each["sequence"]), each["time"], each["kind"], each["details"].get("name", ""), each["actor"])
+        for each in found
+    ]
+    out.table(("number", "time", "event", "skill", "by"), rows)
 
-    with common.plugin(reads=True) as plugin:
-        lines = plugin.operate(compare, door="command", skill=name, old=old, new=new)
-    common.out.answer({"lines": lines}, lambda: common.out.text("\n".join(lines)) if lines else None)
+
+history = command_of(skill_reads.history, show=_show_versions)
+diff = command_of(skill_reads.compare, "diff", show=lambda out, found: out.text("\n".join(found["lines"])))
+list_events = command_of(skill_reads.list_events, "list", show=_show_events)
 
 
 @click.command(cls=Command)
@@ -223,26 +218,11 @@ def export(common: Common, name: str, target: Path, number: int | None) -> None:
     common.out.answer(answer, lambda: common.out.line(f"{skill} version {version.number} is in {folder}"))
 
 
-@click.command("list", cls=Command)
-@click.option("--since", type=click.IntRange(1), default=1, metavar="N", help="From the event with this number on.")
-@click.pass_obj
-def list_events(common: Common, since: int) -> None:
-    """List the events of the registry."""
-    from cortex_skills.features.registry import skill_reads
-
-    with common.plugin(reads=True) as plugin:
-        found = plugin.operate(skill_reads.list_events, door="command", since=since)
-    rows = [(str(e["sequence"]), e["time"], e["kind"], e["details"].get("name", ""), e["actor"]) for e in found]
-    common.out.answer(found, lambda: common.out.table(("number", "time", "event", "skill", "by"), rows))
-
-
 @click.command("verify", cls=Command)
 @click.option("--since", type=click.IntRange(1), default=1, metavar="N", help="From the event with this number on.")
 @click.pass_context
 def verify_events(ctx: click.Context, since: int) -> None:
     """Verify the chain of events; the exit status is 1 when one was changed, removed, inserted or forged."""
-    from cortex_skills.features.registry import skill_reads
-
     common: Common = ctx.obj
     with common.plugin(reads=True) as plugin:
         chain = plugin.operate(skill_reads.verify_events, door="command", since=since)

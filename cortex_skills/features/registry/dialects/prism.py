@@ -14,9 +14,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from cortex_skills.features.registry.documents.document import MAX_COMPATIBILITY, MAX_DESCRIPTION, MAX_LIST, Step
-from cortex_skills.features.registry.skill_changes import NAME_PART
 from cortex_skills.features.registry.skill_reads import MeanFigures, SkillDependencies
-from cortex_skills.features.registry.views import Fraction
+from cortex_skills.features.registry.views import NAME_PART, Fraction
 from cortex_skills.operations.json_types import WHOLE, ApiModel, Count, SkillVersionId
 
 _Text = Annotated[str, Field(min_length=1, max_length=4_096, pattern=r"\S")]

@@ -32,10 +32,9 @@ from cortex_skills.features.registry.rest.registered_skills import (
     registry_of,
     skill_view,
 )
-from cortex_skills.features.registry.skill_changes import SkillName
 from cortex_skills.features.registry.skill_finder import MAX_LIMIT, MAX_QUERY, Among, FoundBy
 from cortex_skills.features.registry.sources import synchronise_configured
-from cortex_skills.features.registry.views import FileView, HealthView, document_view, key_of
+from cortex_skills.features.registry.views import FileView, HealthView, SkillName, document_view, key_of
 
 _LIMIT = 50
 _REASON = "deprecated over the API"
@@ -388,6 +387,35 @@ OPERATIONS.serve(
     names=_BY_NAME,
     show=_edges,
     errors=_UNKNOWN,
+)
+OPERATIONS.serve(
+    "GET", "/api/skills/history", reads.history, name="getSkillHistory", names=_BY_NAME, errors=_UNKNOWN, pool="slow"
+)
+OPERATIONS.serve(
+    "GET",
+    "/api/skills/diff",
+    reads.compare,
+    name="getSkillDifference",
+    names=_BY_NAME,
+    errors=(*_UNKNOWN, "graph_corrupt", "signature_invalid"),
+    pool="slow",
+)
+OPERATIONS.serve(
+    "GET",
+    "/api/skills/events",
+    reads.list_events,
+    name="listSkillEvents",
+    given={"limit": 100},
+    errors=("graph_corrupt",),
+    pool="slow",
+)
+OPERATIONS.serve(
+    "GET",
+    "/api/skills/events/verification",
+    reads.verify_events,
+    name="verifySkillEvents",
+    errors=("graph_corrupt",),
+    pool="slow",
 )
 OPERATIONS.serve(
     "GET",
