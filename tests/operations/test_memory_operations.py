@@ -13,7 +13,7 @@ import pytest
 
 from cortex_skills import Plugin
 from cortex_skills.errors import CortexError
-from cortex_skills.features.memory import remembering
+from cortex_skills.features.memory import memory_reading, remembering
 from cortex_skills.features.memory.memory_triples import MemoryReader
 from cortex_skills.operations.caller import Caller
 from cortex_skills.operations.run import run
@@ -217,3 +217,65 @@ def test_what_follows_an_operation_cannot_undo_it(
     running.plugin.operate(remembering.forget, id=identifier, agent="other")
     assert MemoryReader(running.plugin.memories.graph_of("other")).one(identifier) is None
     assert "what follows memory.forget of other/" in caplog.text
+
+
+def test_what_reads_and_corrects_is_the_callers_own_or_of_all_with_the_permission(running: Running) -> None:
+    plugin, host = running.plugin, running.plugin.host_of(running.plugin.graph)
+    own, other = known(running, "lone"), known(running, "else")
+    plain = Caller("lone", "agent", "mcp", frozenset({"read", "write"}))
+    all_ = Caller("lone", "agent", "mcp", frozenset({"read", "write", "memories"}))
+
+    def listed(caller: Caller, **given: Any) -> set[str]:
+        return {each["agent"] for each in run(memory_reading.list_memories, caller, given, host)["memories"]}
+
+    def searched(caller: Caller, **given: Any) -> set[str]:
+        found = run(memory_reading.search_memories, caller, {"text": "kestrels", "limit": 50, **given}, host)
+        return {each["agent"] for each in found["memories"]}
+
+    for asked in (listed, searched):
+        assert asked(plain) == {"lone"}
+        assert {"lone", "else"} <= asked(all_)
+        assert asked(all_, agent="else") == {"else"}
+    assert run(memory_reading.show_memory, plain, {"id": own}, host)["agent"] == "lone"
+    assert run(memory_reading.show_memory, all_, {"id": other}, host)["agent"] == "else"
+    refused = [
+        (plain, memory_reading.show_memory, {"id": other}, "not_found"),
+        (plain, memory_reading.list_memories, {"agent": "else"}, _DENIED),
+        (plain, memory_reading.search_memories, {"text": "k", "agent": "else"}, _DENIED),
+        (plain, memory_reading.correct, {"id": other, "text": "t"}, "not_found"),
+        (plain, memory_reading.correct, {"id": other, "text": "t", "agent": "else"}, _DENIED),
+        (all_, memory_reading.correct, {"id": other, "text": "t"}, "not_found"),  # what changes names the agent
+        (all_, remembering.forget, {"id": other}, "not_found"),
+        (Caller("lone", "agent", "mcp", frozenset({"read"})), memory_reading.correct, {"id": own}, _DENIED),
+    ]
+    for caller, operation, given, code in refused:
+        with pytest.raises(CortexError) as error:
+            run(operation, caller, given, host)
+        assert error.value.code == code
+    corrected = run(memory_reading.correct, all_, {"id": other, "text": text(), "agent": "else"}, host)
+    assert (corrected["agent"], corrected["writtenBy"]) == ("else", ["default", "lone"])
+    assert plugin.memories.graph_of("else").count() > 0
+
+
+def test_a_correction_keeps_what_refers_to_the_memory_and_degrades_what_was_made_of_it(running: Running) -> None:
+    plugin = running.plugin
+    source = known(running, "thinker")
+    made = plugin.operate(remembering.reflect, text=text(), reflects_on=[source], agent="thinker").memory
+    plugin.operate(remembering.recall, text="kestrels", agent="thinker", limit=50)
+    before = MemoryReader(plugin.memories.graph_of("thinker")).one(made.id)
+    corrected = plugin.operate(memory_reading.correct, id=source, text=text(), agent="thinker")
+    reader = MemoryReader(plugin.memories.graph_of("thinker"))
+    assert reader.one(source) is None
+    reflection = reader.one(made.id)
+    assert reflection is not None
+    assert reflection.reflects_on == (corrected["id"],)
+    again = plugin.operate(memory_reading.correct, id=made.id, text=text(), importance=0.9, agent="thinker")
+    assert (again["depth"], again["reflectsOn"], again["importance"]) == (1, [corrected["id"]], 0.9)
+    kept = reader.one(again["id"])
+    assert before is not None
+    assert kept is not None
+    assert (kept.uses, kept.time) == (before.uses, before.time)
+    assert len(reader.identifiers()) == 2
+    graph = plugin.memories.graph_of("thinker")
+    triples = graph.list_triples({"limit": 100})["triples"]
+    assert {graph.get_triple(each["id"])["id"] for each in triples} == {each["id"] for each in triples}

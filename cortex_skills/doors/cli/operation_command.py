@@ -4,14 +4,14 @@
 
 Rules kept here:
 - the arguments of the operation are those of the command: one without a default is named by its place, the others by an
-  option. The operation checks the values;
+  option. The operation checks the values. One that is called like a common option, such as `agent`, is that option;
 - the caller is the owner of the store, and the answer is the operation's: with `--json` as it is.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import click
 
 from cortex_skills.doors.cli.commands import Command
-from cortex_skills.doors.cli.options import Common
+from cortex_skills.doors.cli.options import Common, common_options
 from cortex_skills.doors.cli.output import Output
 from cortex_skills.operations.operation import Operation, View
 
@@ -29,6 +29,8 @@ def command_of(
     name: str = "",
     *,
     show: Callable[[Output, Any], None] | None = None,
+    by_place: Collection[str] = (),
+    without: Collection[str] = (),
 ) -> click.Command:
     """A command that runs an operation.
 
@@ -36,13 +38,24 @@ def command_of(
         operation: which.
         name: of the command; by default the last part of the name of the operation.
         show: writes the answer, as JSON, for a person; by default its text, a table, or the members by name.
+        by_place: arguments with a default that the command needs.
+        without: arguments that it does not take.
     """
     types = get_type_hints(operation.given, include_extras=True)
-    params = [_parameter(each, types[each.name]) for each in fields(operation.given)]
+    names = [each.name for each in fields(operation.given) if each.name not in without]
+    common_names = {each.name for each in common_options()}.intersection(names)
+    params = [
+        _parameter(each, types[each.name], is_needed=each.name in by_place)
+        for each in fields(operation.given)
+        if each.name in names and each.name not in common_names
+    ]
 
     def run(common: Common, **given: Any) -> None:
+        given |= {each: getattr(common, each) for each in common_names}
         with common.plugin(reads=operation.effect == "reads") as plugin:
-            answer = plugin.operate(operation, door="command", **{k: v for k, v in given.items() if v is not None})
+            answer = plugin.operate(
+                operation, door="command", **{k: v for k, v in given.items() if v not in (None, ())}
+            )
             document = operation.to_json(answer)
             text = answer.text(None) if isinstance(answer, View) and not common.out.as_json else None
         shown = (show or _show) if text is None else (lambda out, _: out.text(text))
@@ -56,14 +69,14 @@ def command_of(
     )
 
 
-def _parameter(member: Field[Any], type_: Any) -> click.Parameter:
+def _parameter(member: Field[Any], type_: Any, *, is_needed: bool) -> click.Parameter:
     about = next((each.description for each in _marks(type_) if getattr(each, "description", None)), None)
     plain = _plain(type_)
     values: Any = click.Choice(get_args(plain)) if get_origin(plain) is Literal else plain
-    if get_origin(plain) in (tuple, list):
+    is_list = get_origin(plain) in (tuple, list, Sequence)
+    if is_list:
         values = get_args(plain)[0]
-    is_list = get_origin(plain) in (tuple, list)
-    if member.default is MISSING and member.default_factory is MISSING:
+    if is_needed or (member.default is MISSING and member.default_factory is MISSING):
         return click.Argument([member.name], type=values, metavar=member.name.upper(), nargs=-1 if is_list else 1)
     option = f"--{member.name.rstrip('_').replace('_', '-')}"
     if plain is bool:

@@ -5,10 +5,12 @@ from cortex_skills.feature import Feature
 FEATURE = Feature(
     name="memory",
     rank=20,
-    operations=("cortex_skills.features.memory.remembering",),
+    operations=("cortex_skills.features.memory.remembering", "cortex_skills.features.memory.memory_reading"),
     attach=("cortex_skills.features.memory.memories:open_memories",),
     host_functions=("cortex_skills.features.memory.skill_functions:memory_functions",),
     tools=("cortex_skills.features.memory.tools",),
     rest=("cortex_skills.features.memory.rest.memory_operations",),
     members=("cortex_skills.features.memory.memory_members:MemoryMembers",),
+    pages=("cortex_skills.features.memory.pages.memory_list", "cortex_skills.features.memory.pages.memory_page"),
+    commands={"Keep the graph": {"memory": "cortex_skills.features.memory.cli:MEMORY"}},
 )

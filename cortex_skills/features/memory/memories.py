@@ -244,15 +244,39 @@ class Memories:
         ranked = sorted([*recalled.found, *further], key=lambda each: each[1].score, reverse=True)
         return replace(recalled, found=tuple(ranked[: query.limit]), considered=recalled.considered + len(further))
 
+    def correct(self, memory: Memory, new: NewMemory, *, author: str | None = None) -> str:
+        """Replace what a memory states; returns its id, which is that of its text.
+
+        Args:
+            memory: as it is.
+            new: what it should state.
+            author: the agent that corrects it, if it is another than the owner.
+
+        Raises:
+            CortexError: `invalid_arguments`: the agent remembers the text already.
+            GraphError: the write failed.
+        """
+        graph = self.graph_of(memory.agent)
+        known = MemoryReader(graph).of_text(new.text)
+        if known is not None and known.id != memory.id:
+            hint, details = "forget one of the two", {"field": "text"}
+            raise CortexError(
+                "invalid_arguments", f"this is remembered already, as {known.id}", hint=hint, details=details
+            )
+        identifier = memory_id(graph.make_key(), new.text)
+        reflected = ReflectedOn(memory.depth, memory.reflects_on) if memory.depth else None
+        written = triples_of(graph, identifier, new, memory.skill, memory.time, reflected, noticed=self._clock())
+        old, node = memory_node(graph.names, memory.id), memory_node(graph.names, identifier)
+        graph.replace_memory(old, node, written, author)
+        return identifier
+
     def forget(self, identifier: str, *, agent: str) -> bool:
         """Delete a memory of an agent; True if it existed."""
         graph = self.graph_of(agent)
         if MemoryReader(graph).one(identifier) is None:
             return False
         quads = list(graph.store.quads(Pattern(graph.names.graph, memory_node(graph.names, identifier))))
-        index = graph.index
-        entries = [index.entry(index.hash_of(quad), quad) for quad in quads] if index.has_begun() else []
-        graph.store.apply(remove=[*quads, *entries])
+        graph.store.apply(remove=graph.with_entries(quads))
         return True
 
     def close(self) -> None:

@@ -69,8 +69,13 @@ def triples_of(
     skill: str | None,
     time: datetime,
     reflected: ReflectedOn | None = None,
+    *,
+    noticed: datetime | None = None,
 ) -> list[dict[str, Any]]:
-    """The triples of a new memory, as arguments of `AgentGraph.create_triples`."""
+    """The triples of a memory, as arguments of `AgentGraph.create_triples`.
+
+    `noticed` is when it was written, by which other processes find it; by default its time.
+    """
     subject = f"{graph.names.prefix}memory:{identifier}"
     moment = date_time(to_milliseconds(time))
     pairs: list[tuple[NamedNode, Any]] = [
@@ -78,7 +83,7 @@ def triples_of(
         (MEMORY_TEXT, new.text),
         (MEMORY_IMPORTANCE, float(new.importance)),
         (MEMORY_TIME, {"value": moment, "datatype": DATE_TIME.value}),
-        (MEMORY_MINUTE, minute_of(time)),
+        (MEMORY_MINUTE, minute_of(noticed or time)),
         *((MEMORY_TAG, tag) for tag in new.tags),
     ]
     if skill is not None:

@@ -20,7 +20,6 @@ from pyoxigraph import Literal, NamedNode
 from cortex_graph.assertion_records.records import select
 from cortex_graph.namespace.agent_graph import AgentGraph
 from cortex_graph.naming.vocabulary import MEMORY_IMPORTANCE, MEMORY_TAG, MEMORY_TEXT, MEMORY_TIME
-from cortex_skills.errors import CortexError
 from cortex_skills.features.memory.memories import memories_of
 from cortex_skills.features.memory.memory_triples import MemoryReader
 from cortex_skills.features.memory.model import Memory, Recalled, Scored
@@ -34,46 +33,14 @@ from cortex_skills.features.memory.requests import (
     memory_query,
     new_memory,
 )
-from cortex_skills.operations.operation import ObjectState, OperationCall, operation
+from cortex_skills.features.memory.whose_memories import Agent, asked_agent, memory_in, memory_state, no_memory
+from cortex_skills.operations.operation import OperationCall, operation
 
 CANDIDATES = 200
 _QUERY_S = 10.0
 _LATEST = Scored(1.0, 1.0, 1.0)
 
 Fraction = Annotated[float, Ge(0), Le(1)]
-Agent = Annotated[str, MaxLen(256)]
-
-
-def memory_state(call: OperationCall) -> ObjectState | None:
-    """The memory that a record names, and its state; None when there is none."""
-    agent, slash, identifier = call.about.rpartition("/")
-    if not slash:
-        return None
-    agent = agent or _own(call)
-    memory = MemoryReader(call.part(memories_of).graph_of(agent)).one(identifier)
-    return None if memory is None else (f"{agent}/{identifier}", f"{memory.kind}, importance {memory.importance:g}")
-
-
-def _own(call: OperationCall) -> str:
-    """The agent whose memories are the caller's own."""
-    return call.host.session.agent if call.caller.acts_for_all else call.caller.actor
-
-
-def _asked(call: OperationCall, agent: str) -> str:
-    """The agent whose memories are asked for.
-
-    Raises:
-        CortexError: `permission_denied`: they are another agent's.
-    """
-    agent = agent or _own(call)
-    if agent != _own(call) and "memories" not in call.caller.permissions:
-        raise CortexError(
-            "permission_denied",
-            "the memories of another agent need the permission `memories`",
-            hint="`cortex-skills token create NAME --permission memories` makes a token with it",
-            details={"missing": ["memories"]},
-        )
-    return agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +64,7 @@ class Remembered:
 @operation("memory.remember", effect="changes", permission="write", object_="agent", state=memory_state)
 def remember(call: OperationCall, given: Remember) -> Remembered:
     """Remember one fact for an agent; a text that is remembered already stays as it is."""
-    agent = _asked(call, given.agent)
+    agent = asked_agent(call, given.agent)
     new = new_memory(given.text, {"importance": given.importance, "tags": list(given.tags)})
     memories = call.part(memories_of)
     author = None if call.caller.acts_for_all else call.caller.actor
@@ -122,7 +89,7 @@ class Recall:
 @operation("memory.recall", effect="reads", permission="read")
 def recall(call: OperationCall, given: Recall) -> Recalled:
     """Recall the memories of an agent that match a text best, or the latest."""
-    agent, memories = _asked(call, given.agent), call.part(memories_of)
+    agent, memories = asked_agent(call, given.agent), call.part(memories_of)
     if given.text.strip():
         query = memory_query(given.text, {"minImportance": given.min_importance, "limit": given.limit})
         query = replace(query, limit=CANDIDATES) if given.groups else query
@@ -158,7 +125,7 @@ class Reflected:
 @operation("memory.reflect", effect="changes", permission="write", object_="agent", state=memory_state)
 def reflect(call: OperationCall, given: Reflect) -> Reflected:
     """Remember what an agent concludes from memories of its own."""
-    agent = _asked(call, given.agent)
+    agent = asked_agent(call, given.agent)
     new = new_memory(given.text, {"importance": given.importance, "tags": list(given.tags)})
     memories = call.part(memories_of)
     memory, created = memories.reflect(new, given.reflects_on, agent=agent, skill=call.caller.skill)
@@ -184,10 +151,11 @@ class OneMemory:
 @operation("memory.forget", effect="changes", permission="write", object_="memory", state=memory_state)
 def forget(call: OperationCall, given: OneMemory) -> None:
     """Forget a memory; skills that were made of it are degraded."""
-    agent = _asked(call, given.agent)
-    call.about = f"{agent}/{given.id}"
-    if not call.part(memories_of).forget(given.id, agent=agent):
-        raise CortexError("not_found", "this agent has no memory with this id", hint="a recall answers the ids")
+    memory = memory_in(call, given.id, given.agent, changes=True)
+    call.about = f"{memory.agent}/{memory.id}"
+    call.before = memory_state(call)
+    if not call.part(memories_of).forget(memory.id, agent=memory.agent):
+        raise no_memory()
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +176,7 @@ class MemoryCount:
 @operation("memory.count", effect="reads", permission="read")
 def count(call: OperationCall, given: CountMemories) -> MemoryCount:
     """Count the memories of an agent."""
-    graph = call.part(memories_of).graph_of(_asked(call, given.agent))
+    graph = call.part(memories_of).graph_of(asked_agent(call, given.agent))
     text = f"SELECT ?text {{ ?memory {MEMORY_TEXT} ?text }}"
     rows = select(graph.store, graph.names.graph, text, timeout_s=_QUERY_S)
     texts = [row["text"].value for row in rows if isinstance(row["text"], Literal)]

@@ -4,7 +4,10 @@ from cortex_skills.feature import Feature
 
 FEATURE = Feature(
     name="registry",
-    follows={"memory.forget": "cortex_skills.features.registry.skill_changes:degrade_what_was_made"},
+    follows={
+        "memory.correct": "cortex_skills.features.registry.skill_changes:degrade_what_was_corrected",
+        "memory.forget": "cortex_skills.features.registry.skill_changes:degrade_what_was_made",
+    },
     rank=40,
     operations=(
         "cortex_skills.features.registry.skill_changes",

@@ -106,13 +106,15 @@ def source_path(place: int) -> str:
     return f"references/source_{place}.md"
 
 
-def memory_forgotten(registry: SkillRegistry, identifier: str, *, actor: str) -> list[SkillKey]:
-    """Degrade the skills that were made of a memory that was forgotten; returns those that were changed."""
+def memory_forgotten(
+    registry: SkillRegistry, identifier: str, *, actor: str, what: str = "forgotten"
+) -> list[SkillKey]:
+    """Degrade the skills that were made of a memory that was forgotten or corrected; returns the changed ones."""
     node = memory_node(registry.terms.names, identifier)
     links = registry.store.quads(Pattern(registry.terms.graph, None, terms.DERIVED_FROM_MEMORY, node))
     names = sorted(registry.terms.name_of(cast(NamedNode, quad.subject)) for quad in links)
     found = [SkillKey(*name.split("/", 1)) for name in names]
-    reason = f"the memory {identifier}, which it was made of, was forgotten"
+    reason = f"the memory {identifier}, which it was made of, was {what}"
     return [key for key in found if _degraded(registry, registry.record(key), reason, actor) is not None]
 
 

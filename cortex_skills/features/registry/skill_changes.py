@@ -21,6 +21,7 @@ from pydantic import Field
 
 from cortex_skills.errors import CortexError
 from cortex_skills.features.memory.memories import memories_of
+from cortex_skills.features.memory.memory_reading import CorrectMemory
 from cortex_skills.features.memory.remembering import OneMemory
 from cortex_skills.features.registry.documents.document import SkillDocument
 from cortex_skills.features.registry.folders import export_to, write_skill_folder
@@ -393,3 +394,9 @@ def _check_person(call: OperationCall, what: str) -> None:
 def degrade_what_was_made(call: OperationCall, forgotten: OneMemory) -> None:
     """Do what `memory_forgotten` does, after the operation `memory.forget`."""
     memory_forgotten(call.part(registry_in), forgotten.id, actor=call.caller.name)
+
+
+def degrade_what_was_corrected(call: OperationCall, corrected: CorrectMemory) -> None:
+    """Do the same after the operation `memory.correct`, unless the text is as it was."""
+    if call.about.rpartition("/")[2] != corrected.id:
+        memory_forgotten(call.part(registry_in), corrected.id, actor=call.caller.name, what="corrected")

@@ -22,13 +22,21 @@ QUERY_S = 30.0
 _AT_ONCE = 100  # records, in one request to a server
 
 
-def select(store: GraphStore, graph: NamedNode, text: str, *, timeout_s: float = QUERY_S) -> list[QuerySolution]:
-    """Return the rows of a query of this package over one graph.
+def select(
+    store: GraphStore,
+    graph: NamedNode | tuple[()],
+    text: str,
+    *,
+    named: tuple[NamedNode, ...] = (),
+    timeout_s: float = QUERY_S,
+) -> list[QuerySolution]:
+    """Return the rows of a query of this package over one graph, or over the graphs that the query names.
 
     Raises:
         QueryTimeout: it took longer than its time limit, in seconds.
     """
-    answer = store.query(text, Dataset((graph,)), results=QueryResultsFormat.JSON, timeout_s=timeout_s)
+    dataset = Dataset((graph,) if isinstance(graph, NamedNode) else (), named)
+    answer = store.query(text, dataset, results=QueryResultsFormat.JSON, timeout_s=timeout_s)
     found = parse_query_results(b"".join(answer.chunks), QueryResultsFormat.JSON)
     return list(found) if isinstance(found, QuerySolutions) else []
 

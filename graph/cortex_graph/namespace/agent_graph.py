@@ -8,13 +8,20 @@ Rules kept here:
 
 from __future__ import annotations
 
-from pyoxigraph import Quad
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pyoxigraph import NamedNode, Quad
 
 from cortex_graph.assertion_records.provenance import Provenance
+from cortex_graph.checks.argument_checks import check_triple
 from cortex_graph.exceptions import PermissionDenied
 from cortex_graph.memory_graphs import key_of, made_key
 from cortex_graph.namespace.namespaced import NamespacedGraph
-from cortex_graph.naming.vocabulary import MEMORY_AUTHOR, MEMORY_KEY
+from cortex_graph.naming.vocabulary import MEMORY_AUTHOR, MEMORY_KEY, MEMORY_REFLECTS_ON, MEMORY_USES
+from cortex_graph.store import Pattern
+
+_KEPT = (MEMORY_AUTHOR, MEMORY_USES)  # of a memory that is corrected
 
 
 class AgentGraph(NamespacedGraph):
@@ -49,6 +56,36 @@ class AgentGraph(NamespacedGraph):
         if quad is not None:
             _check_is_text(quad)
         return super().delete_triple(triple_id)
+
+    def replace_memory(
+        self, old: NamedNode, new: NamedNode, triples: Iterable[Mapping[str, Any]], writer: str | None
+    ) -> None:
+        """Replace the statements of a memory by those of a corrected one, in one transaction.
+
+        Who wrote it before, and how often it was recalled, is kept; reflections on it are on the corrected one.
+
+        Args:
+            old: the memory.
+            new: the corrected one; it may have the same name.
+            triples: what states it, as for `create_triples`.
+            writer: the agent that corrects it; None, or the owner, is not recorded.
+        """
+        graph, store = self.names.graph, self.store
+        written = {self._quad(*check_triple(each)) for each in triples}
+        removed = set(store.quads(Pattern(graph, old)))
+        written |= {Quad(new, each.predicate, each.object, graph) for each in removed if each.predicate in _KEPT}
+        if writer not in (None, self.agent):
+            written.add(Quad(new, MEMORY_AUTHOR, self.names.agent(writer), graph))
+        if new != old:
+            reflections = list(store.quads(Pattern(graph, None, MEMORY_REFLECTS_ON, old)))
+            removed.update(reflections)
+            written |= {Quad(each.subject, each.predicate, new, graph) for each in reflections}
+        store.apply(self.with_entries([*written - removed]), self.with_entries([*removed - written]))
+
+    def with_entries(self, quads: list[Quad]) -> list[Quad]:
+        """Return quads and their entries in the index of ids, if it has begun."""
+        index = self.index
+        return [*quads, *(index.entry(index.hash_of(quad), quad) for quad in quads if index.has_begun())]
 
     def _quad(self, subject: object, predicate: object, object_: object) -> Quad:
         quad = super()._quad(subject, predicate, object_)

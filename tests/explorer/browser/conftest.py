@@ -40,7 +40,7 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome
 REBOUND = "rebound.example"  # a foreign name that leads to this machine
 WAIT_MS = 30_000  # generous: only so that a test ends
 CUSTOMERS = ROOT / "examples" / "verify-kyc"
-READER = ("read", "write", "audit", "provenance", "registry", "approve")
+READER = ("read", "write", "audit", "provenance", "registry", "approve", "memories")
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',

@@ -11,6 +11,8 @@ import pytest
 
 from cortex_skills.doors.explorer.page import pages as all_pages
 from cortex_skills.features.actions.action_request import ActionRequest
+from cortex_skills.features.memory.requests import new_memory
+from tests.explorer.browser.conftest import HOSTILE
 from tests.server.serving import Running
 
 AXE = Path(__file__).parent / "axe" / "node_modules" / "axe-core" / "axe.min.js"
@@ -34,6 +36,8 @@ ADDRESSES: dict[str, tuple[str, ...]] = {
         f"{NS}/sparql?query={quote('SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?p')}&view=chart",
         f"{NS}/sparql?query=SELECT",
     ),
+    "memories": (f"{NS}/memories", f"{NS}/memories?q=harbour"),
+    "memory": (f"{NS}/memories/MEMORY",),
     "audit": ("/explore/audit",),
     "approvals": ("/explore/approvals", "/explore/approvals?state=all"),
     "approval": ("/explore/approvals/APPROVAL",),
@@ -72,7 +76,8 @@ def addresses(running: Running) -> list[str]:
         "fs_write", "v1", {"content": "one\u202e\ntwo"}, "a1", "mayros", "tidy", "high", "why", "+one"
     )
     approval = running.plugin.approvals.request(request).id
-    ids = {"TRIPLE": triple["id"], "PROOF": proof, "APPROVAL": approval}
+    memory, _ = running.plugin.memories.remember(new_memory(f"{HOSTILE[0]} of the harbour"), agent="ada")
+    ids = {"TRIPLE": triple["id"], "PROOF": proof, "APPROVAL": approval, "MEMORY": memory}
     for word, found in ids.items():
         given = [each.replace(word, found) for each in given]
     return given + list(OTHERS)

@@ -28,3 +28,8 @@ def test_every_page_is_in_the_table_with_its_forms(page: ExplorerPage) -> None:
     forms = set(re.findall(r"`([a-z-]+)`", re.sub(r"\\[.*?\\]\\(.*?\\)", "", row_of(page)[3])))
     if forms:  # other rows refer to another one
         assert forms == set(page.forms) - WITHOUT_TABLE
+
+
+def test_each_page_of_the_navigation_has_a_shortcut_of_its_own() -> None:
+    keys = [page.keys for page in pages() if page.label]
+    assert sorted(set(keys)) == sorted(keys)

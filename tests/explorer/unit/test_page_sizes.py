@@ -20,6 +20,7 @@ from cortex_skills.doors.http.auth import AccessControl, Principal
 from cortex_skills.doors.http.bodies import Bodies
 from cortex_skills.doors.http.service import Service
 from cortex_skills.features.actions.action_request import ActionRequest
+from cortex_skills.features.memory.requests import new_memory
 from cortex_skills.features.registry.documents.skill_md import inline_document
 from cortex_skills.features.registry.records.skill_record import SkillKey
 from tests.configs import config
@@ -43,6 +44,7 @@ QUERIES: dict[str, tuple[dict[str, str], ...]] = {
     "used": ({"name": "customer:1"},),
     "find": ({"q": "customer"},),
     "map": ({"name": "customer:1"},),
+    "memories": ({}, {"q": "table"}),
     "proofs": ({},),
     "audit": ({},),
     "approvals": ({}, {"state": "all"}),
@@ -73,6 +75,9 @@ def service() -> Iterator[Service]:
         reason = "at the trust level suggest an action of medium risk needs the approval of a person"
         request = ActionRequest("fs_write", "v1", inputs, f"agent-{number}", "mayros", "tidy", "medium", reason)
         plugin.approvals.request(request)
+    for number in range(ROWS):
+        memory = new_memory(f"Memory {number} of a table, and who reads it, in an ordinary sentence.", {"tags": ["t"]})
+        plugin.memories.remember(memory, agent="auditor")
     for number in range(SKILLS):
         text = f"Reads table {number} from a web page. Use it when a question needs current figures."
         document = inline_document({"name": f"read-table-{number}", "description": text, "body": "Read it."}, "mayros")
@@ -126,6 +131,7 @@ def test_every_page_without_an_id_is_measured() -> None:
         "approval",
         "artifact",
         "skill",
+        "memory",
         "registered",
         "edit",
     }

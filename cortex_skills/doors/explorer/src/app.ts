@@ -21,7 +21,7 @@ void enter();
 copying();
 keys();
 // Most visits do without what suggests below the field.
-find?.addEventListener('focus', async () => (await import(find.dataset.suggest!)).suggest(find, status), {once: true});
+find?.addEventListener('focus', async () => (await import(find.dataset.js!)).suggest(find, status), {once: true});
 
 /**
  * Removes the code behind `#` from the address, and sends it with the form of the entrance: at the private host name, if

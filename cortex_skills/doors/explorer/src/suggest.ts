@@ -21,7 +21,7 @@ export function suggest(field: HTMLInputElement, status: HTMLElement): void {
   const list = made('ul', {id: 'suggestions', role: 'listbox', 'aria-label': 'Suggestions'});
   list.hidden = true;
   form.append(list);
-  const style = field.dataset.style;
+  const style = field.dataset.css;
   if (style) document.head.append(made('link', {rel: 'stylesheet', href: new URL(style, import.meta.url).pathname}));
   for (const [name, value] of Object.entries({
     role: 'combobox',

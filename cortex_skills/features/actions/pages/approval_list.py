@@ -124,6 +124,6 @@ PAGE = ExplorerPage(
     forms={"json": Form("application/json", _document)},
     label="Approvals",
     section="Trust",
-    keys="g p",
+    keys="g w",
     place=120,
 )

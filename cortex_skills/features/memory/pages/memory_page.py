@@ -1,0 +1,150 @@
+"""`/explore/{namespace}/memories/{id}`: a memory: its text, writers and sources; correct and forget it.
+
+Rules kept here:
+- an action is the operation of the same name, and needs the permission `write` beside `memories`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from cortex_skills.doors.explorer.addresses import address, in_form
+from cortex_skills.doors.explorer.display import OF_HEADING, ShownText, shown_text
+from cortex_skills.doors.explorer.field_text import to_field
+from cortex_skills.doors.explorer.page import Action, ExplorerPage, Faulty, Form, PageCall
+from cortex_skills.doors.http.bodies import to_json
+from cortex_skills.doors.rest.model_types import ApiModel
+from cortex_skills.errors import CortexError
+from cortex_skills.features.memory.memory_reading import MemoryDocument, correct, show_memory
+from cortex_skills.features.memory.pages.memory_list import PATH, MemoryRow, path_of, row
+from cortex_skills.features.memory.remembering import forget
+
+_LINES = 40
+_MOST = 600  # characters; a memory has at most 512
+
+
+class MemoryQuery(ApiModel, total=False):
+    """Whose memory."""
+
+    agent: Annotated[str, Field(max_length=256)]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryView:
+    """A memory.
+
+    Attributes:
+        row: as in the list.
+        text: as it is, in lines.
+        facts: the other facts, with their labels.
+        sources: the memories that a reflection follows from: their ids and pages.
+        field: the text, tags and importance, as they are edited.
+        fault: why nothing was corrected; None if nothing was refused.
+        back: the list.
+        json: the memory as JSON.
+        here: the address of the page.
+    """
+
+    row: MemoryRow
+    text: ShownText
+    facts: tuple[tuple[str, ShownText], ...]
+    sources: tuple[tuple[str, str], ...]
+    field: tuple[str, str, str]
+    fault: ShownText | None
+    back: str
+    json: str
+    here: str
+
+
+def view(call: PageCall, typed: Mapping[str, str] | None = None, fault: str = "") -> MemoryView:
+    """A memory.
+
+    Raises:
+        CortexError: `not_found`.
+    """
+    memory = _memory(call)
+    agent, path = memory["agent"], path_of(call)
+    here = address(f"{path}/{memory['id']}", agent=agent)
+    facts = {
+        "Agent": agent,
+        "Written by": ", ".join(memory["writtenBy"]) or agent,
+        "Skill": memory["skill"] or "unknown",
+        "When": memory["time"],
+        "Kind": f"reflection, {memory['depth']} deep" if memory["depth"] else "observation",
+        "Importance": f"{memory['importance']:.2f}",
+        "Tags": ", ".join(memory["tags"]) or "none",
+        "Recalled": f"{memory['recalled']:,} times" if "recalled" in memory else "not counted for an observation",
+        "Id": memory["id"],
+    }
+    given = typed or {}
+    field = (
+        to_field(given.get("text", memory["text"])),
+        to_field(given.get("tags", ", ".join(memory["tags"]))),
+        to_field(given.get("importance", f"{memory['importance']:g}")),
+    )
+    return MemoryView(
+        row(call, memory),
+        shown_text(memory["text"], _MOST, lines=_LINES),
+        tuple((label, shown_text(text, OF_HEADING)) for label, text in facts.items()),
+        tuple((each, address(f"{path}/{each}", agent=agent)) for each in memory["reflectsOn"]),
+        field,
+        shown_text(fault, _MOST) if fault else None,
+        address(path, agent=agent),
+        in_form(here, "json"),
+        here,
+    )
+
+
+def _memory(call: PageCall) -> MemoryDocument:
+    found: MemoryDocument = call.api().operate(show_memory, id=call.path["id"], agent=call.query.get("agent", ""))
+    return found
+
+
+def _correct(call: PageCall, fields: Mapping[str, str]) -> str:
+    """Correct the memory, and go to its page.
+
+    Raises:
+        Faulty: what was typed is refused; it is shown again.
+    """
+    try:
+        importance = float(fields.get("importance", ""))
+        tags = [each.strip() for each in fields.get("tags", "").split(",") if each.strip()]
+        given: dict[str, Any] = {"text": fields.get("text", ""), "importance": importance, "tags": tags}
+        done = call.api().operate(correct, id=call.path["id"], agent=call.query.get("agent", ""), **given)
+    except ValueError:
+        error = CortexError("invalid_arguments", "the importance is a number from 0 to 1")
+        raise Faulty(view(call, fields, error.message), error) from None
+    except CortexError as error:
+        if error.code != "invalid_arguments":
+            raise
+        raise Faulty(view(call, fields, error.message), error) from None
+    return address(f"{path_of(call)}/{done['id']}", agent=done["agent"])
+
+
+def _forget(call: PageCall, _: Mapping[str, str]) -> str:
+    """Forget the memory, and go to the list."""
+    memory = _memory(call)
+    call.api().operate(forget, id=memory["id"], agent=memory["agent"])
+    return address(path_of(call), agent=memory["agent"])
+
+
+PAGE = ExplorerPage(
+    f"{PATH}/{{id}}",
+    "memory",
+    "memory.html",
+    view,
+    query=MemoryQuery,
+    permission="memories",
+    is_public=False,
+    forms={"json": Form("application/json", lambda call: to_json(_memory(call)))},
+    actions={
+        "correct": Action("Correct", "write", _correct, is_operation=True),
+        "forget": Action("Forget", "write", _forget, is_operation=True),
+    },
+    pool="slow",
+    place=86,
+)
