@@ -120,11 +120,10 @@ def member_names() -> set[str]:
     return {name for members in functions("members") for name in vars(members) if not name.startswith("_")}
 
 
-def followers(operation: str) -> Iterator[Any]:
+@cache
+def followers(operation: str) -> tuple[Any, ...]:
     """The functions of features that follow an operation."""
-    for feature in features():
-        if operation in feature.follows:
-            yield named(feature.follows[operation])
+    return tuple(named(feature.follows[operation]) for feature in features() if operation in feature.follows)
 
 
 def named(name: str) -> Any:

@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -124,7 +125,13 @@ def removed(reasons: Iterable[Mapping[str, Any]]) -> tuple[Removed, ...]:
 def started(milliseconds: float = 0.0) -> str:
     """The time that many milliseconds ago, for a record."""
     began = time.time() - min(milliseconds, _MAX_MILLISECONDS) / 1000
-    return datetime.fromtimestamp(began, UTC).isoformat(timespec="milliseconds")
+    second, fraction = divmod(began, 1)
+    return f"{_second(second)}.{int(fraction * 1000):03}+00:00"
+
+
+@lru_cache(8)
+def _second(began: float) -> str:
+    return f"{datetime.fromtimestamp(began, UTC):%Y-%m-%dT%H:%M:%S}"
 
 
 def word(name: object) -> str:
@@ -163,12 +170,17 @@ def of_event(event: str, agent: str, outcome: str = "ok", *, tool: str = "", **f
     Raises:
         CortexError: `invalid_arguments`: the event or the outcome is malformed.
     """
-    if not _EVENT.fullmatch(event):
+    if not _is_event(event):
         hint = "lower-case words joined by dots: `approvals.approve`"
         raise CortexError("invalid_arguments", "the name of an event is malformed", hint=hint)
     _check_outcome(outcome)
     given = {"category": event.partition(".")[0], "skill": None, "milliseconds": 0.0} | fields
     return AuditRecord(time=started(), tool=word(tool or event), agent=agent, outcome=outcome, event=event, **given)
+
+
+@lru_cache
+def _is_event(name: str) -> bool:
+    return _EVENT.fullmatch(name) is not None
 
 
 def _check_outcome(outcome: object) -> None:

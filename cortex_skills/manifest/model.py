@@ -61,6 +61,9 @@ DEFAULT_TOOLS = (
 )
 
 
+_AREAS = ("graph", "proofs", "memory", "registry", "actions")
+
+
 @dataclass(frozen=True, slots=True)
 class Permissions:
     """The permissions of a skill, by area.
@@ -77,20 +80,11 @@ class Permissions:
 
     def __contains__(self, permission: str) -> bool:
         area, _, action = permission.partition(":")
-        return action in self._areas().get(area, ())
+        return area in _AREAS and action in getattr(self, area)
 
     def names(self) -> frozenset[str]:
         """Every permission as `area:action`."""
-        return frozenset(f"{area}:{action}" for area, actions in self._areas().items() for action in actions)
-
-    def _areas(self) -> dict[str, frozenset[str]]:
-        return {
-            "graph": self.graph,
-            "proofs": self.proofs,
-            "memory": self.memory,
-            "registry": self.registry,
-            "actions": self.actions,
-        }
+        return frozenset(f"{area}:{action}" for area in _AREAS for action in getattr(self, area))
 
 
 @dataclass(frozen=True, slots=True)

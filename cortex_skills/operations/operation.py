@@ -52,6 +52,7 @@ class OperationCall:
         host: of the namespace that it concerns; `part` is what a feature keeps for it.
         about: its object, for the audit; an operation that names it itself, such as learning, corrects it.
         before: the state of the object before; one that names its object itself, and changes it, reads it again.
+        after: the state of the object after, where the operation knows it from its write; else it is read.
         facts: what the record states beside: ids and digests that this program made, never what was given to it.
         data: what the record keeps of what was given, redacted.
         cancel: ends one that reads early.
@@ -61,6 +62,7 @@ class OperationCall:
     host: Host
     about: str = ""
     before: ObjectState | None = None
+    after: ObjectState | None = None
     facts: dict[str, Fact] = field(default_factory=dict)
     data: dict[str, str] = field(default_factory=dict)
     cancel: CancelToken | None = None
@@ -102,6 +104,11 @@ class Operation(Generic[G, R]):
     object_: str = ""
     state: Callable[[OperationCall], ObjectState | None] = field(default=lambda _: None)
     per_minute: int = 0
+
+    @cached_property
+    def subject(self) -> str:
+        """The first part of its name."""
+        return self.name.partition(".")[0]
 
     @property
     def summary(self) -> str:

@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from cortex_graph import GraphError
+from cortex_skills.audit.call_records import AuditRecord, started
 from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.feature import followers
 from cortex_skills.operations.caller import OWNER, Caller
@@ -54,7 +55,6 @@ def run(
     if operation.effect == "reads":
         return operation.run(call, _permitted(operation, call, given))
     began, outcome = time.monotonic(), "cancelled"
-    reason: object = given.get("reason")
     try:
         host.audit.check_call()
         if isinstance(asked := given.get(operation.object_), str):
@@ -71,28 +71,45 @@ def run(
         outcome = as_ours(operation.name, error).code
         raise
     finally:
-        before, after = call.before, _state(operation, call)
-        if before is not None and after is not None and before[0] != after[0]:
-            before = None  # the operation chose another name
-        known = after or before
-        host.audit.event(
-            operation.name,
-            agent=caller.actor,
-            actor=caller.name,
-            outcome=outcome,
-            skill=caller.skill,
-            milliseconds=round((time.monotonic() - began) * 1000, 3),
-            facts={
-                **call.facts,
-                **({} if known is None else {"object": known[0]}),
-                "before": None if before is None else before[1],
-                "after": None if after is None else after[1],
-                "kind": caller.kind,
-                "door": caller.door,
-                "namespace": caller.namespace,
-            },
-            data={"object": call.about, **call.data, **({} if reason is None else {"reason": reason})},
+        milliseconds = round((time.monotonic() - began) * 1000, 3)
+        host.audit.record(
+            AuditRecord(
+                time=started(milliseconds),
+                tool=operation.name,
+                skill=caller.skill,
+                agent=caller.actor,
+                outcome=outcome,
+                milliseconds=milliseconds,
+                event=operation.name,
+                category=operation.subject,
+                actor=caller.name,
+                data=None if host.audit.journal is None else _stated(operation, call, given.get("reason")),
+            )
         )
+
+
+def _stated(operation: Operation[Any, Any], call: OperationCall, reason: object) -> Any:
+    """The facts of the record, and the data beside them; only a journal keeps them."""
+    caller, before, after = call.caller, call.before, call.after or _state(operation, call)
+    if before is not None and after is not None and before[0] != after[0]:
+        before = None  # the operation chose another name
+    known = after or before
+    return call.host.audit.kept_facts(
+        {
+            **call.facts,
+            **({} if known is None else {"object": known[0]}),
+            "before": None if before is None else before[1],
+            "after": None if after is None else after[1],
+            "kind": caller.kind,
+            "door": caller.door,
+            "namespace": caller.namespace,
+        },
+        {
+            **({"object": call.about} if known is None else {}),
+            **call.data,
+            **({} if reason is None else {"reason": reason}),
+        },
+    )
 
 
 def _permitted(operation: Operation[G, R], call: OperationCall, given: Mapping[str, Any]) -> G:
@@ -125,6 +142,8 @@ def _follow(operation: Operation[G, Any], call: OperationCall, given: G) -> None
 
 
 def _state(operation: Operation[Any, Any], call: OperationCall) -> ObjectState | None:
+    if call.host.audit.journal is None:
+        return None  # nothing keeps it
     with suppress(CortexError, GraphError):
         return operation.state(call)
     return None

@@ -11,7 +11,7 @@ Rules kept here:
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -20,6 +20,7 @@ from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
 from cortex_skills.host import Host
+from cortex_skills.manifest import Manifest
 from cortex_skills.operations.caller import Caller
 from cortex_skills.operations.json_schemas import schema_of
 from cortex_skills.policy.budgets import Budgets
@@ -78,6 +79,33 @@ MATCH: dict[str, Any] = {"type": "object", "required": ["subject", "predicate", 
 # Who sends the call of this context, as the interface knows them: a call may name an agent, and no caller is another.
 CALLER: ContextVar[Caller | None] = ContextVar("CALLER", default=None)
 _OF_REGISTRY = (LEARN, MANAGE)
+_EVERY = frozenset(PERMISSIONS)
+
+
+def acting_caller(skill: Manifest, agent: str, host: Host, session: str = "", also: Iterable[str] = ()) -> Caller:
+    """The agent for which a skill acts in a call.
+
+    Args:
+        skill: the manifest of the acting skill.
+        agent: on whose behalf.
+        host: of the namespace.
+        session: the key of the client's session.
+        also: permissions that the skill has and its caller may lack.
+    """
+    sender = CALLER.get()
+    given = _EVERY if sender is None else sender.permissions.difference(_OF_REGISTRY)
+    granted = (*filter(skill.has_permission, _OF_REGISTRY), *also)
+    return Caller(
+        agent if sender is None else sender.name,
+        "agent",
+        "python" if sender is None else sender.door,
+        given.union(granted) if granted else given,
+        agent,
+        skill.name,
+        session,
+        host.graph.namespace,
+        sender is not None and sender.acts_for_all,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +141,7 @@ class Call:
     @property
     def asking(self) -> Caller:
         """Who asks for the operations of the call: an agent, with the permissions of its token and of the skill."""
-        sender = CALLER.get() or Caller(self.agent, "agent", "python", frozenset(PERMISSIONS))
-        granted = filter(self.skill.manifest.has_permission, _OF_REGISTRY)
-        return replace(
-            sender,
-            kind="agent",
-            permissions=sender.permissions.difference(_OF_REGISTRY).union(granted),
-            agent=self.agent,
-            skill=self.skill.name,
-            session=self.session,
-            namespace=self.host.graph.namespace,
-        )
+        return acting_caller(self.skill.manifest, self.agent, self.host, self.session)
 
     @property
     def enrich(self) -> bool:

@@ -57,7 +57,7 @@ def test_an_agent_retracts_only_what_it_asserted(notebook: Plugin) -> None:
     assert refused.code == "permission_denied"
     imported = notebook.graph.create_triple({"subject": "s", "predicate": "p", "object": 1})
     assert notebook.call("skill_retract", {"tripleHash": imported["id"]}).code == "permission_denied"
-    assert notebook.call("skill_retract", {"tripleHash": "0" * 64}).code == "invalid_arguments"
+    assert notebook.call("skill_retract", {"tripleHash": "0" * 64}).code == "not_found"
     assert notebook.call("skill_retract", {"tripleHash": "x"}).code == "invalid_arguments"
     assert len(known(notebook)) == 2
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from cortex_graph import Provenance
+from cortex_graph.naming.vocabulary import MEMORY_TAG
 from cortex_skills import Plugin
 from cortex_skills.errors import CortexError
 from cortex_skills.features.graph.statement_changes import assert_statements, withdraw
@@ -42,7 +43,8 @@ def last(running: Running) -> Any:
 
 def by_python(running: Running, triple_id: str, holder: str) -> str:
     try:
-        return "ok" if running.plugin.operate(withdraw, triple=triple_id) else "absent"
+        running.plugin.operate(withdraw, triple=triple_id)
+        return "ok"
     except CortexError as error:
         return error.code
 
@@ -87,9 +89,13 @@ def test_every_interface_records_the_statement_its_state_and_the_caller(
     assert bool(running.plugin.graph.withdrawals.of(triple_id)) == (after == "withdrawn")
 
 
-def test_a_statement_that_is_not_there_is_not_found(running: Running) -> None:
-    assert by_rest(running, "0" * 64, "person") == "triple_not_found" or last(running).data["after"] == "absent"
-    assert by_python(running, "0" * 64, "owner") == "absent"
+@pytest.mark.parametrize(("run", "holder"), [(by_python, "owner"), (by_rest, "person"), (by_mcp, "agent")])
+def test_a_statement_that_is_not_there_is_not_found_through_every_interface_and_the_refusal_is_recorded(
+    running: Running, run: Any, holder: str
+) -> None:
+    assert run(running, "0" * 64, holder) == "not_found"
+    record = last(running)
+    assert (record.outcome, record.data["object"], record.data["after"]) == ("not_found", "0" * 64, "absent")
 
 
 def asserting(running: Running) -> Any:
@@ -126,3 +132,71 @@ def test_nobody_asserts_in_the_name_of_others_without_the_permission_and_the_ref
     (row,) = running.plugin.operate(assert_statements, statements=[statement], provenance=Provenance(agent="ada"))
     assert (running.plugin.graph.provenance_of(row["id"]) or {})["agent"] == "ada"
     assert asserting(running).data["door"] == "python"
+
+
+async def call(running: Running, tool: str, arguments: dict[str, Any], permissions: tuple[str, ...]) -> Any:
+    token = running.token("-".join(("asserts", *permissions)), permissions=permissions)
+    async with over_http(running, token, mode="legacy") as client:
+        return await client.call_tool(tool, arguments)
+
+
+def test_a_tool_asserts_by_the_same_operation_with_one_record_of_one_or_of_several_statements(
+    running: Running,
+) -> None:
+    one = {"subject": "s:tool", "predicate": "note", "object": 1}
+    for arguments, count in ((one, 1), ({"statements": [{**one, "object": value} for value in (1, 2, 3)]}, 3)):
+        before = [each.id for each in running.plugin.audit.calls.page(limit=50).calls]
+        answer = asyncio.run(call(running, "skill_assert", arguments, ("read", "write")))
+        assert not answer.is_error
+        new = [each.record for each in running.plugin.audit.calls.page(limit=50).calls if each.id not in before]
+        record, of_call = sorted(new, key=lambda each: each.event)
+        assert (record.event, of_call.event, of_call.tool) == ("graph.assert", "tool.call", "skill_assert")
+        assert (record.outcome, record.skill, record.agent) == ("ok", "notebook", "asserts-read-write")
+        assert (record.data["door"], record.data["kind"]) == ("mcp", "agent")
+        assert record.data["statements"] == count
+        assert (record.data["created"], record.data["before"]) == (
+            (1, None) if count == 1 else (2, "present, without proofs")
+        )
+        assert record.data["after"] == "present, without proofs"
+        assert running.plugin.graph.get_triple(record.data["object"]) is not None
+
+
+def test_what_a_skill_may_not_assert_is_recorded_as_refused_with_the_code_of_the_first_problem(
+    running: Running,
+) -> None:
+    with Plugin.open(config()) as plugin:
+        plugin.load(builtin_skill(NOTEBOOK))
+        statements = [
+            {"subject": "a", "predicate": "note", "object": 1},
+            {"subject": "<tag:a b>", "predicate": "note", "object": 2},
+        ]
+        refused = plugin.call("skill_assert", {"statements": statements})
+        records = [each.record for each in plugin.recent_calls.page(limit=4).calls]
+        assert [(each.event, each.outcome) for each in records] == [
+            ("tool.call", "invalid_arguments"),
+            ("graph.assert", "invalid_arguments"),
+        ]
+        assert "statement 2: " in refused.text
+        assert plugin.graph.count() == 0
+
+
+def test_the_statements_of_memories_are_changed_by_the_same_operations_under_the_same_rules(running: Running) -> None:
+    statement = {"subject": "memory:m1", "predicate": MEMORY_TAG.value, "object": "t"}
+    of = {"memoriesOf": "a2"}
+    for permissions, code in ((("read", "write"), "permission_denied"), (("read", "write", "memories"), "")):
+        client = running.client(running.token("-".join(("of", *permissions)), permissions=permissions))
+        written = client.post("/api/v1/triples", json=statement, params=of)
+        assert written.json().get("code", "") == code
+        assert asserting(running).outcome == (code or "ok")
+        if code:
+            continue
+        named = asserting(running).data["object"]
+        assert named == f"a2/{written.json()['id']}"
+        forged = {**statement, "object": "u", "provenance": {"agent": "ada"}}
+        assert client.post("/api/v1/triples", json=forged, params=of).json()["code"] == "permission_denied"
+        gone = client.delete(f"/api/v1/triples/{written.json()['id']}", params=of)
+        record = last(running)
+        assert (gone.status_code, record.data["object"]) == (204, named)
+        assert (record.data["before"], record.data["after"]) == ("present, without proofs", "absent")
+        again = client.delete(f"/api/v1/triples/{written.json()['id']}", params=of)
+        assert (again.json()["code"], last(running).outcome) == ("not_found", "not_found")

@@ -5,13 +5,11 @@ Rules kept here:
 - it needs the permission of the action and, if it changes anything, a session whose token, or a new code of the same
   token, was shown again in the last ten minutes; otherwise nothing is done, and the form is shown again with what was
   typed and a field for the token;
-- what is done is an operation, with its checks, and leaves the record of that; an action that is none yet leaves one
-  with the name of the token as the agent.
+- what is done is an operation, with its checks, and leaves the record of that.
 """
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from functools import partial
 from urllib.parse import quote
@@ -108,23 +106,14 @@ async def act(page: ExplorerPage, scope: Scope, receive: Receive) -> Response:
 async def _run(page: ExplorerPage, scope: Scope, visitor: Visitor, action: Action, fields: dict[str, str]) -> Response:
     service: Service = scope["app"].state.service
     query = parse_query(page.query, scope["query_string"], from_field)
-    began, outcome, status = time.monotonic(), "ok", 200
+    status = 200
     try:
         with service.calls.token() as cancel:
             languages = languages_in(Headers(scope=scope).get("accept-language"))
             call = PageCall(service, visitor.principal, query, scope["path_params"], cancel=cancel, languages=languages)
             done = await service.pools[page.pool].run(partial(action.run, call, fields))
     except Faulty as fault:
-        known = as_http(fault.error, scope[REQUEST_ID])
-        done, outcome, status = fault.view, known.code, known.status
-    except Exception as error:
-        outcome = as_http(error, scope[REQUEST_ID]).code
-        raise
-    finally:
-        if action.changes and not action.is_operation:
-            milliseconds = (time.monotonic() - began) * 1000
-            tool, agent = f"explorer_{fields['action']}", visitor.principal.name
-            service.plugin.record(tool, outcome=outcome, agent=agent, milliseconds=milliseconds)
+        done, status = fault.view, as_http(fault.error, scope[REQUEST_ID]).status
     if isinstance(done, str):
         return RedirectResponse(done, 303)
     return await html(scope, page.template, done, surroundings(scope, visitor, page.name), status)

@@ -112,8 +112,8 @@ class Action:
             Raises `Faulty` to show the page again with what was typed.
         form: what the token of the form is made for, where several actions are buttons of one form; by default the
             name of the action.
-        changes: whether it changes anything; if not, a session may do it without its token shown again.
-        is_operation: whether it runs operations (`cortex_skills.operations`), which the audit records.
+        changes: whether it changes anything, by an operation; if not, a session may do it without its token shown
+            again.
     """
 
     label: str
@@ -121,7 +121,6 @@ class Action:
     run: Callable[[PageCall, Mapping[str, str]], object]
     form: str = ""
     changes: bool = True
-    is_operation: bool = False
 
 
 @dataclass(frozen=True, slots=True)

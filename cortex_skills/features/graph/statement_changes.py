@@ -1,12 +1,13 @@
 """Changes of statements, for every interface.
 
 Rules kept here:
-- an agent that acts through a skill withdraws what it asserted itself, and nothing is erased: the record and the proofs
-  stay, marked with who withdrew it and when. What the skill may remove is checked before (`policy/removals.py`);
+- what an agent may assert and remove through a skill is decided by the skill (`acting_skill.py`). An agent withdraws
+  what it asserted itself, and nothing is erased: the record and the proofs stay, with who withdrew it and when;
 - without a skill, statements are asserted in the name of the caller, now; naming somebody else, or writing no record,
   needs the permission `provenance`. The record of the audit names the first statement, and states how many there are;
 - without a skill, a statement with proofs is withdrawn, unless it is to be erased, and one without is deleted with its
-  record. Removing one with proofs needs the permission `provenance`, but for withdrawing what the caller asserted.
+  record. Removing one with proofs needs the permission `provenance`, but for withdrawing what the caller asserted;
+- the statements of the memories of an agent need the permission `memories`, and have no record.
 """
 
 from __future__ import annotations
@@ -16,32 +17,47 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Len
 
-from cortex_graph import GraphError, Provenance
+from cortex_graph import GraphError, NamespacedGraph, Provenance
 from cortex_graph.checks.argument_checks import check_id
+from cortex_graph.namespace.agent_graph import AgentGraph
 from cortex_graph.namespace.short_ids import full_triple_id
 from cortex_skills.errors import CortexError
+from cortex_skills.features.graph.acting_skill import ActingSkill
 from cortex_skills.operations.operation import AS_IS, Described, ObjectState, OperationCall, operation
 from cortex_skills.policy.removals import is_author
 
 
 def state_of_statement(call: OperationCall) -> ObjectState | None:
-    """The id of the statement that an operation changes, and whether it is in the graph."""
-    graph = call.host.graph
+    """The id of the statement that an operation changes, and whether it is in the graph.
+
+    One of the memories of an agent is `AGENT/ID`.
+    """
+    agent, _, given = call.about.rpartition("/")
+    if not given:
+        return None
+    graph = AgentGraph(call.host.graph, agent) if agent else call.host.graph
     try:
-        triple_id = full_triple_id(graph, call.about)
+        triple_id = full_triple_id(graph, given)
     except GraphError:
         return None
+    name = f"{agent}/{triple_id}" if agent else triple_id
     if graph.get_triple(triple_id) is not None:
-        return triple_id, f"present, {'with' if graph.proofs.has_any(triple_id) else 'without'} proofs"
-    return (triple_id, "withdrawn") if graph.withdrawals.of(triple_id) else (triple_id, "absent")
+        return name, f"present, {'with' if graph.proofs.has_any(triple_id) else 'without'} proofs"
+    return (name, "withdrawn") if graph.withdrawals.of(triple_id) else (name, "absent")
 
 
 @dataclass(frozen=True, slots=True)
 class AssertedStatements:
-    """Statements as `subject`, `predicate` and `object`, and who asserted them; None writes no record of that."""
+    """Statements as `subject`, `predicate` and `object`, and who asserted them; None writes no record of that.
+
+    `acting` asserts them, where a skill acts: one with `requireProof` or `proofType` is then proved. `memories_of` is
+    the agent whose memories they are of.
+    """
 
     statements: list[dict[str, Any]]
     provenance: Annotated[Provenance, AS_IS] | Literal["caller"] | None = "caller"
+    acting: Annotated[ActingSkill, AS_IS] | None = None
+    memories_of: str = ""
 
     @property
     def triple(self) -> str:
@@ -52,65 +68,96 @@ class AssertedStatements:
 @operation("graph.assert", effect="changes", permission="write", object_="triple", state=state_of_statement)
 def assert_statements(call: OperationCall, given: AssertedStatements) -> list[dict[str, Any]]:
     """Write statements, all or none; each is answered with its id and whether it is new."""
-    provenance = given.provenance
-    if provenance == "caller":
-        provenance = Provenance(agent=call.caller.name)
-    elif "provenance" not in call.caller.permissions:
-        raise _lacks_provenance(call, "stating who asserted a statement")
-    rows = call.host.graph.create_triples(given.statements, provenance)
+    if given.acting is not None:
+        rows = given.acting.write(call.host, given.statements, call.caller.actor, call.cancel)
+    else:
+        rows = _graph(call, given.memories_of).create_triples(given.statements, _provenance(call, given))
     if rows:
-        call.about = rows[0]["id"]
-        created = sum(row["created"] for row in rows)
-        call.facts |= {"statements": len(rows), "created": created}
-        if not rows[0]["created"]:
-            call.before = state_of_statement(call)
+        _record(call, given, rows)
     return rows
+
+
+def _record(call: OperationCall, given: AssertedStatements, rows: list[dict[str, Any]]) -> None:
+    """State what was written: reading it again by its id would index every statement that is written after."""
+    first = rows[0]
+    call.about = name = f"{given.memories_of}/{first['id']}" if given.memories_of else first["id"]
+    proofs = first.get("proof") or (not first["created"] and call.host.graph.proofs.has_any(first["id"]))
+    call.after = (name, f"present, {'with' if proofs else 'without'} proofs")
+    if not first["created"]:
+        call.before = call.after
+    call.facts |= {"statements": len(rows), "created": sum(row["created"] for row in rows)}
 
 
 @dataclass(frozen=True, slots=True)
 class WithdrawnStatement:
-    """A statement by its id, or its first digits; `skill_version` is that of the acting skill."""
+    """A statement by its id, or its first digits.
+
+    `acting` withdraws it, where a skill acts; `memories_of` is the agent whose memories it is of.
+    """
 
     triple: Annotated[str, Len(1, 64), Described("The id of the triple, or its first six digits.")]
     erase: bool = False
-    skill_version: str | None = None
+    acting: Annotated[ActingSkill, AS_IS] | None = None
+    memories_of: str = ""
 
 
 @operation("graph.withdraw", effect="changes", permission="write", object_="triple", state=state_of_statement)
-def withdraw(call: OperationCall, given: WithdrawnStatement) -> bool:
+def withdraw(call: OperationCall, given: WithdrawnStatement) -> dict[str, Any]:
     """Take a statement out of the graph; its record and its proofs stay, where it has proofs or a skill asserted it.
 
-    Returns whether it was in the graph.
+    Returns it. One that is not in the graph is `not_found`.
     """
-    graph, caller = call.host.graph, call.caller
-    triple_id = call.about = check_id(full_triple_id(graph, given.triple))
-    if caller.skill is not None:
-        record = graph.provenance_of(triple_id) or {}
-        if graph.get_triple(triple_id) is not None and record.get("agent") != caller.actor:
-            raise CortexError(
-                "permission_denied",
-                f"{caller.actor} did not assert this statement, and may not retract it",
-                hint="the agent that asserted it may, and so may the host",
-                details={"tripleHash": triple_id},
-            )
-        return graph.withdraw(triple_id, Provenance(caller.skill, given.skill_version, caller.actor))
+    graph, caller = _graph(call, given.memories_of), call.caller
+    triple_id = check_id(full_triple_id(graph, given.triple))
+    call.about = triple_id
+    if given.memories_of:
+        call.about = f"{given.memories_of}/{triple_id}"
+        call.before = state_of_statement(call)
+    triple = graph.get_triple(triple_id)
+    if triple is None:
+        raise _absent(graph, triple_id)
+    if given.acting is not None:
+        given.acting.remove(graph, call.host, triple, caller.actor)
+        return triple
     has_proofs = graph.proofs.has_any(triple_id)
     if has_proofs and (given.erase or not is_author(graph, caller.name, triple_id)):
-        _require_provenance(call)
-    if has_proofs and not given.erase:
-        return graph.withdraw(triple_id, Provenance(agent=caller.name))
-    return graph.delete_triple(triple_id)
+        _require(call, "provenance", "removing a proved statement of others")
+    keeps = has_proofs and not given.erase
+    if not (graph.withdraw(triple_id, Provenance(agent=caller.name)) if keeps else graph.delete_triple(triple_id)):
+        raise _absent(graph, triple_id)
+    return triple
 
 
-def _require_provenance(call: OperationCall) -> None:
-    if "provenance" not in call.caller.permissions:
-        raise _lacks_provenance(call, "removing a proved statement of others")
-
-
-def _lacks_provenance(call: OperationCall, what: str) -> CortexError:
+def _absent(graph: NamespacedGraph, triple_id: str) -> CortexError:
+    was = "was withdrawn already" if graph.withdrawals.of(triple_id) else "is not in the graph"
     return CortexError(
-        "permission_denied",
-        f"{call.caller.name} lacks the permission `provenance`, which {what} needs",
-        hint="ask for a token that has the permission `provenance`",
-        details={"missing": ["provenance"]},
+        "not_found",
+        f"the statement {triple_id} {was}",
+        hint="what asserts a statement returns its id, and so does a query for each match",
+        details={"tripleHash": triple_id, "withdrawn": "already" in was},
     )
+
+
+def _graph(call: OperationCall, memories_of: str) -> NamespacedGraph:
+    """The graph of the namespace, or the memories in it of an agent."""
+    if not memories_of:
+        return call.host.graph
+    _require(call, "memories", "changing the statements of memories")
+    return AgentGraph(call.host.graph, memories_of)
+
+
+def _provenance(call: OperationCall, given: AssertedStatements) -> Provenance | None:
+    if given.provenance == "caller":
+        return Provenance(agent=call.caller.name)
+    _require(call, "provenance", "stating who asserted a statement")
+    return given.provenance
+
+
+def _require(call: OperationCall, permission: str, what: str) -> None:
+    if permission not in call.caller.permissions:
+        raise CortexError(
+            "permission_denied",
+            f"{call.caller.name} lacks the permission `{permission}`, which {what} needs",
+            hint=f"ask for a token that has the permission `{permission}`",
+            details={"missing": [permission]},
+        )

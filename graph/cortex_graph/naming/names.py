@@ -34,6 +34,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from copy import copy
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, unquote
@@ -64,6 +65,7 @@ NAMESPACE = r"[a-zA-Z][a-zA-Z0-9_-]*([./][a-zA-Z0-9_-]+)*"
 
 _NAMESPACE = re.compile(NAMESPACE)
 _PREFIX = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*")
+_SHORT = 100  # characters
 _ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*://|(?:urn|did|mailto):", re.IGNORECASE)
 _BRACKETED = re.compile(r"<:?[a-z][a-z0-9+.-]*:.*>", re.IGNORECASE | re.DOTALL)
 
@@ -256,7 +258,7 @@ class Names:
     def _made(start: str, local: str, field: str) -> NamedNode:
         if not local:
             raise invalid(field, "is an empty name", hint="give at least one character")
-        return NamedNode(start + _encoded(local, field))
+        return _recent(start, local, field) if len(local) <= _SHORT else NamedNode(start + _encoded(local, field))
 
 
 def kept_beside(iri: str, base: str) -> bool:
@@ -279,6 +281,12 @@ def absolute(iri: Any, field: str) -> NamedNode:
         raise invalid(
             field, f"is {iri!r}, which is not an absolute IRI: {error}", hint="percent-encode it, or use a name"
         ) from None
+
+
+@lru_cache(1024)
+def _recent(start: str, local: str, field: str) -> NamedNode:
+    """The node of a short name: the same predicates, agents and skills are used again and again."""
+    return NamedNode(start + _encoded(local, field))
 
 
 def _encoded(text: str, field: str) -> str:

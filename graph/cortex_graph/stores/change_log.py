@@ -39,7 +39,9 @@ def touched_by(quads: Iterable[Quad]) -> dict[str, set[str] | None]:
     """Return the subjects of quads by their graphs, without graphs that follow from others."""
     found: dict[str, set[str] | None] = {}
     for quad in quads:
-        note(found, quad.graph_name.value, quad.subject.value)  # type: ignore[union-attr]  # all graphs have names
+        graph: str = quad.graph_name.value  # type: ignore[union-attr]  # all graphs have names
+        if not graph.endswith(_LEFT_OUT):
+            note(found, graph, quad.subject.value)  # type: ignore[union-attr]
     return found
 
 

@@ -53,11 +53,12 @@ def test_an_action_asks_for_the_token_again_and_is_done_with_it(running: Running
     assert not is_there(running, path)
 
 
-def test_it_leaves_an_audit_record_with_the_name_of_the_token(running: Running, token: str, path: str) -> None:
-    browser = signed_in(running, token)
+def test_it_leaves_one_audit_record_with_the_name_of_the_token(running: Running, token: str, path: str) -> None:
+    browser, before = signed_in(running, token), running.plugin.recent_calls.counts().total
     submitted(browser, path, {**form_on(browser, path), "token": token})
     record = running.plugin.recent_calls.page(limit=1).calls[0].record
-    assert (record.tool, record.agent, record.outcome) == ("explorer_remove", "remover", "ok")
+    assert (record.event, record.agent, record.outcome) == ("graph.withdraw", "remover", "ok")
+    assert running.plugin.recent_calls.counts().total == before + 1
 
 
 def test_a_new_code_of_the_same_token_lets_the_session_act(running: Running, token: str, path: str) -> None:
@@ -135,7 +136,8 @@ def test_an_action_that_is_refused_leaves_its_code_in_the_audit(running: Running
     form = form_on(browser, path)
     running.plugin.graph.delete_triple(path.rpartition("/")[2])
     assert submitted(browser, path, {**form, "token": token}).status_code == 404
-    assert running.plugin.recent_calls.page(limit=1).calls[0].record.outcome == "not_found"
+    record = running.plugin.recent_calls.page(limit=1).calls[0].record
+    assert (record.event, record.agent, record.outcome) == ("graph.withdraw", "remover", "not_found")
 
 
 def test_an_unknown_action_is_refused(running: Running, token: str, path: str) -> None:

@@ -141,8 +141,8 @@ PAGE = ExplorerPage(
     is_public=False,
     forms={"json": Form("application/json", _document)},
     actions={
-        "approve": Action("Approve and run", "approve", partial(_decide, approve_request), is_operation=True),
-        "reject": Action("Reject", "approve", partial(_decide, reject_request), is_operation=True),
+        "approve": Action("Approve and run", "approve", partial(_decide, approve_request)),
+        "reject": Action("Reject", "approve", partial(_decide, reject_request)),
     },
     pool="slow",
     place=130,

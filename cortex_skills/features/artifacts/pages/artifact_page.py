@@ -263,8 +263,8 @@ PAGE = ExplorerPage(
     is_public=False,
     forms={"json": Form("application/json", _document)},
     actions={
-        "quarantine": Action("Quarantine", "approve", _quarantine, is_operation=True),
-        "enable": Action("Enable", "approve", _enable, is_operation=True),
+        "quarantine": Action("Quarantine", "approve", _quarantine),
+        "enable": Action("Enable", "approve", _enable),
     },
     pool="slow",
     place=150,

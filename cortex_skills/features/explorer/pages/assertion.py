@@ -40,7 +40,7 @@ from cortex_skills.features.explorer.evidence import EvidenceLink, checked_threa
 from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway, TextLink
 from cortex_skills.features.explorer.triple_rows import ShownOrigin, TripleRow, moment, shown_origin, triple_rows
 from cortex_skills.features.graph.rest.overview import assertion_document
-from cortex_skills.features.graph.rest.triples import delete_triple
+from cortex_skills.features.graph.statement_changes import withdraw
 from cortex_skills.features.proofs.assertions import Part, check_assertion, verdict_of
 from cortex_skills.features.proofs.logic.document import KIND as LOGIC
 from cortex_skills.features.proofs.rest.proof_checks import asked_of
@@ -334,12 +334,12 @@ def remove(call: PageCall, _: Mapping[str, str]) -> str:
     """Delete the triple, or withdraw it if it has proofs.
 
     Raises:
-        HttpError: `not_found` or `permission_denied`.
+        CortexError: `not_found` or `permission_denied`.
     """
     addresses, triple_id = Addresses(call.graph.namespace), call.path["id"]
-    has_proofs = call.graph.proofs.has_any(triple_id)
-    delete_triple(replace(call.api(), path={"id": triple_id}))
-    return addresses.assertion(triple_id) if has_proofs else addresses.triples()
+    call.api().operate(withdraw, triple=triple_id)
+    was_kept = bool(call.graph.withdrawals.of(triple_id))
+    return addresses.assertion(triple_id) if was_kept else addresses.triples()
 
 
 PAGE = ExplorerPage(

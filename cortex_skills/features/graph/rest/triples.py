@@ -2,10 +2,7 @@
 
 Rules kept here:
 - a batch is written as a whole or not at all;
-- a caller with the permission `provenance` may name who asserted a triple; by default it is the holder of the token,
-  now; null writes no record;
-- a triple that has proofs is withdrawn: its record and its proofs stay. That needs the permission `provenance`, unless
-  the caller asserted it without a skill; so does erasing it;
+- who may write and remove what is decided by the operations (`statement_changes.py`);
 - an answer of more than 1,000 triples is made of several pages of the graph; it ends early after about 10 MiB, and its
   cursor goes on;
 - each triple that has a record has the time of its assertion, `created_at`;
@@ -23,7 +20,7 @@ from cortex_graph import NamespacedGraph
 from cortex_graph.as_of import PastGraph, today_of, undated_among
 from cortex_graph.assertion_records.provenance import Provenance
 from cortex_graph.assertion_records.records import assertion_times
-from cortex_graph.checks.argument_checks import MAX_LIMIT, check_id
+from cortex_graph.checks.argument_checks import MAX_LIMIT
 from cortex_graph.checks.datetimes import date_time
 from cortex_graph.exceptions import invalid
 from cortex_graph.namespace.short_ids import full_triple_id
@@ -104,25 +101,9 @@ def delete_triple(call: ApiCall) -> ApiAnswer:
     A triple that has proofs is withdrawn: its record and its proofs stay, marked with who withdrew it, unless `erase`
     is true. Both need the permission `provenance`, except for withdrawing what the caller asserted.
     """
-    erases = call.query.get("erase", False)
-    if "memoriesOf" in call.query:
-        removed = _forget(call, erases=erases)
-    else:
-        removed = call.operate(withdraw, triple=call.path["id"], erase=erases)
-    if not removed:
-        raise _no_such_triple()
+    memories_of = call.query.get("memoriesOf", "")
+    call.operate(withdraw, triple=call.path["id"], erase=call.query.get("erase", False), memories_of=memories_of)
     return ApiAnswer(204)
-
-
-def _forget(call: ApiCall, *, erases: bool) -> bool:
-    """Delete a triple of the memories of an agent."""
-    graph = call.graph
-    triple_id = check_id(full_triple_id(graph, call.path["id"]))
-    if graph.proofs.has_any(triple_id):
-        call.caller.require("provenance")
-        if not erases:
-            return graph.withdraw(triple_id, Provenance(agent=call.caller.name))
-    return graph.delete_triple(triple_id)
 
 
 @OPERATIONS.add("GET", "/api/v1/triples", {200: models.TriplePage}, query=models.ListQuery)
@@ -232,14 +213,8 @@ def _triple(body: dict[str, Any]) -> dict[str, Any]:
 
 def _written(call: ApiCall, statements: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Write statements in the namespace, or in the memories of an agent."""
-    provenance = _provenance(call)
-    if "memoriesOf" not in call.query:
-        return call.operate(assert_statements, statements=statements, provenance=provenance)
-    graph = call.graph
-    if "provenance" in call.body:
-        call.caller.require("provenance")
-    by = Provenance(agent=call.caller.name) if provenance == "caller" else provenance
-    return graph.create_triples(statements, by)
+    given = {"provenance": _provenance(call), "memories_of": call.query.get("memoriesOf", "")}
+    return call.operate(assert_statements, statements=statements, **given)
 
 
 def _provenance(call: ApiCall) -> Provenance | Literal["caller"] | None:

@@ -1,11 +1,8 @@
 """`skill_assert`: write one statement, or several together, to the namespace, with a record of who asserted them.
 
 Rules kept here:
-- only declared predicates may be asserted; a statement that needs a proof is not written without one, and neither a
-  caller nor another skill can switch that off;
-- a required proof applies the rules of every active skill that requires it, beside those of the acting skill;
-- the statements, their provenance and their proofs are written together or not at all; when the rules refuse one of
-  them, nothing is written, and the error has the problem of each that was refused;
+- what may be asserted, and with which proof, is decided by the operation (`acting_skill.py`, `statement_changes.py`);
+- several statements are written together or not at all; the error has the problem of each that was refused;
 - repeating an assertion is not an error: `created` is false, the hash is the same, and no slot is used or needed,
   unless a proof was added. Each other statement uses a slot, also one of several.
 """
@@ -13,27 +10,21 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cortex_graph import GraphError, NamespacedGraph, Provenance
-from cortex_skills.errors import CortexError, as_ours
-from cortex_skills.features.graph.tools.given_terms import as_written
+from cortex_graph import GraphError, NamespacedGraph
+from cortex_skills.errors import CortexError
+from cortex_skills.features.graph.acting_skill import PARTS, ActingSkill, StatementsRefusedError
+from cortex_skills.features.graph.statement_changes import assert_statements
 from cortex_skills.features.graph.tools.triple_text import line_of
 from cortex_skills.features.proofs.proving import prover_of
 from cortex_skills.features.proofs.verdict import Verdict
-from cortex_skills.policy.permissions import check_may_assert, check_permissions, needs_proof
+from cortex_skills.operations.run import run
 from cortex_skills.tools.answer_sizes import LENGTH, LONGEST_PAGE, size_of, with_short_object
 from cortex_skills.tools.base import BUDGET, NAME, TRIPLE, VALUE, Call, Outcome, Tool
 
-if TYPE_CHECKING:
-    from cortex_skills.features.proofs.logic.prover import Stated
-    from cortex_skills.skill_folder.rule_set import RuleSet
-
 MOST = 100
-_PARTS = ("subject", "predicate", "object")
 _CORE_ONLY = " (no rules of a skill or of the namespace applied)"
-_MOST_NAMED = 5  # problems in the text of an error; the details have all
-_MOST_OF_PROBLEM = 200  # characters
 
 _STATEMENT: dict[str, Any] = {
     "subject": {**NAME, "description": "The thing that the statement is about."},
@@ -58,7 +49,7 @@ _SCHEMA: dict[str, Any] = {
                 "properties": {
                     name: {k: v for k, v in rule.items() if k != "description"} for name, rule in _STATEMENT.items()
                 },
-                "required": list(_PARTS),
+                "required": list(PARTS),
                 "additionalProperties": False,
             },
             "description": "Several statements instead of one, all written or none.",
@@ -95,47 +86,24 @@ _ANSWER: dict[str, Any] = {
 
 
 def _run(call: Call) -> Outcome:
-    given = call.arguments.get("statements")
-    if given is not None:
-        return _run_all(call, given)
-    triple, provenance, needs = _checked(call, call.arguments)
-    if not needs:
-        return _answered(call.host.graph, call.host.graph.create_triple(triple, provenance=provenance))
-    others = _rules_of_others(call, triple["predicate"])
-    proved = call.host.part(prover_of).assert_proved(triple, provenance, call.skill.rules, call.cancel, others=others)
-    graph = call.host.graph
-    return _answered(graph, proved.triple, proved.proof, proved.verdict, added=proved.added)
+    several = call.arguments.get("statements")
+    acting = ActingSkill.of(call.skill, call.active)
+    statements = [call.arguments] if several is None else [{**_for_all(call), **each} for each in several]
+    try:
+        rows = run(assert_statements, call.asking, {"statements": statements, "acting": acting}, call.host, call.cancel)
+    except StatementsRefusedError as error:
+        raise (error.first if several is None else error) from None
+    written = [_answered(call.host.graph, row) for row in rows]
+    return written[0] if several is None else _together(call, written)
 
 
-def _run_all(call: Call, given: Sequence[Mapping[str, Any]]) -> Outcome:
-    from cortex_skills.features.proofs.logic.prover import RefusedStatementsError
-
-    statements: list[Stated] = []
-    problems: dict[int, CortexError] = {}
-    for place, each in enumerate(given):
-        try:
-            statements.append(_stated(call, each))
-        except (CortexError, GraphError) as error:
-            problems[place] = as_ours("skill_assert", error)
-    if problems:
-        raise _refused(problems, len(given))
-    provenance = _provenance(call)
-    if any(each.needs_proof for each in statements):
-        try:
-            proved = call.host.part(prover_of).assert_all(statements, provenance, call.skill.rules, call.cancel)
-        except RefusedStatementsError as error:
-            raise _refused(error.problems, len(given)) from None
-        graph = call.host.graph
-        written = [_answered(graph, each.triple, each.proof, each.verdict, added=each.added) for each in proved]
-    else:
-        rows = call.host.graph.create_triples([each.triple for each in statements], provenance)
-        written = [_answered(call.host.graph, row) for row in rows]
+def _together(call: Call, written: Sequence[Outcome]) -> Outcome:
     new = sum(each.details["created"] for each in written)
     lines = [f"Asserted {new} of {len(written)} statements; {len(written) - new} were there already:"]
     answers = [each.details for each in written]
     if sum(map(size_of, answers)) + 100 * len(answers) > LONGEST_PAGE:  # with the hash in the text, and a proof
         answers = [
-            {name: value for name, value in each.items() if name not in (*_PARTS, "objectLength")} for each in answers
+            {name: value for name, value in each.items() if name not in (*PARTS, "objectLength")} for each in answers
         ]
         lines += ["(in the order of the call, without the triples, which are too long for an answer)"]
         lines += [f"{number}. hash {each['tripleHash']}" for number, each in enumerate(answers, 1)]
@@ -147,40 +115,9 @@ def _run_all(call: Call, given: Sequence[Mapping[str, Any]]) -> Outcome:
     return Outcome("\n".join(lines), {"statements": answers, "createdCount": new}, spent=sum(w.spent for w in written))
 
 
-def _stated(call: Call, given: Mapping[str, Any]) -> Stated:
-    """One of several statements, when the skill may assert it."""
-    from cortex_skills.features.proofs.logic.prover import Stated
-
-    triple, _, needs = _checked(call, {**_for_all(call), **given})
-    call.host.graph.quad_of(triple)
-    return Stated(triple, needs, _rules_of_others(call, triple["predicate"]) if needs else ())
-
-
 def _for_all(call: Call) -> dict[str, Any]:
     """What the call requires of each of its statements: one of them cannot switch it off."""
     return {"proofType": "pol"} if call.arguments.get("requireProof") or "proofType" in call.arguments else {}
-
-
-def _refused(problems: Mapping[int, CortexError], count: int) -> CortexError:
-    """The error for several statements of which some are refused."""
-    first = next(iter(problems.values()))
-    named = [
-        f"statement {place + 1}: {error.message[:_MOST_OF_PROBLEM]}"
-        for place, error in list(problems.items())[:_MOST_NAMED]
-    ]
-    more = f"; and {len(problems) - len(named)} more" if len(problems) > len(named) else ""
-    return CortexError(
-        first.code,
-        f"{len(problems)} of {count} statements cannot be asserted, and nothing was written: {'; '.join(named)}{more}",
-        hint=first.hint,
-        details={"problems": [_problem(place, error) for place, error in problems.items()]},
-    )
-
-
-def _problem(place: int, error: CortexError) -> dict[str, Any]:
-    """One of up to a hundred, so it is short."""
-    message, hint = error.message[:_MOST_OF_PROBLEM], error.hint[:_MOST_OF_PROBLEM]
-    return {"statement": place + 1, "code": error.code, "message": message, "hint": hint}
 
 
 def _units(call: Call) -> int:
@@ -188,10 +125,10 @@ def _units(call: Call) -> int:
     given = call.arguments.get("statements")
     if given is None:
         return 1
-    graph, quads, others = call.host.graph, set[Any](), 0
+    graph, quads, others, acting = call.host.graph, set[Any](), 0, ActingSkill.of(call.skill, call.active)
     for each in given:
         try:
-            triple, _, needs = _checked(call, {**_for_all(call), **each})
+            triple, needs = acting.statement(call.host, {**_for_all(call), **each})
             quad = graph.quad_of(triple)
         except (CortexError, GraphError):
             others += 1  # the call is refused with its problem
@@ -204,60 +141,30 @@ def _units(call: Call) -> int:
 def _repeated(call: Call) -> Outcome | None:
     if "statements" in call.arguments:
         return None  # it has counted those that are there already
-    triple, provenance, needs_proof = _checked(call, call.arguments)
-    graph = call.host.graph
+    host, graph, acting = call.host, call.host.graph, ActingSkill.of(call.skill, call.active)
+    triple, needs_proof = acting.statement(host, call.arguments)
     quad = graph.quad_of(triple)
     if not graph.store.contains(quad):
         return None
     known = {**graph.as_json(quad), "created": False}
     if not needs_proof:
         return _answered(graph, known)
-    others = _rules_of_others(call, triple["predicate"])
-    proof = call.host.part(prover_of).valid_proof(quad, provenance, call.skill.rules, call.cancel, others=others)
-    return None if proof is None else _answered(graph, known, *proof)
+    others, by = acting.rules_of_others(host, triple["predicate"]), acting.provenance(call.agent)
+    proof = host.part(prover_of).valid_proof(quad, by, acting.rules, call.cancel, others=others)
+    return None if proof is None else _answered(graph, known | {"proof": proof[0], "verdict": proof[1]})
 
 
-def _provenance(call: Call) -> Provenance:
-    return Provenance(skill=call.skill.name, skill_version=call.skill.semantic.skill_version, agent=call.agent)
-
-
-def _checked(call: Call, given: Mapping[str, Any]) -> tuple[dict[str, Any], Provenance, bool]:
-    """A statement, its source, and whether it needs a proof, when the skill may assert it."""
-    skill, semantic, host = call.skill.name, call.skill.semantic, call.host
-    triple = as_written(host.graph, {key: given[key] for key in _PARTS})
-    predicate, strict = triple["predicate"], host.config.strict_declarations
-    required = check_may_assert(predicate, skill, semantic, host.declared_predicates, host.graph.names, strict=strict)
-    return triple, _provenance(call), bool(required or given.get("requireProof") or "proofType" in given)
-
-
-def _rules_of_others(call: Call, predicate: str) -> list[RuleSet]:
-    """The rules of the active skills that require a proof of the predicate, when a proof can be made."""
-    check_permissions(["proofs:request"], call.skill.manifest, "a proof")
-    prover = call.host.part(prover_of)
-    if not prover.is_on:
-        raise needs_proof(predicate, "switch verification.polValidation on, or assert without a proof")
-    requiring = [call.active.get(name) for name in call.host.declared_predicates.skills(predicate)]
-    return [skill.rules for skill in requiring if skill is not None and skill.rules is not None]
-
-
-def _answered(
-    graph: NamespacedGraph,
-    triple: dict[str, Any],
-    proof: str | None = None,
-    verdict: Verdict = Verdict.NOT_CHECKED,
-    *,
-    added: bool = False,
-) -> Outcome:
-    created = triple["created"]
-    statement = with_short_object({key: triple[key] for key in _PARTS})
-    details = {**statement, "tripleHash": triple["id"], "verified": verdict is Verdict.VERIFIED}
+def _answered(graph: NamespacedGraph, row: Mapping[str, Any]) -> Outcome:
+    created, proof, verdict = row["created"], row.get("proof"), row.get("verdict", Verdict.NOT_CHECKED)
+    statement = with_short_object({key: row[key] for key in PARTS})
+    details = {**statement, "tripleHash": row["id"], "verified": verdict is Verdict.VERIFIED}
     details |= {"verdict": verdict.value, "created": created}
     verb = "Asserted" if created else "Already asserted"
-    text = f"{verb}: {line_of(statement, graph)}\nhash {triple['id']}"
+    text = f"{verb}: {line_of(statement, graph)}\nhash {row['id']}"
     if proof is not None:
         details["proofHash"] = proof
         text += f"\nproof {proof}, {verdict.value}{_CORE_ONLY if verdict is Verdict.WELL_FORMED else ''}"
-    return Outcome(text, details, spent=int(created or added))
+    return Outcome(text, details, spent=int(created or row.get("added", False)))
 
 
 SKILL_ASSERT = Tool(
@@ -270,7 +177,7 @@ SKILL_ASSERT = Tool(
     input_schema=_SCHEMA,
     permissions=("graph:write",),
     budget="assertion",
-    one_of=(_PARTS, ("statements",)),
+    one_of=(PARTS, ("statements",)),
     units=_units,
     repeated=_repeated,
     read_only=False,

@@ -28,7 +28,7 @@ from typing import Any
 
 from cortex_graph import NamespacedGraph
 from cortex_skills.errors import CortexError
-from cortex_skills.features.graph.tools.given_terms import with_present_object
+from cortex_skills.features.graph.given_terms import with_present_object
 from cortex_skills.features.graph.tools.triple_text import grouped, lines_shown
 from cortex_skills.features.proofs.proving import prover_of
 from cortex_skills.policy.permissions import check_permissions, is_of_memories

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cortex_skills.features.graph.tools.given_terms import with_present_object
+from cortex_skills.features.graph.given_terms import with_present_object
 from cortex_skills.features.graph.tools.triple_text import line_of
 from cortex_skills.safe_io.display import json_text
 from cortex_skills.tools.answer_sizes import with_short_object

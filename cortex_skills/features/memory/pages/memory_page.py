@@ -142,8 +142,8 @@ PAGE = ExplorerPage(
     is_public=False,
     forms={"json": Form("application/json", lambda call: to_json(_memory(call)))},
     actions={
-        "correct": Action("Correct", "write", _correct, is_operation=True),
-        "forget": Action("Forget", "write", _forget, is_operation=True),
+        "correct": Action("Correct", "write", _correct),
+        "forget": Action("Forget", "write", _forget),
     },
     pool="slow",
     place=86,

@@ -311,7 +311,7 @@ PAGE = ExplorerPage(
     is_public=False,
     actions={
         "preview": Action("Preview", "write", _preview, form="edit", changes=False),
-        "save": Action("Save", "write", _save, form="edit", is_operation=True),
+        "save": Action("Save", "write", _save, form="edit"),
     },
     longest_form=_LONGEST_FORM,
     pool="slow",

@@ -331,9 +331,9 @@ PAGE = ExplorerPage(
     query=RegistryQuery,
     forms={"json": Form("application/json", _document)},
     actions={
-        "maintain": Action("Do the maintenance", "registry", _maintain, is_operation=True),
-        "promote": Action("Promote", "registry", _promote, form="choose", is_operation=True),
-        "deprecate": Action("Deprecate", "registry", _deprecate, form="choose", is_operation=True),
+        "maintain": Action("Do the maintenance", "registry", _maintain),
+        "promote": Action("Promote", "registry", _promote, form="choose"),
+        "deprecate": Action("Deprecate", "registry", _deprecate, form="choose"),
     },
     pool="slow",
     label="Registry",

@@ -61,7 +61,7 @@ def _delete(call: PageCall, _: Mapping[str, str]) -> str:
 
 
 ACTIONS = {
-    "promote": Action("Promote", "registry", _promote, is_operation=True),
-    "deprecate": Action("Deprecate", "registry", _deprecate, is_operation=True),
-    "delete": Action("Delete", "registry", _delete, is_operation=True),
+    "promote": Action("Promote", "registry", _promote),
+    "deprecate": Action("Deprecate", "registry", _deprecate),
+    "delete": Action("Delete", "registry", _delete),
 }
