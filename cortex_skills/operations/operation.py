@@ -125,12 +125,12 @@ class Operation(Generic[G, R]):
         """The type of its answer in JSON."""
         answer = get_type_hints(self.run, include_extras=True)["return"]
         shows = getattr(answer, "document", None)
-        return answer if shows is None else get_type_hints(shows, include_extras=True)["return"]
+        return get_type_hints(shows, include_extras=True)["return"] if callable(shows) else answer
 
     def to_json(self, answer: R) -> Any:
         """An answer as JSON."""
-        if isinstance(answer, View):
-            return answer.document()
+        if callable(shows := getattr(answer, "document", None)):
+            return shows()
         return self._answers.dump_python(answer, mode="json")
 
     @cached_property

@@ -113,7 +113,7 @@ REACHED = {
 }
 # It takes bytes and answers, which only a command and a host have: the tests below.
 ELSEWHERE = {"install"}
-READS = {"list", "show", "describe", "examine", "check"}
+READS = {"list", "show", "describe", "check"}
 CALLERS = {
     "owner": ("python",),
     "person approve": ("rest", "page"),

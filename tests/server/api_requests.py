@@ -137,6 +137,7 @@ class EveryRight:
             "approveRequest": {"path_parameters": {"id": approval}},
             "rejectRequest": {"path_parameters": {"id": approval}},
             "artifactsShow": of_artifact,
+            "artifactsDescribe": of_artifact,
             "artifactsQuarantine": {**of_artifact, "body": {"version": "1.2.0", "reason": "It is odd."}},
             "artifactsEnable": {**of_artifact, "body": {"version": "1.2.0"}},
         }

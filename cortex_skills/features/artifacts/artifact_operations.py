@@ -24,15 +24,9 @@ from cortex_skills.features.artifacts.installed.grant_decisions import GrantAnsw
 from cortex_skills.features.artifacts.installed.installation import InstallOptions, PreparedInstall, finish, prepare
 from cortex_skills.features.artifacts.installed.installed_artifact import MAX_REASON, Status
 from cortex_skills.features.artifacts.installed.installed_artifacts import not_found
-from cortex_skills.features.artifacts.installed.installed_audit import audit_installed, check_files, describe
-from cortex_skills.features.artifacts.installed.security_audit import AuditCheck, audit_artifact
-from cortex_skills.features.artifacts.installed.vulnerability_feed import feed_of
-from cortex_skills.features.artifacts.package import (
-    HOST_VERSIONS,
-    ExpectedArtifact,
-    VerificationReport,
-    verify_artifact,
-)
+from cortex_skills.features.artifacts.installed.installed_audit import audit_installed, audit_of, check_files, verified
+from cortex_skills.features.artifacts.installed.security_audit import SecurityAudit
+from cortex_skills.features.artifacts.package import VerificationReport
 from cortex_skills.operations.operation import AS_IS, ObjectState, OperationCall, operation
 
 _Id = Annotated[str, Field(min_length=1, max_length=256, description="Of the artifact.")]
@@ -143,37 +137,69 @@ class OptionalVersion:
     version: _Version | None = None
 
 
-@operation("artifacts.describe", effect="reads", permission="approve")
-def describe_artifact(call: OperationCall, given: OptionalVersion) -> dict[str, Any]:
-    """Describe a version: its publisher, its status, its tools, and what it requests and was granted."""
-    installed = call.part(installed_in)
-    return describe(installed, installed.find(given.id, given.version))
-
-
 @dataclass(frozen=True, slots=True)
-class ExamineVersion:
+class DescribeVersion:
     """A version, the current or newest one if none is named; whether its security is audited, too."""
 
     id: _Id
     version: _Version | None = None
-    audit: bool = False
+    audit: Annotated[bool, Field(description="Audit its security, too; nothing changes.")] = False
+
+
+class ToolSummary(TypedDict):
+    """A tool of an artifact."""
+
+    id: str
+    description: str
+
+
+class ArtifactDocument(InstalledVersion):
+    """A version with the verification of its file, and what a security audit finds, if one was asked for."""
+
+    name: str | None
+    tools: list[ToolSummary]
+    differences: Annotated[list[dict[str, str]], Field(description="Between what is requested and what is granted.")]
+    verification: Annotated[dict[str, Any] | None, Field(description="Null where the file cannot be read.")]
+    checks: Annotated[list[dict[str, Any]] | None, Field(description="Of the audit.")]
+    problems: Annotated[list[str], Field(description="Why the file cannot be read, or what the audit found.")]
+    history: Annotated[list[dict[str, Any]], Field(description="The latest changes, the newest first.")]
 
 
 @dataclass(frozen=True, slots=True)
-class ExaminedArtifact:
+class DescribedArtifact:
     """What is known of a version: the verification of its file, and its audit, or why its file cannot be read."""
 
     found: InstalledArtifact
     versions: tuple[InstalledArtifact, ...]
     history: list[dict[str, Any]]
     report: VerificationReport | None = None
-    checks: tuple[AuditCheck, ...] | None = None
+    audit: SecurityAudit | None = None
     problem: str = ""
 
+    def document(self) -> ArtifactDocument:
+        """The answer as JSON."""
+        manifest = self.report.manifest if self.report is not None else None
+        used = self.audit.used if self.audit is not None else None
+        differences = grant_differences(self.found.requests.grants(), self.found.grants.grants(), used)
+        failed = [each for each in self.audit.checks if each.status == "failed"] if self.audit is not None else []
+        return {
+            **_wire(self.found),
+            "name": manifest.name if manifest is not None else None,
+            "tools": [{"id": each.id, "description": each.description} for each in manifest.tools] if manifest else [],
+            "differences": [each.to_json() for each in differences],
+            "verification": None if self.report is None else self.report.to_json(),
+            "checks": None if self.audit is None else [each.to_json() for each in self.audit.checks],
+            "problems": [*filter(None, [self.problem]), *(f"{each.id}: {each.message}" for each in failed)],
+            "history": self.history,
+        }
 
-@operation("artifacts.examine", effect="reads", permission="approve")
-def examine(call: OperationCall, given: ExamineVersion) -> ExaminedArtifact:
-    """Verify the installed file of a version, and audit it if that is asked for; nothing changes or runs."""
+
+@operation("artifacts.describe", effect="reads", permission="approve")
+def describe(call: OperationCall, given: DescribeVersion) -> DescribedArtifact:
+    """Describe a version: what it requests and was granted, its tools, and whether its file is still valid.
+
+    Nothing changes, and nothing of it runs.
+    """
     installed = call.part(installed_in)
     versions = installed.index.versions(given.id)
     found = versions.find(given.version)
@@ -181,20 +207,12 @@ def examine(call: OperationCall, given: ExamineVersion) -> ExaminedArtifact:
         found = versions.versions[-1]
     if found is None:
         raise not_found(given.id, given.version)
-    known = ExaminedArtifact(found, versions.versions, installed.index.history(given.id, _CHANGES))
-    key = found.key
+    known = DescribedArtifact(found, versions.versions, installed.index.history(given.id, _CHANGES))
     try:
-        data = installed.files.read(key)
-        if sha256(data).hexdigest() != found.file_sha256:
-            return replace(known, problem="the installed file was changed")
-        expected = ExpectedArtifact(key.skill_id, key.version, key.payload_sha256)
-        report = verify_artifact(data, HOST_VERSIONS, installed.trust_check(found), expected)
         if not given.audit:
-            return replace(known, report=report)
-        problem = installed.files.problem(key, data) if report.is_valid else None
-        keys = installed.config.verification.model_keys
-        checks = audit_artifact(report, feed_of(installed.config), problem, keys).checks
-        return replace(known, report=report, checks=checks)
+            return replace(known, report=verified(installed, found)[1])
+        audit = audit_of(installed, found)
+        return replace(known, audit=audit, report=audit.report if audit.report.steps else None)
     except CortexError as error:
         return replace(known, problem=error.message)
 

@@ -88,10 +88,10 @@ def list_(
 @click.pass_obj
 def info(common: Common, skill_id: str, version: str | None) -> None:
     """Show a version: its publisher, its status, its tools, and what it requests and was granted."""
-    from cortex_skills.features.artifacts.artifact_operations import describe_artifact
+    from cortex_skills.features.artifacts.artifact_operations import describe
 
     with common.plugin(reads=True) as plugin:
-        view = plugin.operate(describe_artifact, door="command", id=skill_id, version=version)
+        view = plugin.operate(describe, door="command", id=skill_id, version=version, audit=True).document()
 
     def show() -> None:
         for name, value in view.items():
@@ -99,7 +99,7 @@ def info(common: Common, skill_id: str, version: str | None) -> None:
                 common.out.line(f"{name}:")
                 for each in value:
                     common.out.line(f"  {each if isinstance(each, str) else ' '.join(map(str, each.values()))}")
-            else:
+            elif name != "verification":  # its steps are among the checks
                 common.out.line(f"{name}: {value}")
 
     common.out.answer(view, show)

@@ -18,11 +18,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any
 
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
-from cortex_skills.features.artifacts.installed.artifact_grants import grant_differences
 from cortex_skills.features.artifacts.installed.installation import InstallOptions
 from cortex_skills.features.artifacts.installed.installed_artifact import (
     ArtifactKey,
@@ -153,24 +151,6 @@ def audit_file(config: Config, data: bytes, options: InstallOptions) -> Security
     return audit_artifact(report, feed_of(config), model_keys=config.verification.model_keys)
 
 
-def describe(installed: InstalledArtifacts, found: InstalledArtifact) -> dict[str, Any]:
-    """A version as a JSON object with its manifest, and how its grants differ from its requests.
-
-    Raises:
-        CortexError: `config_invalid`; `artifact_unavailable`: its file cannot be read.
-    """
-    audit = audit_of(installed, found)
-    manifest = audit.report.manifest
-    differences = grant_differences(found.requests.grants(), found.grants.grants(), audit.used)
-    return {
-        **found.to_json(),
-        "name": manifest.name if manifest else None,
-        "tools": [{"id": tool.id, "description": tool.description} for tool in manifest.tools] if manifest else [],
-        "differences": [each.to_json() for each in differences],
-        "problems": [f"{each.id}: {each.message}" for each in audit.checks if each.status == "failed"],
-    }
-
-
 def check_files(installed: InstalledArtifacts) -> list[str]:
     """How the files and the index of what is installed differ, one sentence each; empty if they agree.
 
@@ -206,21 +186,30 @@ def audit_of(installed: InstalledArtifacts, found: InstalledArtifact) -> Securit
     """
     feed = feed_of(installed.config)
     try:
-        data = installed.files.read(found.key)
+        data, report = verified(installed, found)
     except CortexError as error:
         cause = error.__cause__
         if isinstance(cause, OSError) and cause.errno not in _MISSING:
             raise
         return _only(AuditCheck("filesystem_safety", "failed", error.message))
-    if sha256(data).hexdigest() != found.file_sha256:
-        return _only(AuditCheck("filesystem_safety", "failed", "the installed file was changed"))
-    key = found.key
-    expected = ExpectedArtifact(key.skill_id, key.version, key.payload_sha256)
-    report = verify_artifact(data, HOST_VERSIONS, installed.trust_check(found), expected)
     if report.error is not None and report.error.code == "config_invalid":
         raise report.error
-    problem = installed.files.problem(key, data) if report.is_valid else None
+    problem = installed.files.problem(found.key, data) if report.is_valid else None
     return audit_artifact(report, feed, problem, installed.config.verification.model_keys)
+
+
+def verified(installed: InstalledArtifacts, found: InstalledArtifact) -> tuple[bytes, VerificationReport]:
+    """The installed file of a version, and its verification.
+
+    Raises:
+        CortexError: `artifact_unavailable`, `artifact_invalid`: it cannot be read, or was changed.
+    """
+    key = found.key
+    data = installed.files.read(key)
+    if sha256(data).hexdigest() != found.file_sha256:
+        raise CortexError("artifact_invalid", "the installed file was changed")
+    expected = ExpectedArtifact(key.skill_id, key.version, key.payload_sha256)
+    return data, verify_artifact(data, HOST_VERSIONS, installed.trust_check(found), expected)
 
 
 def _only(check: AuditCheck) -> SecurityAudit:

@@ -22,7 +22,7 @@ from cortex_skills.doors.explorer.page import Action, ExplorerPage, Form, PageCa
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.doors.rest.model_types import ApiModel
 from cortex_skills.features.artifacts import artifact_operations as artifacts
-from cortex_skills.features.artifacts.artifact_operations import ExaminedArtifact, InstalledVersion
+from cortex_skills.features.artifacts.artifact_operations import DescribedArtifact, InstalledVersion
 from cortex_skills.features.artifacts.installed import InstalledArtifact, grant_differences
 from cortex_skills.features.artifacts.package import ArtifactManifest, VerificationReport
 from cortex_skills.features.artifacts.pages.artifact_list import PATH, ArtifactRow, operated, row
@@ -111,7 +111,7 @@ def view(call: PageCall) -> ArtifactView:
         CortexError: `artifact_not_found`, `artifact_invalid`.
     """
     examined = _examined(call)
-    found, report, checks, problem = examined.found, examined.report, examined.checks, examined.problem
+    found, report, audit, problem = examined.found, examined.report, examined.audit, examined.problem
     here = _address(found)
     manifest = report.manifest if report is not None else None
     components = report.components if report is not None else ()
@@ -123,7 +123,7 @@ def view(call: PageCall) -> ArtifactView:
         tuple(TextLink(each.key.version, _address(each), each.key == found.key) for each in examined.versions),
         shown_text(problem, IN_TABLE) if problem else None,
         tuple(_line(step.id, step.status, step.message) for step in (report.steps if report is not None else ())),
-        None if checks is None else tuple(_line(each.id, each.status, each.message) for each in checks),
+        None if audit is None else tuple(_line(each.id, each.status, each.message) for each in audit.checks),
         addresses.address(f"{PATH}/{found.key.skill_id}", version=found.key.version, check="yes"),
         tuple(shown_text(finding, IN_TABLE) for finding in found.findings),
         tuple(_grants(found)),
@@ -144,11 +144,11 @@ def view(call: PageCall) -> ArtifactView:
     )
 
 
-def _examined(call: PageCall) -> ExaminedArtifact:
-    """The version of a request, examined."""
+def _examined(call: PageCall) -> DescribedArtifact:
+    """The version of a request."""
     return operated(
         call,
-        artifacts.examine,
+        artifacts.describe,
         id=call.path["id"],
         version=call.query.get("version"),
         audit=call.query.get("check") == "yes",
@@ -242,15 +242,7 @@ def _done(call: PageCall, operation: Operation[Any, InstalledVersion], fields: M
 
 
 def _document(call: PageCall) -> bytes:
-    examined = _examined(call)
-    document = examined.found.to_json()
-    if examined.report is not None:
-        document["verification"] = examined.report.to_json()
-    if examined.checks is not None:
-        document["checks"] = [check.to_json() for check in examined.checks]
-    if examined.problem:
-        document["problem"] = examined.problem
-    return to_json({**document, "history": examined.history})
+    return to_json(_examined(call).document())
 
 
 PAGE = ExplorerPage(

@@ -11,5 +11,6 @@ _ERRORS = ("artifact_not_found", "artifact_invalid")
 
 OPERATIONS.serve("GET", "/api/v1/artifacts", artifacts.list_artifacts)
 OPERATIONS.serve("GET", _ONE, artifacts.show_artifact, errors=_ERRORS)
+OPERATIONS.serve("GET", f"{_ONE}/description", artifacts.describe, errors=(*_ERRORS, "config_invalid"), pool="slow")
 OPERATIONS.serve("POST", f"{_ONE}/quarantine", artifacts.quarantine, errors=(*_ERRORS, "graph_busy"))
 OPERATIONS.serve("POST", f"{_ONE}/enable", artifacts.enable, errors=(*_ERRORS, "state_conflict", "graph_busy"))
