@@ -37,7 +37,14 @@ GIVEN: dict[str, dict[str, Any]] = {
     "index.list": {},
     "index.forget": {"url": "https://example.org/"},
     "index.fetch": {"url": "https://example.org/"},
+    "openings.list": {},
+    "openings.commit": {"value": SECRET, "is_text": True},
+    "openings.take": {"file": Path("opening.json")},
+    "openings.forget": {"commitment": "c"},
 }
+
+
+OWN = {name.partition(".")[0] for name in GIVEN}
 
 
 @pytest.fixture
@@ -48,6 +55,7 @@ def command(tmp_path: Path) -> Callable[..., dict[str, Any] | None]:
         "audit": {"folder": str(tmp_path / "journal"), "journal": "on"},
         "verification": {"trustStore": str(tmp_path / "trust" / "trust.json")},
         "secrets": {"store": "file", "file": str(tmp_path / "secrets.json"), "key": str(tmp_path / "secrets.key")},
+        "proofs": {"openings": str(tmp_path / "openings"), "openingsKey": str(tmp_path / "openings.key")},
     }
     (tmp_path / "cortex.yaml").write_text(json.dumps(settings))
 
@@ -78,6 +86,23 @@ def test_each_change_of_a_secret_leaves_a_record_without_its_value(command: Call
     assert command("secrets", "remove", "global/token")["after"] is None
     failed = command("secrets", "remove", "global/token", code=1)
     assert (failed["event"], failed["object"], failed["before"]) == ("secrets.remove", "global/token", None)
+
+
+def test_a_commitment_is_recorded_without_its_value(command: Callable[..., Any], tmp_path: Path) -> None:
+    record = command("proof", "commit", "--text", typed=SECRET)
+    assert (record["event"], record["before"], record["handedOut"]) == ("openings.commit", None, False)
+    assert record["after"].startswith("its opening is stored since ")
+    assert command("proof", "openings") is None
+    file = tmp_path / "opening.json"
+    handed = command("proof", "commit", "--hand-out", str(file), typed="1")
+    assert (handed["object"], handed["handedOut"]) == (json.loads(file.read_text())["commitment"], True)
+    taken = command("proof", "take", str(file))
+    assert (taken["event"], taken["object"], taken["before"]) == ("openings.take", handed["object"], None)
+    assert command("proof", "take", str(file))["before"] == taken["after"]
+    forgotten = command("proof", "forget", record["object"])
+    assert (forgotten["before"], forgotten["after"]) == (record["after"], None)
+    assert command("proof", "forget", record["object"], code=1)["event"] == "openings.forget"
+    assert command("proof", "commit", typed="no number", code=1)["event"] == "openings.commit"
 
 
 def test_what_only_reads_opens_no_journal(tmp_path: Path) -> None:
@@ -128,7 +153,7 @@ def test_an_index_that_is_fetched_is_recorded_also_when_it_is_refused(command: C
 
 @pytest.mark.parametrize("kind", ["person", "agent", "program"])
 def test_no_other_caller_reads_or_changes_them(tmp_path: Path, kind: Any) -> None:
-    every = {name for name in all_operations() if name.partition(".")[0] in ("trust", "secrets", "index")}
+    every = {name for name in all_operations() if name.partition(".")[0] in OWN}
     assert every == GIVEN.keys()
     settings = {"verification": {"trustStore": str(tmp_path / "trust.json")}}
     with Plugin.open(config(**settings)) as plugin:

@@ -5,7 +5,10 @@ from cortex_skills.feature import Feature
 FEATURE = Feature(
     name="proofs",
     rank=30,
-    operations=("cortex_skills.features.proofs.proof_operations",),
+    operations=(
+        "cortex_skills.features.proofs.proof_operations",
+        "cortex_skills.features.proofs.opening_operations",
+    ),
     attach=("cortex_skills.features.proofs.proving:read_namespace_rules",),
     tools=("cortex_skills.features.proofs.tools",),
     rest=("cortex_skills.features.proofs.rest.proofs", "cortex_skills.features.proofs.rest.verification"),

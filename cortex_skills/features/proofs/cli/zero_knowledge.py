@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -21,10 +21,6 @@ from cortex_skills.doors.cli.options import SKILL, Choice, Common
 from cortex_skills.doors.cli.path_types import GivenPath
 from cortex_skills.doors.cli.standard_input import is_interactive, standard_input
 from cortex_skills.errors import CortexError
-
-if TYPE_CHECKING:
-    from cortex_skills.features.proofs.zk import Opening
-    from cortex_skills.features.proofs.zk.openings import OpeningStore
 
 _LABEL = click.option("--label", metavar="TEXT", default="", help="A label, which is sealed with the opening.")
 _FOR = click.option(
@@ -62,29 +58,21 @@ def commit(
     holder to `take`. With --subject and --predicate the commitment becomes a statement of the namespace, which
     `proof sign` signs.
     """
-    from cortex_skills.features.proofs.zk import NotCanonicalError, Opening
-    from cortex_skills.features.proofs.zk.opening_transfer import export_opening as write_out
+    from cortex_skills.features.proofs import opening_operations
+    from cortex_skills.operations.operation import all_operations
 
     if (subject is None) != (predicate is None):
         raise click.UsageError("--subject and --predicate belong together")
-    given = _value()
-    try:
-        opening = Opening(given if is_text else int(given))
-    except NotCanonicalError as error:
-        raise CortexError("invalid_arguments", str(error), hint="use --text for a text") from None
-    except ValueError:
-        hint = "use --text for a text"
-        raise CortexError("invalid_arguments", "the value is not an integer", hint=hint) from None
-    if hand_out is not None:
-        write_out(opening, hand_out)
-    else:
-        _store(common).add(opening, label=label, skills=for_skills)
-    document: dict[str, Any] = {"commitment": opening.commitment}
+    commitment = common.operate(
+        opening_operations.commit, value=_value(), is_text=is_text, hand_out=hand_out, label=label, skills=for_skills
+    )
+    document: dict[str, Any] = {"commitment": commitment}
     if subject is not None:
+        triple = {"subject": subject, "predicate": predicate, "object": commitment}
         with common.plugin() as plugin:
-            triple = {"subject": subject, "predicate": predicate, "object": opening.commitment}
-            document["tripleHash"] = plugin.graph.create_triple(triple)["id"]
-    common.out.answer(document, lambda: common.out.line(document.get("tripleHash", opening.commitment)))
+            (row,) = plugin.operate(all_operations()["graph.assert"], door="command", statements=[triple])
+        document["tripleHash"] = row["id"]
+    common.out.answer(document, lambda: common.out.line(document.get("tripleHash", commitment)))
 
 
 @click.command(cls=Command)
@@ -94,14 +82,15 @@ def commit(
 @click.pass_obj
 def take(common: Common, file: Path, label: str, for_skills: tuple[str, ...]) -> None:
     """Import the opening that an issuer handed out, and seal it. Delete the file afterwards."""
-    from cortex_skills.features.proofs.zk.opening_transfer import import_opening
+    from cortex_skills.features.proofs import opening_operations
 
-    opening: Opening = import_opening(file)
-    is_new = _store(common).add(opening, label=label, skills=for_skills)
-    common.out.answer({"commitment": opening.commitment, "new": is_new}, lambda: common.out.line(opening.commitment))
+    taken = common.operate(opening_operations.take, file=file, label=label, skills=for_skills)
+    common.out.answer(taken, lambda: common.out.line(taken["commitment"]))
     if not common.out.as_json:
         common.out.note(
-            f"the opening is sealed: delete {file}" if is_new else "the opening was stored already, and is unchanged"
+            f"the opening is sealed: delete {file}"
+            if taken["new"]
+            else "the opening was stored already, and is unchanged"
         )
 
 
@@ -109,10 +98,12 @@ def take(common: Common, file: Path, label: str, for_skills: tuple[str, ...]) ->
 @click.pass_obj
 def openings(common: Common) -> None:
     """List the commitments with a stored opening, without their values."""
-    infos = _store(common).infos()
-    rows = [(info.commitment, info.label, ", ".join(info.skills) or "all", info.added) for info in infos]
+    from cortex_skills.features.proofs.opening_operations import list_openings
+
+    found = common.operate(list_openings)
+    rows = [(each.commitment, each.label, ", ".join(each.skills) or "all", each.added) for each in found]
     columns = ("commitment", "label", "for", "added")
-    common.out.answer([info.to_json() for info in infos], lambda: common.out.table(columns, rows))
+    common.out.answer(list_openings.to_json(found), lambda: common.out.table(columns, rows))
 
 
 @click.command(cls=Command)
@@ -120,9 +111,9 @@ def openings(common: Common) -> None:
 @click.pass_obj
 def forget(common: Common, commitment: str) -> None:
     """Delete the opening of a commitment: nothing can be proved about it afterwards."""
-    if not _store(common).remove(commitment):
-        hint = "`cortex-skills proof openings` lists the stored openings"
-        raise CortexError("invalid_arguments", "there is no opening of this commitment", hint=hint)
+    from cortex_skills.features.proofs import opening_operations
+
+    common.operate(opening_operations.forget, commitment=commitment)
     common.out.answer({"forgotten": commitment}, lambda: common.out.line(f"{commitment} is forgotten"))
 
 
@@ -177,12 +168,6 @@ def request(
         error = result.details
         raise CortexError(error["code"], error["message"], hint=error["hint"], details=error["details"])
     common.out.answer(result.details, lambda: common.out.line(json.dumps(result.details["proof"])))
-
-
-def _store(common: Common) -> OpeningStore:
-    from cortex_skills.features.proofs.zk.service import openings_of
-
-    return openings_of(common.settings())
 
 
 def _value() -> str:

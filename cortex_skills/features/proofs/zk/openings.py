@@ -86,11 +86,6 @@ class OpeningInfo:
     added: str
     skills: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """The facts in an answer."""
-        skills = list(self.skills)
-        return {"commitment": self.commitment, "label": self.label, "added": self.added, "skills": skills}
-
 
 class OpeningStore:
     """The openings in a folder; a missing folder has none. Safe for several threads and processes.
