@@ -2,8 +2,8 @@ r"""A text of many lines without instructions to a model.
 
 Rules kept here:
 - the text is judged passage by passage, and where two passages meet; a passage without an instruction stays whole;
-- of one with an instruction, the lines go that are one alone; then, of what is one only together, the shortest run of
-  lines, and all of the passage when that is not enough. A very long line goes by parts;
+- of one with an instruction, the lines go that are one alone; then, of what is one only together, the shortest run
+  of lines, or the first and the last of a long one, until nothing is. A very long line goes by parts;
 - each passage has work of its own (`injection.work`), so the time is linear in the text, however it is made, and one
   passage takes nothing from another. What was not judged, for want of work or time, goes too, and is counted.
 
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 ANY_INSTRUCTION: Collection[str | None] = frozenset({None})
 
-_ROUNDS = 3
+_ROUNDS = 64
+_LONG = 4  # texts of a run, of which those between the first and the last may be no part of an instruction
 _TO_LOCATE = 2  # times the work of a text that is only judged
 _SENTENCE = re.compile(r"(?<=[.!?。！？]) +|\n+")
 
@@ -122,7 +123,10 @@ def _without_instructions(units: list[str], judged: Callable[[str], bool]) -> li
 
 
 def runs_together(texts: Sequence[str], between: str, judged: Callable[[str], bool]) -> set[int]:
-    """The places of the texts that are an instruction together: the shortest run, of what is left the next, then all.
+    """The places of the texts without which the others are no instruction together.
+
+    They are those of the shortest run that is an instruction; of a long run the first and the last, without which the
+    rest of it is none. Then those of the next run. After `_ROUNDS` of them the others go at once.
 
     Args:
         texts: none of which is an instruction alone.
@@ -138,7 +142,10 @@ def runs_together(texts: Sequence[str], between: str, judged: Callable[[str], bo
         if len(left) < 2 or not is_guilty(0, len(left)):
             return set(range(len(texts))).difference(left)
         run = shortest_run(len(left), is_guilty)
-        del left[run.start : run.stop]
+        if len(run) > _LONG:
+            del left[run.stop - 1], left[run.start]
+        else:
+            del left[run.start : run.stop]
     return set(range(len(texts))).difference(left if left and not is_guilty(0, len(left)) else ())
 
 
