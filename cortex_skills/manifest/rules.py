@@ -6,7 +6,7 @@ one of two strengths.
 A problem (`check_rules`) stops this product from loading the skill:
 - `type: semantic` requires a semantic block;
 - the `name` of a skill with a semantic block is the name of its folder, both in normal form; the folder of the project
-  of an artifact may be named by its id, `PUBLISHER.NAME`;
+  of an artifact may be named by its id, `PUBLISHER.NAME`. It has no underscores;
 - `allowed-tools` has at most 1,000 entries;
 - a predicate is a name, or an IRI that is well formed;
 - an assertion with `requireProof: true` needs `proofs: [request]`, queries need `graph: [read]`, assertions
@@ -19,6 +19,7 @@ A problem (`check_rules`) stops this product from loading the skill:
 
 A warning (`warnings_of`) does not, and states what is ignored or read differently:
 - the `name` of a skill without a semantic block is not the name of its folder: it is loaded under its `name`;
+- the `name` has underscores;
 - a key is unknown, such as one for an agent host; so is `type` with another value than `semantic`;
 - a list or a mapping is where other readers expect text;
 - a version is incomplete.
@@ -36,7 +37,7 @@ from typing import Any
 from cortex_graph import GraphError, Names
 from cortex_graph.naming.vocabulary import MEMORY_TERMS
 from cortex_skills.manifest.model import ANY
-from cortex_skills.manifest.skill_names import normalized
+from cortex_skills.manifest.skill_names import hyphenated, normalized
 from cortex_skills.manifest.versions import completed, is_range
 from cortex_skills.safe_io.schemas import LocatedDocument, Path, Problem, did_you_mean, schema, shown
 
@@ -61,6 +62,8 @@ def check_rules(document: LocatedDocument, folder_name: str | None) -> Iterator[
     name = data.get("name")
     if "semantic" in data and not (isinstance(name, str) and _is_id(folder_name, name)):
         yield from _other_name(document, folder_name, "give both the same name")
+    if "semantic" in data and isinstance(name, str) and "_" in name:
+        yield document.problem(("name",), f"{shown(name)} has an underscore", f"write {hyphenated(name)}")
     if data.get("type") == "semantic" and "semantic" not in data:
         hint = "add a `semantic` block, or remove `type`"
         yield document.problem(("semantic",), "is missing, though `type` is given", hint)
@@ -99,6 +102,9 @@ def warnings_of(document: LocatedDocument, folder_name: str | None) -> Iterator[
     data = document.data
     if "semantic" not in data:
         yield from _other_name(document, folder_name, "give both the same name, which other readers expect")
+        if "_" in data["name"]:
+            hint = f"write {hyphenated(data['name'])}; this product finds it by either spelling"
+            yield document.problem(("name",), "has an underscore, which other readers of the format refuse", hint)
     known = schema("skill")["properties"]
     for key in (key for key in data if key not in known):
         hint = did_you_mean(key, known.keys() - data.keys()) or "keys for agent hosts have no effect here"

@@ -39,7 +39,9 @@ def test_all_problems_are_reported_at_once_each_with_its_line():
     assert caught.value.details["errors"] == [problem.to_json() for problem in caught.value.errors]
 
 
-@pytest.mark.parametrize("name", ["A", "-a", "a-", "a--b", "a_b", "a b", "Ä", "ä!", "a" * 65, '""', "../a", '"a\\n"'])
+@pytest.mark.parametrize(
+    "name", ["A", "-a", "a-", "a--b", "a__b", "_a", "a_", "a b", "Ä", "ä!", "a" * 65, '""', "../a", '"a\\n"']
+)
 def test_an_invalid_name_is_rejected(name):
     assert "name" in problems(f"---\nname: {name}\ndescription: b\n---\n")
 

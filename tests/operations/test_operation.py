@@ -114,9 +114,9 @@ def test_what_is_deleted_is_named_with_its_state(plugin: Plugin) -> None:
 
 def test_the_name_of_what_does_not_exist_is_redacted_like_every_input(plugin: Plugin) -> None:
     secret = "ghp_" + "a1b2c3d4e5f6a7b8c9" * 2
-    assert error_of(plugin, "registry.delete", owner("ada", "command"), skill=secret).code == "invalid_arguments"
+    assert error_of(plugin, "registry.delete", owner("ada", "command"), skill=secret).code == "skill_not_found"
     last = records(plugin)[0]
-    assert (last.outcome, last.data["before"]) == ("invalid_arguments", None)
+    assert (last.outcome, last.data["before"]) == ("skill_not_found", None)
     assert secret not in json.dumps(last.to_json())
 
 

@@ -134,6 +134,6 @@ def test_a_description_with_control_characters_is_refused_in_a_new_document_only
 
 def test_all_rules_of_a_name_are_reported():
     with pytest.raises(ManifestError) as caught:
-        SkillDocument.checked(namespace="n", name="-A--b_" + "x" * 64, description="d")
+        SkillDocument.checked(namespace="n", name="-A--b!" + "x" * 64, description="d")
     messages = [problem["message"] for problem in caught.value.details["errors"]]
     assert len(messages) == 5

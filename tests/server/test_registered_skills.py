@@ -259,7 +259,7 @@ def test_a_procedural_skill_is_stored_changed_and_shown(writer):
     assert changed["created"] is True
     detail = done(writer.get("/api/skills/detail", params={"name": "deploy-it"}))
     assert (detail["description"], detail["content"]) == ("Deploys.", "# Deploy\nDo it.\n")
-    assert [(step["action"], step["tool"]) for step in detail["steps"]] == [("Build", "shell_safe"), ("Ship", None)]
+    assert [(step["action"], step["tool"]) for step in detail["stepList"]] == [("Build", "shell_safe"), ("Ship", None)]
     assert (detail["trigger_pattern"], detail["metadata"]["tags"]) == ("deploy", ["ops"])
     assert (detail["origin"], detail["lifecycle"], detail["trustTier"]) == ("human", "released", 3)
     assert [each["name"] for each in done(writer.get("/api/skills", params={"origin": "human"}))] == ["deploy-it"]
@@ -283,7 +283,7 @@ def test_states_change_with_the_permission_registry(manager):
         400,
         "invalid_arguments",
     )
-    assert done(manager.post("/api/skills/maintain")) == {"changed": []}
+    assert done(manager.post("/api/skills/maintain")) == {"changed": [], "deprecated": 0, "degraded": 0}
 
 
 def test_a_delete_that_others_depend_on_is_refused_with_them(manager, namespace):
@@ -293,7 +293,7 @@ def test_a_delete_that_others_depend_on_is_refused_with_them(manager, namespace)
     assert refused(answer) == (409, "skill_in_use")
     assert answer.json()["details"]["dependents"] == [f"{namespace}/user"]
     edges = done(manager.get("/api/skills/dependencies", params={"name": "base"}))
-    assert (edges["dependents"], edges["dependencies"]) == ([f"{namespace}/user"], [])
+    assert ([each["name"] for each in edges["dependents"]], edges["dependencies"]) == (["user"], [])
     some = done(manager.request("DELETE", "/api/skills", json={"names": ["base", "user", "nobody"]}))
     assert (some["ok"], some["deleted"], len(some["errors"])) == (False, 2, 1)
     assert done(manager.get("/api/skills")) == []

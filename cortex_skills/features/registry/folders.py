@@ -50,9 +50,10 @@ from cortex_skills.features.registry.documents.document import (
     digest,
     path_problem,
 )
-from cortex_skills.features.registry.documents.skill_md import read_skill_md, write_skill_md
+from cortex_skills.features.registry.documents.skill_md import former_steps_of, read_skill_md, steps_of, write_skill_md
 from cortex_skills.features.registry.records.skill_record import UNSIGNED, SkillVersion, VersionSignature
 from cortex_skills.manifest import ManifestError, read_manifest
+from cortex_skills.manifest.skill_names import hyphenated
 from cortex_skills.safe_io.outside_file import GENERATED
 from cortex_skills.safe_io.schemas import Problem, shown
 from cortex_skills.safe_io.strict_json import read_json
@@ -125,6 +126,9 @@ def as_exported(document: SkillDocument, sidecar: bytes | None) -> tuple[SkillDo
     paths = frozenset(executable)
     resources = tuple(replace(each, executable=each.path in paths) for each in document.resources)
     exported = replace(document, resources=resources)
+    if document.steps == steps_of(document.body) and digest(exported) != stated.get("digest"):
+        former = replace(exported, steps=former_steps_of(document.body))
+        exported = former if digest(former) == stated.get("digest") else exported
     found = {
         "namespace": exported.namespace,
         "name": exported.name,
@@ -266,7 +270,8 @@ def write_skill_folder(document: SkillDocument, version: SkillVersion, target: P
     Raises:
         CortexError: `skill_exists`: there is such a folder; `invalid_arguments`: it cannot be written.
     """
-    place = target / document.name
+    name = hyphenated(document.name)
+    place = target / name
     files = {name: text.encode() for name, text in write_skill_md(document).items()}
     files |= {resource.path: resource.data for resource in document.resources}
     executable = executable_of(document)
@@ -277,7 +282,7 @@ def write_skill_folder(document: SkillDocument, version: SkillVersion, target: P
             raise CortexError("skill_exists", f"{place} exists", hint="choose another folder, or remove it")
         scratch = Path(tempfile.mkdtemp(prefix=".export-", dir=target))
         try:
-            written = scratch / document.name
+            written = scratch / name
             for path, data in files.items():
                 file = written / path
                 file.parent.mkdir(parents=True, exist_ok=True)
@@ -431,8 +436,8 @@ def export_to(config: Config, document: SkillDocument, version: SkillVersion, gi
         CortexError: as `export_folder`; `skill_exists`: there is such a folder; `invalid_arguments`: it cannot be
             written.
     """
-    place = export_folder(config, given, document.name)
-    path = f"{given.rstrip('/')}/{document.name}".lstrip("/")
+    place = export_folder(config, given, hyphenated(document.name))
+    path = f"{given.rstrip('/')}/{hyphenated(document.name)}".lstrip("/")
     try:
         write_skill_folder(document, version, place)
     except CortexError as error:

@@ -30,6 +30,7 @@ from cortex_skills.features.registry.session_calls import SessionCall
 from cortex_skills.features.registry.skill_finder import SkillFinder, searchable
 from cortex_skills.features.registry.views import document_for_model
 from cortex_skills.manifest import ManifestError
+from cortex_skills.manifest.skill_names import hyphenated
 from cortex_skills.safe_io.display import one_line
 from cortex_skills.safe_io.json_endpoint import EndpointError, JsonEndpoint
 from cortex_skills.safe_io.schemas import shown
@@ -208,7 +209,7 @@ def check_telling_name(name: str) -> None:
     Raises:
         CortexError: `invalid_arguments`.
     """
-    if len(name) < SHORTEST_NAME or len(name) > MAX_NAME or _PLACEHOLDER.fullmatch(name):
+    if len(name) < SHORTEST_NAME or len(name) > MAX_NAME or _PLACEHOLDER.fullmatch(hyphenated(name)):
         message = f"{shown(name)} does not name a procedure"
         raise CortexError("invalid_arguments", message, hint=f"{SHORTEST_NAME} to {MAX_NAME} characters, what it does")
     check_learned_name(name)
@@ -262,7 +263,7 @@ def _free_name(registry: SkillRegistry, key: SkillKey) -> str:
     if record is None or record.standing.origin != "learned":  # `register` refuses that of a person or of the package
         return key.name
     for number in range(2, 100):
-        name = f"{key.name[: MAX_NAME - 3].rstrip('-')}-{number}"
+        name = f"{key.name[: MAX_NAME - 3].rstrip('-_')}{'_' if '_' in key.name else '-'}{number}"
         if registry.find(SkillKey(key.namespace, name)) is None:
             return name
     raise CortexError("skill_exists", f"{key} and 98 like it are registered already", hint="choose another name")

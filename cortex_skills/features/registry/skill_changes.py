@@ -76,7 +76,8 @@ class RegisterSkill:
 def register(call: OperationCall, given: RegisterSkill) -> Registered:
     """Register a document: as the first version of a skill, or as its next one."""
     if call.caller.is_agent:
-        check_learned_name(given.document.name)
+        for name in (given.document.name, *given.document.conflicts_with):
+            check_learned_name(name)
     return call.part(registry_in).register(
         given.document,
         actor=call.caller.actor,

@@ -44,6 +44,7 @@ from cortex_skills.features.finder.text_index import MIN_SIMILARITY, FoundTexts,
 from cortex_skills.features.registry.records.lifecycle import STATES, Quality, Standing, health, is_listed, is_reliable
 from cortex_skills.features.registry.records.reading import RegistryReader
 from cortex_skills.features.registry.records.skill_record import SkillKey, SkillRecord, SkillVersion
+from cortex_skills.manifest.skill_names import hyphenated
 
 _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 _MAX_ORDERS = 16
@@ -458,7 +459,7 @@ def text_of(version: SkillVersion) -> str:
 
 def searchable(name: str, description: str, trigger: str = "") -> str:
     """The text by which a skill with this name and description is found."""
-    return ". ".join(part for part in (name.replace("-", " "), description, trigger) if part)
+    return ". ".join(part for part in (hyphenated(name).replace("-", " "), description, trigger) if part)
 
 
 def _trigger_of(front: str) -> str:

@@ -23,7 +23,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.finder.words import without_accents
 from cortex_skills.features.registry.documents.document import MAX_PATH, SkillDocument, SkillResource
 from cortex_skills.features.registry.parts import finder_in, found_record, registry_in
-from cortex_skills.features.registry.records.lifecycle import OUT_OF_USE, Lifecycle, Origin, is_listed
+from cortex_skills.features.registry.records.lifecycle import ORIGINS, OUT_OF_USE, Lifecycle, Origin, is_listed
 from cortex_skills.features.registry.records.registry import SkillRegistry
 from cortex_skills.features.registry.records.skill_record import SkillKey, SkillRecord, SkillVersion
 from cortex_skills.features.registry.skill_finder import INDEX_TIMEOUT_S, MAX_LIMIT, MAX_QUERY, Among, FoundSkills
@@ -46,10 +46,10 @@ _MAX_EVENTS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ListSkills:
-    """Which skills of a registry, and where the page begins."""
+    """Which skills of a registry, of all origins or of some, and where the page begins."""
 
     lifecycle: Lifecycle | None = None
-    origin: Origin | None = None
+    origins: tuple[Origin, ...] = ()
     filter: Annotated[str, Field(max_length=256, description="Words; each is in the name or in the description.")] = ""
     skill_namespace: Annotated[str, Field(max_length=256, description="The namespace of the skill itself.")] | None = (
         None
@@ -111,7 +111,8 @@ def listed(run: Callable[..., SkillPage], limit: int | None = None, **given: Any
 
 
 def _is_wanted(record: SkillRecord, given: ListSkills) -> bool:
-    return given.origin in (None, record.standing.origin) and is_listed(record.standing, given.lifecycle)
+    is_of_origin = not given.origins or record.standing.origin in given.origins
+    return is_of_origin and is_listed(record.standing, given.lifecycle)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,11 +287,22 @@ class WholeRegistry:
 
 @dataclass(frozen=True, slots=True)
 class MeanFigures:
-    """The numbers of the skills of a registry, and means over all of them."""
+    """The numbers of the skills of a registry, and means: of outcomes over the skills that have one, else over all.
+
+    Attributes:
+        total: how many skills.
+        by_origin: how many of each origin.
+        out_of_use: how many are deprecated or archived.
+        degraded: how many are degraded.
+        success_rate: the mean, 0 to 1.
+        utility: the mean, 0 to 1.
+        freshness: the mean, 0 to 1.
+    """
 
     total: int
     by_origin: dict[Origin, int]
     out_of_use: int
+    degraded: int
     success_rate: float
     utility: float
     freshness: float
@@ -300,13 +312,14 @@ class MeanFigures:
 def get_figures(call: OperationCall, given: WholeRegistry) -> MeanFigures:  # noqa: ARG001 - it has no arguments
     """Count the skills, those that are deprecated or archived too."""
     records, now = list(call.part(registry_in).all_records()), datetime.now(UTC)
-    origins: list[Origin] = ["human", "learned", "builtin"]
+    used = [each.quality for each in records if each.quality.invocations]
     return MeanFigures(
         len(records),
-        {origin: sum(each.standing.origin == origin for each in records) for origin in origins},
+        {origin: sum(each.standing.origin == origin for each in records) for origin in ORIGINS},
         sum(each.standing.lifecycle in OUT_OF_USE for each in records),
-        _mean(each.quality.success_rate for each in records),
-        _mean(each.quality.utility for each in records),
+        sum(each.standing.lifecycle == "degraded" for each in records),
+        _mean(each.success_rate for each in used),
+        _mean(each.utility for each in used),
         _mean(each.quality.freshness(now) for each in records),
     )
 

@@ -118,18 +118,18 @@ class HealthView(TypedDict):
     risk: Fraction
 
 
-class RecordView(TypedDict):
-    """A record with its current version."""
+class RecordFacts(TypedDict):
+    """What all answers state of a record and its current version."""
 
     namespace: str
     name: str
     description: str
     kind: SkillKind
-    origin: Origin
     lifecycle: Lifecycle
     trustTier: Annotated[int, Field(ge=1, le=4)]
     reason: Annotated[str | None, Field(description="Why it is deprecated, degraded or archived.")]
     created: str
+    validated: Annotated[str | None, Field(description="When it was verified last.")]
     current: VersionView
     quality: QualityView
     health: Annotated[HealthView | None, Field(description="Of one skill; null in lists.")]
@@ -137,6 +137,12 @@ class RecordView(TypedDict):
     conflictsWith: list[str]
     derivedFrom: list[str]
     mergedInto: str | None
+
+
+class RecordView(RecordFacts):
+    """A record with its current version."""
+
+    origin: Origin
 
 
 class FileView(TypedDict):
@@ -177,7 +183,7 @@ Level = Callable[[str], AttestLevel]
 """How far the signature of a key is trusted (`RegistryReader.levels`)."""
 
 
-NAME_PART = r"[^\W_A-Z]+(-[^\W_A-Z]+)*"
+NAME_PART = r"[^\W_A-Z]+([-_][^\W_A-Z]+)*"
 SkillName = Annotated[
     str,
     Field(
@@ -241,6 +247,7 @@ def record_view(
         "trustTier": record.standing.trust_tier,
         "reason": record.standing.reason or None,
         "created": date_time(record.created),
+        "validated": None if record.validated is None else date_time(record.validated),
         "current": version_view(version, level or registry.levels()),
         "quality": _quality(record.evidence, now),
         "health": None if similar is None else health_view(record.evidence, similar, now),
@@ -402,6 +409,24 @@ def document_for_model(document: SkillDocument, *, trusted: bool, policy: Policy
     return ModelText({**fields, "body": policy.marked(body)}, removed + more, cut)
 
 
+def withheld(document: SkillDocument, policy: Policy = RULE) -> list[str]:
+    """What of a learned document no model reads, for its writer: its fields, and the numbers of lines of the body."""
+    found = document_for_model(document, trusted=False, policy=policy)
+    if not found.removed:
+        return []
+    before: dict[str, Any] = {**document_view(document)}
+    fields = [name for name in before if name != "body" and before[name] and found.view[name] != before[name]]
+    kept = iter(found.view["body"].split("\n"))
+    expected, gone = next(kept, None), []
+    for number, line in enumerate(document.body.split("\n"), 1):
+        if "\t".join(map(one_line, line.split("\t"))) == expected:
+            expected = next(kept, None)
+        else:
+            gone.append(str(number))
+    places = [*fields, *([f"line {', '.join(gone[:20])} of the body"] if gone else [])]
+    return [f"agents do not read {' and '.join(places)}: a model could take that for an instruction; reword it"]
+
+
 def cleaned_fields(value: dict[str, Any], policy: Policy) -> tuple[dict[str, Any], int]:
     """JSON whose texts with an instruction are empty, and whose keys with one are gone; and how many those were.
 
@@ -470,8 +495,7 @@ def available_skills(registry: RegistryReader, agent: str, policy: Policy = RULE
 def described(registry: RegistryReader, record: SkillRecord, policy: Policy) -> str:
     """A line about a skill: stars, name, description."""
     view = shown_record(registry, record, policy)
-    own = record.key.namespace == registry.terms.names.namespace
-    name = shown_name(record.key.name if own else str(record.key))
+    name = shown_name(registry.terms.label(record.key))
     description = json_text(cut(view["description"], _DESCRIPTION)) if view["description"] else "(withheld)"
     return f"{_STARS.get(record.standing.trust_tier, '')}{name}: {description}"
 

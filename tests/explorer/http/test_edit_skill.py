@@ -77,7 +77,7 @@ def test_a_preview_shows_what_an_agent_will_read_and_changes_nothing(
     answer = send(browser, path, "preview", body="Read it twice.\r\n")
     assert answer.status_code == 200, answer.text
     text = text_of(answer)
-    assert 'mayros/preview-it version 2 (released, human, trust tier 3): "Does preview-it."' in text
+    assert 'preview-it version 2 (released, human, trust tier 3): "Does preview-it."' in text
     assert "+Read it twice." in text
     assert "-Read it." in text
     assert form_of(answer.text)["body"] == "Read it twice.\r\n"

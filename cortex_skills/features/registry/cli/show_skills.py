@@ -55,7 +55,7 @@ def list_(common: Common, state: str | None, origin: str | None) -> None:
     with common.plugin(reads=True) as plugin:
         registry = plugin.part(registry_in)
         level = registry.levels()
-        records = listed(partial(plugin.operate, door="command"), lifecycle=state, origin=origin)
+        records = listed(partial(plugin.operate, door="command"), lifecycle=state, origins=(origin,) if origin else ())
         found: list[dict[str, Any]] = [{**record_view(registry, record, now, level=level)} for record in records]
     found.sort(key=lambda view: (view["namespace"], view["name"]))
     _show(common, found)

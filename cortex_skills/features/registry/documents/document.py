@@ -31,7 +31,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -39,7 +39,7 @@ from cortex_graph.exceptions import GraphError
 from cortex_graph.naming.names import check_namespace
 from cortex_skills.errors import CortexError
 from cortex_skills.manifest import ManifestError
-from cortex_skills.manifest.skill_names import is_skill_name, normalized
+from cortex_skills.manifest.skill_names import hyphenated, is_skill_name, normalized
 from cortex_skills.safe_io.schemas import Path, Problem, schema, shown
 
 MAX_NAME = 64
@@ -71,6 +71,7 @@ class StepView(TypedDict):
     action: str
     tool: str | None
     details: str
+    params: NotRequired[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +82,18 @@ class Step:
         action: what to do.
         tool: the tool that does it; None without one.
         details: more about it.
+        params: the arguments of the tool, as JSON; None where they are not known.
     """
 
     action: str
     tool: str | None = None
     details: str = ""
+    params: Mapping[str, Any] | None = field(default=None, hash=False)
 
     def to_json(self) -> StepView:
         """The step as a JSON object."""
-        return {"action": self.action, "tool": self.tool, "details": self.details}
+        step: StepView = {"action": self.action, "tool": self.tool, "details": self.details}
+        return step if self.params is None else {**step, "params": dict(self.params)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +206,7 @@ class SkillDocument:
 
 
 def name_problems(name: Any, path: tuple[str, ...] = ("name",)) -> Iterator[Problem]:
-    """The rules that a name of a skill breaks, those of agentskills.io, each with its own message."""
+    """The rules that a name of a skill breaks, those of agentskills.io with underscores, each with its own message."""
     if not isinstance(name, str):
         yield Problem(path, f"must be text, not {type(name).__name__}")
         return
@@ -214,10 +218,11 @@ def name_problems(name: Any, path: tuple[str, ...] = ("name",)) -> Iterator[Prob
         yield Problem(path, f"has {len(name)} characters, and at most {MAX_NAME} are allowed", "shorten it")
     if name != name.lower():
         yield Problem(path, "contains upper-case letters", "write it in lower case")
+    name = hyphenated(name)
     if name.startswith("-") or name.endswith("-"):
-        yield Problem(path, "begins or ends with a hyphen", "remove it")
+        yield Problem(path, "begins or ends with a hyphen or an underscore", "remove it")
     if "--" in name:
-        yield Problem(path, "contains two hyphens in a row", "write one")
+        yield Problem(path, "contains two hyphens or underscores in a row", "write one")
     others = sorted({character for character in name if not (character.isalnum() or character == "-")})
     if others:
         yield Problem(path, f"contains {shown(''.join(others[:8]))}", "use letters, digits and hyphens only")
@@ -245,12 +250,14 @@ def problems_of(document: SkillDocument) -> Iterator[Problem]:
     for name in ("depends_on", "conflicts_with"):
         for place, other in enumerate(getattr(document, name)):
             yield from name_problems(other, (name, str(place)))
-            if other == document.name:
+            if isinstance(other, str) and hyphenated(other) == hyphenated(document.name):
                 yield Problem((name, str(place)), "is the skill itself", "remove it")
     for place, step in enumerate(document.steps):
         yield from _text(step.action, ("steps", place, "action"), MAX_TEXT, needed=True)
         yield from _text(step.tool, ("steps", place, "tool"), MAX_TEXT)
         yield from _text(step.details, ("steps", place, "details"), MAX_TEXT, empty=True)
+        if step.params is not None:
+            yield from _params(step.params, ("steps", str(place), "params"))
     for name in ("metadata", "reflections", "semantic"):
         value = getattr(document, name)
         if value is not None:
@@ -313,6 +320,16 @@ def _json(value: Any, path: tuple[str, ...], depth: int = 0) -> Iterator[Problem
             yield from _json(member, (*path, str(place)), depth + 1)
     elif not (value is None or isinstance(value, bool | int | float)):
         yield Problem(path, f"is of the type {type(value).__name__}, which JSON does not have")
+
+
+def _params(value: Any, path: tuple[str, ...]) -> Iterator[Problem]:
+    if not isinstance(value, Mapping):
+        yield Problem(path, f"must be an object, not {type(value).__name__}")
+        return
+    problems = list(_json(value, path))
+    yield from problems
+    if not problems and len(json.dumps(value, default=dict)) > MAX_TEXT:
+        yield Problem(path, f"has more than {MAX_TEXT >> 10} KiB", "shorten it")
 
 
 def _resources(resources: Iterable[SkillResource]) -> Iterator[Problem]:
@@ -509,7 +526,7 @@ def _content(document: SkillDocument) -> dict[str, Any]:
         "conflicts_with": list(document.conflicts_with),
         "composes_with_reflections": _plain(document.reflections),
         "semantic": _plain(document.semantic),
-        "steps": [step.to_json() for step in document.steps],
+        "steps": [_plain(step.to_json()) for step in document.steps],
         "body": {"sha256": sha256(body).hexdigest(), "size": len(body)},
         "resources": [
             {"path": each.path, "kind": each.kind, "sha256": each.sha256, "size": len(each.data)} | flag_of(each)

@@ -13,7 +13,11 @@ Rules kept here:
 - the rules of the manifest (`manifest/rules.py`) decide whether a skill is refused; every other finding is a warning;
 - an unknown key at the top level is kept in the metadata, with its JSON type, and so is a value that the registry has
   no use for, such as `steps` in another form; of a key in both places, the value in the metadata is kept;
-- numbered steps of the body (`1. **Title** — use tool_name`) are the steps of a document without steps;
+- agentskills.io has no underscores in names: a name with them is written with hyphens, and as it is in `metadata.name`;
+- numbered steps of the body (`1. **Title** — use tool_name`) are the steps of a document without steps. The tool of one
+  follows `use`, `uses`, `using`, `with` or `via` at the beginning of the text behind the title, or is all of that text;
+  else it is in backticks behind one of these words but `with`, in that text or in the title. A word without backticks
+  is a tool if it looks like the name of one, or, behind `use`, if it ends its clause;
 - a semantic block is written as the companion file `semantic.yaml`, which `metadata.semantic` names;
 - a document that is given inline is the text of a `SKILL.md`, or its fields. These have the names of the older dialect;
   files are texts, or bytes in Base64;
@@ -49,6 +53,7 @@ from cortex_skills.manifest.frontmatter import (
     read_frontmatter,
 )
 from cortex_skills.manifest.rules import tools_of
+from cortex_skills.manifest.skill_names import hyphenated, normalized
 from cortex_skills.safe_io.schemas import Problem
 from cortex_skills.safe_io.strict_json import read_json
 
@@ -68,11 +73,24 @@ _SETTINGS = {  # the keys of the older dialect, and the attributes of a document
 }
 _KNOWN = frozenset({*_TOP, *_SETTINGS})
 _EXTRAS = frozenset({"metadata", *_SETTINGS})
-_STEP = re.compile(
+_STEP = re.compile(r"^ {0,3}[0-9]{1,4}[.)] +\*\*(?P<title>[^*\n]{1,500})\*\*(?P<rest>[^\n]*)$", re.MULTILINE)
+_NAME = r"[A-Za-z0-9_.:/-]{0,128}[A-Za-z0-9_]"
+_TOOL_FIRST = re.compile(
+    r"[ \t]*(?:—|–|-|:)?[ \t]*(?:"
+    rf"(?:use|uses|using) `(?P<asked>{_NAME})`|(?:with|via) `(?P<quoted>[A-Za-z0-9_.-]{{0,128}}[A-Za-z0-9_])`"
+    rf"|(?:use|uses|using|with|via) (?P<named>{_NAME})"
+    rf"|`(?P<alone>{_NAME})`(?=[\s.;]*$))(?P<rest>.*)",
+    re.IGNORECASE,
+)
+_TOOL_IN_TEXT = re.compile(r"\b(?:use|uses|using|via) `([A-Za-z0-9_.-]{0,128}[A-Za-z0-9_])`", re.IGNORECASE)
+_LIKE_A_TOOL = re.compile(r"[A-Za-z0-9]+[_.:/][A-Za-z0-9_.:/-]+")
+_ENDS_CLAUSE = re.compile(r"\s*(?:[.,;:)(—–-]|$)")
+_FORMER_STEP = re.compile(
     r"^ {0,3}[0-9]{1,4}[.)] +\*\*(?P<title>[^*\n]{1,500})\*\*"
     r"(?:[ \t]*(?:—|–|-|:)?[ \t]*use `?(?P<tool>[A-Za-z0-9_.:/-]{1,128}[A-Za-z0-9_])`?)?(?P<rest>[^\n]*)$",
     re.MULTILINE,
 )
+_STEP_MEMBERS = frozenset({"action", "tool", "details", "params"})
 _UNQUOTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
@@ -102,7 +120,7 @@ def read_skill_md(
     manifest = build(front, block, None)
     reading = _Reading(front)
     fields = {
-        "name": manifest.name,
+        "name": reading.name or manifest.name,
         "description": front.document.data["description"],
         "license": _filled(manifest.license),
         "compatibility": _filled(manifest.compatibility),
@@ -131,7 +149,7 @@ def write_skill_md(document: SkillDocument) -> dict[str, str]:
     extras: dict[str, Any] = {"namespace": document.namespace}
     if others := {key: value for key, value in document.metadata.items() if key not in metadata}:
         extras["metadata"] = others
-    if document.steps != steps_of(document.body):
+    if not document.steps == steps_of(document.body) == former_steps_of(document.body):
         extras["steps"] = [step.to_json() for step in document.steps]
     if any(re.search(r"\s|,", tool) for tool in document.allowed_tools):
         extras["allowed_tools"] = list(document.allowed_tools)
@@ -144,8 +162,11 @@ def write_skill_md(document: SkillDocument) -> dict[str, str]:
     if document.semantic is not None:
         metadata["semantic"] = COMPANION
         files[COMPANION] = _yaml(document.semantic) + "\n"
-    metadata[EXTENSION] = json.dumps(extras, ensure_ascii=False, sort_keys=True)
-    lines = ["---", f"name: {_quoted(document.name)}", f"description: {_quoted(document.description)}"]
+    metadata[EXTENSION] = json.dumps(extras, ensure_ascii=False, sort_keys=True, default=dict)
+    name = hyphenated(document.name)
+    if name != document.name:
+        metadata["name"] = document.name
+    lines = ["---", f"name: {_quoted(name)}", f"description: {_quoted(document.description)}"]
     optional = {"license": document.license, "compatibility": document.compatibility}
     lines += [f"{key}: {_quoted(value)}" for key, value in optional.items() if value is not None]
     if document.allowed_tools and "allowed_tools" not in extras:
@@ -161,11 +182,30 @@ def steps_of(body: str) -> tuple[Step, ...]:
     """The numbered steps with a bold title in a Markdown text.
 
     >>> steps_of("1. **Read the log** — use fs_read, then stop.")
-    (Step(action='Read the log', tool='fs_read', details=', then stop.'),)
+    (Step(action='Read the log', tool='fs_read', details=', then stop.', params=None),)
     """
+    found = ((each["title"].strip(), *_tool_of(each["title"], each["rest"])) for each in _STEP.finditer(body))
+    return tuple(Step(title, tool, rest) for title, tool, rest in found if title)
+
+
+def _tool_of(title: str, text: str) -> tuple[str | None, str]:
+    """The tool of a step, by its title and the text behind that; and what the text has beside the tool."""
+    first = _TOOL_FIRST.match(text)
+    if first is not None:
+        if tool := first["asked"] or first["quoted"] or first["alone"]:
+            return tool, first["rest"].strip()
+        is_asked = first[0].lstrip(" \t—–-:").lower().startswith("us")
+        if _LIKE_A_TOOL.fullmatch(first["named"]) or (is_asked and _ENDS_CLAUSE.match(first["rest"])):
+            return first["named"], first["rest"].strip()
+    inside = _TOOL_IN_TEXT.search(text) or _TOOL_IN_TEXT.search(title)
+    return (inside[1] if inside else None), text.strip()
+
+
+def former_steps_of(body: str) -> tuple[Step, ...]:
+    """The steps of a text as earlier versions read them, whose exports do not repeat the steps of the body."""
     return tuple(
         Step(found["title"].strip(), found["tool"], found["rest"].strip())
-        for found in _STEP.finditer(body)
+        for found in _FORMER_STEP.finditer(body)
         if found["title"].strip()
     )
 
@@ -175,6 +215,7 @@ class _Reading:
 
     Attributes:
         metadata: everything that is no setting.
+        name: the name as it was written, where the format has another spelling of it; else empty.
         sources: the attributes of a document that are given, each with its key and the value there.
         warnings: what was not read.
     """
@@ -187,6 +228,7 @@ class _Reading:
         self.warnings: list[Problem] = []
         if "semantic" not in data and front.companion_name is not None:
             del self.metadata["semantic"]
+        self.name = self._written_name(data.get("name"))
         self._extension: Any = self.metadata.get(EXTENSION)
         extras = self._extras()
         for key, value in extras.pop("metadata", {}).items():
@@ -221,6 +263,15 @@ class _Reading:
         self.metadata[key] = self._extension if key == EXTENSION else value
         path = ("metadata", key) if key == EXTENSION else (key,)
         self._warn(path, f"cannot be used and is kept as metadata: {problem.message}", problem.hint)
+
+    def _written_name(self, name: object) -> str:
+        written = self.metadata.get("name")
+        if not isinstance(written, str) or not isinstance(name, str) or written == name:
+            return ""
+        if hyphenated(normalized(written)) != normalized(name):
+            return ""
+        del self.metadata["name"]
+        return written
 
     def _extras(self) -> dict[str, Any]:
         """What a document of this registry has below `metadata`; taken out of the metadata."""
@@ -284,9 +335,9 @@ def _steps(given: Any) -> tuple[Step, ...]:
     steps = []
     for entry in given:
         step = {"action": entry} if isinstance(entry, str) else entry
-        if not isinstance(step, dict) or not step.keys() <= {"action", "tool", "details"} or "action" not in step:
-            raise ValueError("each must be a text, or have `action`, `tool` and `details`")
-        steps.append(Step(step["action"], step.get("tool"), step.get("details") or ""))
+        if not isinstance(step, dict) or not step.keys() <= _STEP_MEMBERS or "action" not in step:
+            raise ValueError("each must be a text, or have `action`, `tool`, `details` and `params`")
+        steps.append(Step(step["action"], step.get("tool"), step.get("details") or "", step.get("params")))
     return tuple(steps)
 
 
@@ -314,7 +365,7 @@ def _check_sizes(files: Mapping[str, str], document: SkillDocument) -> None:
 
 def _is_plain(key: str, value: Any) -> bool:
     """Whether a member of the metadata is written as it is."""
-    return isinstance(value, str) and key not in ("semantic", EXTENSION) and len(key) + len(value) < 4096
+    return isinstance(value, str) and key not in ("semantic", "name", EXTENSION) and len(key) + len(value) < 4096
 
 
 def _quoted(text: str) -> str:
@@ -353,6 +404,7 @@ class InlineStep(TypedDict):
     action: Annotated[str, Field(description="What to do.")]
     tool: NotRequired[Annotated[str | None, Field(description="The tool that does it.")]]
     details: NotRequired[str]
+    params: NotRequired[Annotated[dict[str, Any], Field(description="The arguments of the tool.")]]
 
 
 class InlineFile(TypedDict):
@@ -432,8 +484,10 @@ def _fields(given: Mapping[str, Any]) -> dict[str, Any]:
     fields: dict[str, Any] = {name: given[name] for name in FIELDS if name in given}
     fields |= {name: tuple(fields[name]) for name in _TUPLES if name in fields}
     if "steps" in fields:
-        steps = [Step(step["action"], step.get("tool"), step.get("details", "")) for step in fields["steps"]]
-        fields["steps"] = tuple(steps)
+        given_steps = fields["steps"]
+        fields["steps"] = tuple(
+            Step(each["action"], each.get("tool"), each.get("details", ""), each.get("params")) for each in given_steps
+        )
     elif "body" in fields:
         fields["steps"] = steps_of(fields["body"])
     if "resources" in fields:

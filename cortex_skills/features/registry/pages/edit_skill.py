@@ -12,6 +12,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,6 +25,7 @@ from cortex_skills.doors.explorer.page_queries import RegisteredSkillQuery
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.rest.schemas import check
 from cortex_skills.errors import CortexError
+from cortex_skills.features.registry.dialects import prism
 from cortex_skills.features.registry.dialects.prism import ProceduralSkill
 from cortex_skills.features.registry.documents.document import MAX_DESCRIPTION, SkillDocument, Step
 from cortex_skills.features.registry.documents.skill_md import steps_of
@@ -41,6 +43,7 @@ from cortex_skills.features.registry.pages.registered import (
 from cortex_skills.features.registry.records.lifecycle import following_standing
 from cortex_skills.features.registry.rest.procedural_skills import store_skill
 from cortex_skills.features.registry.tools.registered_skills import text_of_skill
+from cortex_skills.safe_io.strict_json import read_json
 
 # Characters of a field: with all of them at nine bytes each, a form is shorter than `_LONGEST_FORM`.
 _MOST = {"description": MAX_DESCRIPTION, "trigger": 4_096, "body": 64 << 10, "steps": 16 << 10, "tools": 4_096}
@@ -52,7 +55,7 @@ _LABELS = {
     "body": ("Body", "Markdown."),
     "steps": (
         "Steps",
-        "One a line: action | tool | details. Steps that are in the body follow it while they are unchanged here.",
+        "One a line: action | tool | details | arguments as JSON. Steps of the body follow it if they are unchanged.",
     ),
     "tools": ("Allowed tools", "One a line."),
 }
@@ -139,7 +142,8 @@ def _fields(document: SkillDocument) -> dict[str, str]:
 
 
 def _line_of(step: Step) -> str:
-    parts = [to_field(text, part=True) for text in (step.action, step.tool or "", step.details)]
+    params = "" if step.params is None else json.dumps(dict(step.params), ensure_ascii=False)
+    parts = [to_field(text, part=True) for text in (step.action, step.tool or "", step.details, params)]
     return " | ".join(parts).rstrip(" |")
 
 
@@ -162,23 +166,31 @@ def _changed(document: SkillDocument, fields: Mapping[str, str]) -> dict[str, An
 
 
 def _step(line: str) -> dict[str, Any]:
-    action, tool, details = [from_field(part.strip()) for part in [*line.split("|", 2), "", ""][:3]]
-    return _member(Step(action, tool or None, details))
+    action, tool, details = [part.strip() for part in [*line.split("|", 2), "", ""][:3]]
+    text, _, last = details.rpartition("|")
+    params = _arguments(from_field(last.strip()))
+    if params is not None:
+        details = text.strip()
+    return _member(Step(from_field(action), from_field(tool) or None, from_field(details), params))
+
+
+def _arguments(text: str) -> dict[str, Any] | None:
+    """The arguments of a step; None for a text that is no JSON object."""
+    try:
+        found = read_json(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _member(step: Step) -> dict[str, Any]:
-    return {"action": step.action, "tool": step.tool, "description": step.details}
+    params = {} if step.params is None else {"params": step.params}
+    return {"action": step.action, "tool": step.tool, "description": step.details, **params}
 
 
 def _next(document: SkillDocument, body: Mapping[str, Any]) -> SkillDocument:
     """The document that the operation would register."""
-    names = {"description": "description", "triggerPattern": "trigger_pattern", "content": "body"}
-    fields: dict[str, Any] = {names[name]: body[name] for name in names if name in body}
-    if "allowedTools" in body:
-        fields["allowed_tools"] = tuple(body["allowedTools"])
-    if "steps" in body:
-        fields["steps"] = tuple(Step(each["action"], each["tool"], each["description"]) for each in body["steps"])
-    return document.changed(**fields)
+    return document.changed(**prism.document_fields(body))
 
 
 def _page(

@@ -42,7 +42,7 @@ from datetime import datetime
 from typing import Literal
 
 from cortex_skills.errors import CortexError
-from cortex_skills.manifest.skill_names import appearance
+from cortex_skills.manifest.skill_names import appearance, hyphenated
 from cortex_skills.policy.permissions import LEARN, MANAGE
 from cortex_skills.safe_io.schemas import shown
 
@@ -467,10 +467,15 @@ def check_learned_name(name: str) -> None:
             f"the name {shown(name)} looks like {like}, and is another one",
             hint="write it in Latin",
         )
+    if is_instruction_name(name):
+        raise CortexError("invalid_arguments", "the name of the skill is an instruction", hint="choose another name")
+
+
+def is_instruction_name(name: str) -> bool:
+    """Whether the words of a name are an instruction to a model."""
     from cortex_skills.injection import detect
 
-    if detect(name.replace("-", " ")) in _INSTRUCTIONS:
-        raise CortexError("invalid_arguments", "the name of the skill is an instruction", hint="choose another name")
+    return detect(hyphenated(name).replace("-", " ")) in _INSTRUCTIONS
 
 
 _COMMANDS = {"promote": "promote", "deprecate": "deprecate", "delete": "purge", "merge": "merge"}

@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from hashlib import sha256
 from itertools import islice
 from typing import Literal, NoReturn, cast
 
@@ -173,7 +174,7 @@ class PackageView:
         found = {}
         for document, time in self._package.read():
             record, version = self._made(document, datetime.fromtimestamp(time, UTC))
-            blobs = [self._registry.quad_of_blob(sha256, data) for sha256, data in blobs_of(document).items()]
+            blobs = [self._registry.quad_of_blob(name, data) for name, data in blobs_of(document).items()]
             quads = [*self._registry.quads_of_record(record), *self._registry.quads_of_version(version), *blobs]
             found[self._registry.record(record.key)] = quads
         return found
@@ -312,15 +313,28 @@ class RegistryReader:
             CortexError: `graph_corrupt`: it is not what was registered; `signature_invalid`.
         """
         found = {}
-        for sha256 in set(blob_paths(version.front).values()):
-            quad = next(iter(self.skills.quads(Pattern(self._graph, self.terms.blob(sha256), terms.BYTES))), None)
+        for name in set(blob_paths(version.front).values()):
+            quad = next(iter(self.skills.quads(Pattern(self._graph, self.terms.blob(name), terms.BYTES))), None)
             if quad is not None:
-                found[sha256] = self.terms.bytes_of(quad)
+                found[name] = self.terms.bytes_of(quad)
         document = document_of(version.front, found)
         if digest(document) != version.digest:
             corrupt(f"version {version.number} of {version.key} does not have its digest")
         check_signature(version)
         return document
+
+    def body(self, version: SkillVersion) -> str:
+        """The body of the document of a version, which has its SHA-256; the rest of the document is not verified.
+
+        Raises:
+            CortexError: `graph_corrupt`: it is not what was registered.
+        """
+        digest_of_body = blob_paths(version.front)[""]
+        found = next(iter(self.skills.quads(Pattern(self._graph, self.terms.blob(digest_of_body), terms.BYTES))), None)
+        data = b"" if found is None else self.terms.bytes_of(found)
+        if sha256(data).hexdigest() != digest_of_body:
+            corrupt(f"the body of version {version.number} of {version.key} is missing or was changed")
+        return data.decode()
 
     def records(self, cursor: str | None = None, limit: int = 100) -> tuple[list[SkillRecord], str | None]:
         """A page of the records, in the order of the store, and the cursor of the next one."""

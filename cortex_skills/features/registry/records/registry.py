@@ -172,6 +172,7 @@ class Registrations(StandingChanges):
             all_authors = record.authors | authors
             changed = replace(
                 record,
+                key=key,
                 version_id=version.id,
                 standing=standing,
                 quality=record.quality
@@ -433,8 +434,11 @@ def merged(target: SkillDocument, source: SkillDocument) -> SkillDocument:
         if files.setdefault(resource.path, resource) != resource:
             message = f"{target.name} and {source.name} have different files {shown(resource.path)}"
             raise CortexError("state_conflict", message, hint="rename one of them in the text and the files of a skill")
+    added: dict[str, Step] = {}
+    for step in source.steps:
+        added.setdefault(step.action, step)
     known = {step.action for step in target.steps}
-    steps: list[Step] = [*target.steps, *(step for step in source.steps if step.action not in known)]
+    steps: list[Step] = [*target.steps, *(step for action, step in added.items() if action not in known)]
     body = "\n\n".join(part for part in (target.body.rstrip(), source.body.strip()) if part)
     return target.changed(
         steps=tuple(steps),

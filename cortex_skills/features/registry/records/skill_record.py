@@ -38,14 +38,27 @@ from cortex_skills.features.registry.records.lifecycle import (
     is_reliable,
     utility_of,
 )
+from cortex_skills.manifest.skill_names import hyphenated
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class SkillKey:
-    """What a record is known by: the namespace of the skill, and its name."""
+    """What a record is known by: the namespace of the skill, and its name.
+
+    Keys whose names differ only in underscores for hyphens are equal: they are spellings of one name.
+
+    Attributes:
+        namespace: of the skill.
+        name: as it was written.
+        hyphenated: the spelling that is compared, and that the node has.
+    """
 
     namespace: str
-    name: str
+    name: str = field(compare=False)
+    hyphenated: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hyphenated", hyphenated(self.name))
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
@@ -75,6 +88,7 @@ class SkillRecord:
         created: when it was registered first.
         edges: to other records.
         authors: who wrote one of its versions; empty where that is not known.
+        validated: when it was verified last; None before.
     """
 
     key: SkillKey
@@ -84,6 +98,7 @@ class SkillRecord:
     created: datetime
     edges: Edges = Edges()
     authors: frozenset[str] = frozenset()
+    validated: datetime | None = None
 
     @property
     def evidence(self) -> Quality:
@@ -178,7 +193,7 @@ class RegistryTerms:
 
     def record(self, key: SkillKey) -> NamedNode:
         """The node of a record."""
-        return self.names.beside("skill", key.namespace, key.name)
+        return self.names.beside("skill", key.namespace, key.hyphenated)
 
     def version(self, version_id: str) -> NamedNode:
         """The node of a version."""
@@ -195,6 +210,10 @@ class RegistryTerms:
     def name_of(self, record: NamedNode) -> str:
         """The name of the node of a record: `NAMESPACE/NAME`."""
         return unquote(record.value.removeprefix(f"{self.names.beside('skill').value}/"))
+
+    def label(self, key: SkillKey) -> str:
+        """A name as an answer shows it: without the namespace if that is the registry's own."""
+        return key.name if key.namespace == self.names.namespace else str(key)
 
     def key_of(self, record: NamedNode) -> SkillKey:
         """The key of the node of a record."""
@@ -239,6 +258,8 @@ class RegistryTerms:
             pairs.append((terms.REASON, Literal(standing.reason)))
         if quality.last_used_at is not None:
             pairs.append((terms.LAST_USED, _moment(quality.last_used_at)))
+        if record.validated is not None:
+            pairs.append((terms.VALIDATED, _moment(record.validated)))
         for name, term in EDGES.items():
             pairs += [(term, other) for other in getattr(record.edges, name)]
         return [Quad(node, predicate, value, self.graph) for predicate, value in pairs]
@@ -262,7 +283,8 @@ class RegistryTerms:
         version = self.id_of(found.node(terms.CURRENT_VERSION))
         key = SkillKey(found.text(terms.SKILL_NAMESPACE), found.text(LABEL))
         created, authors = _time(found.text(GENERATED_AT)), found.texts(terms.AUTHOR)
-        return SkillRecord(key, version, standing, _quality_of(found), created, edges, authors)
+        validated = _time(text) if (text := found.text(terms.VALIDATED, "")) else None
+        return SkillRecord(key, version, standing, _quality_of(found), created, edges, authors, validated)
 
     def quads_of_version(self, version: SkillVersion) -> list[Quad]:
         """The quads of a version, without its blobs."""

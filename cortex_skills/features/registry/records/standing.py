@@ -391,7 +391,10 @@ class StandingChanges(RegistryReader):
             }
             if unmeasured is not None:
                 details["unmeasured"] = unmeasured
-            return self._rewrite(kind, replace(record, standing=standing), record, details)
+            new = replace(record, standing=standing)
+            if standing.lifecycle == "verified" != record.standing.lifecycle:
+                new = replace(new, validated=datetime.now(UTC))
+            return self._rewrite(kind, new, record, details)
 
         return self.log.change(decide, actor)
 

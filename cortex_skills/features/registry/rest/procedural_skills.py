@@ -3,11 +3,15 @@
 Rules kept here:
 - `read` reads, `write` registers and exports, `registry` changes where a skill stands and deletes;
 - a `GET` changes nothing: maintenance is a `POST` of its own;
-- a registration changes the members that are given, and nothing else.
+- a registration changes the members that are given, and nothing else;
+- a skill has the members of the registry and those of the original (`dialects/prism.py`). Skills have their names as
+  they were written, and those of the namespace of the request without it;
+- the bodies of a list have at most `_MAX_CONTENT` together; `content` of the others is null.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Annotated, Literal, NotRequired
 
@@ -21,22 +25,23 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry import skill_reads as reads
 from cortex_skills.features.registry.dialects import prism
-from cortex_skills.features.registry.documents.document import SkillDocument, StepView
+from cortex_skills.features.registry.dialects.prism import ProcedureView
+from cortex_skills.features.registry.documents.document import SkillDocument, StepView, front_matter
 from cortex_skills.features.registry.records.lifecycle import Lifecycle
 from cortex_skills.features.registry.records.registry import Registered
 from cortex_skills.features.registry.records.skill_record import SkillKey, SkillRecord
 from cortex_skills.features.registry.rest.registered_skills import (
     ExportedSkill,
-    RegisteredSkillView,
     exported,
     registry_of,
     skill_view,
 )
 from cortex_skills.features.registry.skill_finder import MAX_LIMIT, MAX_QUERY, Among, FoundBy
 from cortex_skills.features.registry.sources import synchronise_configured
-from cortex_skills.features.registry.views import FileView, HealthView, SkillName, document_view, key_of
+from cortex_skills.features.registry.views import FileView, Fraction, HealthView, SkillName, document_view, withheld
 
 _LIMIT = 50
+_MAX_CONTENT = 16 << 20  # characters
 _REASON = "deprecated over the API"
 _UNKNOWN = ("skill_not_found",)
 _CHANGES = ("skill_not_found", "graph_busy")
@@ -46,7 +51,10 @@ _STATES = ("state_conflict",)
 class SkillListQuery(NamespaceQuery, total=False):
     """Which skills."""
 
-    origin: Annotated[Literal["builtin", "human", "learned", "llm"], Field(description="`llm` is `learned`.")]
+    origin: Annotated[
+        Literal["builtin", "human", "learned", "llm"],
+        Field(description="`llm` is `learned`; `human` has those of the package too."),
+    ]
     lifecycle: Lifecycle
     limit: Annotated[int, Field(ge=1, le=1000, description="50 by default."), FROM_QUERY]
 
@@ -86,7 +94,7 @@ class SkillToExport(ApiModel):
     content: NotRequired[str]
 
 
-class FoundSkillView(RegisteredSkillView):
+class FoundSkillView(ProcedureView):
     """A skill that was found."""
 
     found: FoundBy
@@ -102,15 +110,22 @@ class FoundSkillsView(TypedDict):
     ]
 
 
-class SkillDetail(RegisteredSkillView):
+class SkillDetail(ProcedureView):
     """A registered skill with its document."""
 
     license: str | None
     compatibility: str | None
     allowedTools: list[str]
-    steps: list[StepView]
-    content: str
+    stepList: list[StepView]
     resources: list[FileView]
+
+
+class NotDeleted(TypedDict):
+    """A skill that was not deleted, and why."""
+
+    name: str
+    error: str
+    code: str
 
 
 class DeletedSkills(TypedDict):
@@ -118,14 +133,14 @@ class DeletedSkills(TypedDict):
 
     ok: bool
     deleted: Count
-    errors: list[str]
+    errors: list[NotDeleted]
 
 
 class ChangedSkill(TypedDict):
     """The skill after the change."""
 
     ok: Literal[True]
-    skill: RegisteredSkillView
+    skill: ProcedureView
 
 
 class LoadedFolders(TypedDict):
@@ -141,28 +156,46 @@ class SkillHealth(HealthView):
     """The health of a skill."""
 
     name: str
+    failureRisk: Annotated[Fraction, Field(description="As `risk`.")]
 
 
 class MaintainedSkills(TypedDict):
     """The skills whose state was changed."""
 
-    changed: list[RegisteredSkillView]
+    changed: list[ProcedureView]
+    deprecated: Annotated[Count, Field(description="How many of them.")]
+    degraded: Annotated[Count, Field(description="How many of them.")]
 
 
 OPERATIONS = Operations()
 
 
 @OPERATIONS.add("GET", "/api/skills", query=SkillListQuery, pool="slow")
-def list_procedural_skills(call: ApiCall) -> list[RegisteredSkillView]:
+def list_procedural_skills(call: ApiCall) -> list[ProcedureView]:
     """List skills with an origin and a state; `/api/v1/skill/list` has pages.
 
     Deprecated and archived skills are listed when their state is asked for.
     """
-    registry, query = registry_of(call), call.query
-    origin = prism.ORIGINS.get(query.get("origin", ""), query.get("origin"))
+    query = call.query
+    origins = prism.ORIGINS[query["origin"]] if "origin" in query else ()
+    records = reads.listed(call.operate, query.get("limit", _LIMIT), origins=origins, lifecycle=query.get("lifecycle"))
+    return _shown(call, records)
+
+
+def _shown(call: ApiCall, records: Iterable[SkillRecord]) -> list[ProcedureView]:
+    """Skills with the members of the registry and those of the original."""
+    registry, finder, left = registry_of(call), call.service.plugin.config.finder, _MAX_CONTENT
+    model = "" if finder.embedder == "none" else finder.model or finder.embedder
     level = registry.levels()
-    records = reads.listed(call.operate, query.get("limit", _LIMIT), origin=origin, lifecycle=query.get("lifecycle"))
-    return [skill_view(registry, record, level) for record in records]
+    found: list[ProcedureView] = []
+    for record in records:
+        version = registry.version(record.version_id)
+        body: str | None = registry.body(version)
+        left -= len(body or "")
+        if left < 0:
+            body = None
+        found.append(prism.skill(skill_view(registry, record, level), front_matter(version.front), body, model))
+    return found
 
 
 @OPERATIONS.add(
@@ -177,12 +210,12 @@ def find_skills(call: ApiCall) -> FoundSkillsView:
 
     They are those that agents are shown: reliable ones, and candidates on request.
     """
-    registry, query = registry_of(call), call.query
+    query = call.query
     among: Among = "candidates" if query.get("candidates") else "reliable"
     found = call.operate(reads.find_skills, query=query["query"], limit=query.get("limit", 10), among=among)
-    level = registry.levels()
+    shown = _shown(call, [each.record for each in found.skills])
     skills: list[FoundSkillView] = [
-        {**skill_view(registry, each.record, level), "found": each.to_json()} for each in found.skills
+        {**view, "found": each.to_json()} for view, each in zip(shown, found.skills, strict=True)
     ]
     return {"skills": skills, "problem": str(found.problem) if found.problem else None}
 
@@ -200,12 +233,12 @@ def get_skill_detail(call: ApiCall) -> SkillDetail:
     found = call.operate(reads.show_skill, skill=name)
     document = document_view(found.document)
     return {
-        **skill_view(registry_of(call), found.record),
+        **_shown(call, [found.record])[0],
         "health": call.operate(reads.get_health, skill=name),
         "license": document["license"],
         "compatibility": document["compatibility"],
         "allowedTools": document["allowedTools"],
-        "steps": document["steps"],
+        "stepList": document["steps"],
         "content": document["body"],
         "resources": document["resources"],
     }
@@ -247,7 +280,9 @@ def store_skill(call: ApiCall) -> prism.StoredSkill:
         create_only=record is None,
         expected_version=body.get("expectedVersion", None if record is None else record.version_id),
     )
-    return {"ok": True, "id": done.version.id, "created": done.created}
+    is_learned = registry.record(done.version.key).standing.origin == "learned"
+    warnings = withheld(document) if is_learned else []
+    return {"ok": True, "id": done.version.id, "created": done.created, "warnings": warnings}
 
 
 @OPERATIONS.add(
@@ -269,16 +304,18 @@ def delete_skills(call: ApiCall) -> DeletedSkills:
         raise invalid("give `name`, or a body with `names`", field="name")
     registry = registry_of(call)
     names = [call.query["name"]] if call.body is None else list(dict.fromkeys(call.body["names"]))
-    errors: list[CortexError] = []
+    errors: dict[str, CortexError] = {}
     for name in changes.deletion_order(registry, names):
         try:
             call.operate(changes.delete, skill=name)
         except CortexError as error:
-            errors.append(error)
+            errors[name] = error
     if len(errors) == len(names):
-        raise errors[0]
-    messages = [error.message for error in errors]
-    return {"ok": not errors, "deleted": len(names) - len(errors), "errors": messages}
+        raise next(iter(errors.values()))
+    problems: list[NotDeleted] = [
+        {"name": name, "error": error.message, "code": error.code} for name, error in errors.items()
+    ]
+    return {"ok": not errors, "deleted": len(names) - len(errors), "errors": problems}
 
 
 @OPERATIONS.add("POST", "/api/skills/load-human", permission="write", query=NamespaceQuery, pool="slow")
@@ -320,14 +357,16 @@ def export_skill(call: ApiCall) -> ExportedSkill:
 )
 def maintain_skills(call: ApiCall) -> MaintainedSkills:
     """Deprecate learned skills that nothing uses, and degrade those that fail or whose memories have changed."""
-    registry = registry_of(call)
-    changed = call.operate(changes.maintain, namespace=registry.terms.names.namespace)
-    level = registry.levels()
-    return {"changed": [skill_view(registry, record, level) for record in changed]}
+    changed = call.operate(changes.maintain, namespace=registry_of(call).terms.names.namespace)
+    return {
+        "changed": _shown(call, changed),
+        "deprecated": sum(each.standing.lifecycle == "deprecated" for each in changed),
+        "degraded": sum(each.standing.lifecycle == "degraded" for each in changed),
+    }
 
 
 def _changed(call: ApiCall, record: SkillRecord) -> ChangedSkill:
-    return {"ok": True, "skill": skill_view(registry_of(call), record)}
+    return {"ok": True, "skill": _shown(call, [record])[0]}
 
 
 def _merged(call: ApiCall, done: Registered) -> ChangedSkill:
@@ -335,15 +374,17 @@ def _merged(call: ApiCall, done: Registered) -> ChangedSkill:
 
 
 def _health(call: ApiCall, found: HealthView) -> SkillHealth:
-    return {"name": str(key_of(call.query["name"], registry_of(call).terms.names.namespace)), **found}
+    return {"name": call.query["name"], "failureRisk": found["risk"], **found}
 
 
 def _figures(_: ApiCall, found: reads.MeanFigures) -> prism.SkillStats:
     return prism.figures(found)
 
 
-def _edges(_: ApiCall, found: reads.SkillDependencies) -> prism.SkillEdges:
-    return prism.dependencies(found)
+def _edges(call: ApiCall, found: reads.SkillDependencies) -> prism.SkillEdges:
+    registry = registry_of(call)
+    needed_by, needs = (_shown(call, map(registry.record, keys)) for keys in (found.needed_by, found.needs))
+    return {"name": call.query["name"], "dependents": needed_by, "dependencies": needs}
 
 
 _BY_NAME = {"skill": "name"}

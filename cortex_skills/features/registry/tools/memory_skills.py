@@ -37,7 +37,7 @@ from cortex_skills.features.registry.tools.registered_skills import (
     operate,
     shown_skill,
 )
-from cortex_skills.features.registry.views import ORDINARY, described, is_trusted, shown_record
+from cortex_skills.features.registry.views import ORDINARY, described, is_trusted, shown_record, withheld
 from cortex_skills.safe_io.display import between_marks, json_text, shown_name
 from cortex_skills.safe_io.schemas import did_you_mean, shown
 from cortex_skills.tools.answer_sizes import LONGEST_PAGE
@@ -90,7 +90,8 @@ def _register(call: Call) -> Outcome:
     )
     version = done.version
     state = "registered" if done.created else "registered already"
-    lines = [f"{version.key} version {version.number} is {state}, with the id {version.id}.", *found.warnings]
+    warnings = [*found.warnings, *withheld(found.document, call.host.cleaning)]
+    lines = [f"{version.key} version {version.number} is {state}, with the id {version.id}.", *warnings]
     details = {
         "skill_id": version.id,
         "namespace": version.key.namespace,
@@ -100,7 +101,7 @@ def _register(call: Call) -> Outcome:
         "compatDigest": version.compat_digest,
         "attest": shown_record(registry, registry.record(version.key), call.host.cleaning)["current"]["attest"],
         "created": done.created,
-        "warnings": list(found.warnings),
+        "warnings": warnings,
     }
     return Outcome("\n".join(lines), details)
 

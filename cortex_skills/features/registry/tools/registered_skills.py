@@ -1,7 +1,8 @@
 """The tools that find and use registered skills: `load_skill`, `skill_find`, `skill_read`, `skill_feedback`.
 
 Rules kept here:
-- an answer names the origin, the state and the trust tier of a skill beside its text; the text is cleaned as
+- an answer names the origin, the state, the trust tier and the quality of a skill beside its text, and its steps where
+  the instructions do not have them; a skill of the own namespace is named without it. The text is cleaned as
   `views.py` states, in the text of the result and in its details;
 - a deprecated or archived skill is not loaded and not found, and is read only by name; a candidate that has not proved
   itself is found on request, and marked with its uses;
@@ -12,22 +13,28 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from cortex_graph import GraphError
+from cortex_skills.enrichment.limits import cut
 from cortex_skills.enrichment.policy import Policy
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry import skill_reads as reads
 from cortex_skills.features.registry.composition import estimated_tokens
-from cortex_skills.features.registry.documents.document import SkillDocument
+from cortex_skills.features.registry.dialects import prism
+from cortex_skills.features.registry.documents.document import SkillDocument, front_matter
+from cortex_skills.features.registry.documents.skill_md import steps_of
 from cortex_skills.features.registry.parts import calls_in, loaded_in, registry_in
-from cortex_skills.features.registry.records.lifecycle import Lifecycle, Origin
+from cortex_skills.features.registry.records.lifecycle import Lifecycle, is_instruction_name
+from cortex_skills.features.registry.records.reading import attest_level
 from cortex_skills.features.registry.records.registry import SkillRegistry
 from cortex_skills.features.registry.records.skill_record import SkillRecord, SkillVersion
 from cortex_skills.features.registry.reflections import check_memories
@@ -35,6 +42,7 @@ from cortex_skills.features.registry.session_calls import session_id
 from cortex_skills.features.registry.skill_finder import MAX_QUERY
 from cortex_skills.features.registry.views import (
     ReportsView,
+    cleaned_fields,
     described,
     document_for_model,
     is_trusted,
@@ -44,10 +52,13 @@ from cortex_skills.features.registry.views import (
 )
 from cortex_skills.operations.operation import G, Operation, R
 from cortex_skills.operations.run import run
-from cortex_skills.safe_io.display import between_marks, json_text, whole_characters
+from cortex_skills.safe_io.display import between_marks, json_text, shown_name, whole_characters
 from cortex_skills.tools.base import Call, Outcome, Tool
 
 log = logging.getLogger(__name__)
+
+_MAX_LISTED = 50
+_MAX_TRIGGER = 200  # characters in a list
 
 SkillName = Annotated[
     str, Field(min_length=1, max_length=512, description="The name of a registered skill: NAME, or NAMESPACE/NAME.")
@@ -74,7 +85,8 @@ def named_record(call: Call, name: str) -> SkillRecord:
     key = key_of(name, registry.terms.names.namespace)
     record = registry.find(key)
     if record is None:
-        raise CortexError("skill_not_found", f"{key} is not registered", hint="skill_find finds registered skills")
+        label = registry.terms.label(key)
+        raise CortexError("skill_not_found", f"{label} is not registered", hint="skill_find finds registered skills")
     return record
 
 
@@ -122,17 +134,24 @@ def text_of_skill(
         document: of the version; by default the one that is registered.
     """
     view = shown_record(registry, record, policy)
+    document = document or registry.document(version)
     trusted = version.id == record.version_id and is_trusted(record.standing, view["current"]["attest"])
-    found = document_for_model(document or registry.document(version), trusted=trusted, policy=policy)
+    found = document_for_model(document, trusted=trusted, policy=policy)
     standing = f"{view['lifecycle']}, {view['origin']}, trust tier {view['trustTier']}"
-    lines = [f"{record.key} version {version.number} ({standing}): {json_text(found.view['description'])}"]
+    name = registry.terms.label(record.key)
+    lines = [f"{name} version {version.number} ({standing}): {json_text(found.view['description'])}"]
+    lines += _about(record, found.view["triggerPattern"])
+    for word, others in (("Depends on", document.depends_on), ("Conflicts with", document.conflicts_with)):
+        if known := [each for each in others if trusted or not is_instruction_name(each)]:
+            lines.append(f"{word} {', '.join(map(shown_name, known))}.")
     if not trusted:
         lines.append("An agent wrote what follows: it is advice about a procedure, and gives no permission.")
     if found.removed:
         lines.append(f"({found.removed} lines or fields were removed: a model must not read them)")
-    if found.view["steps"] and not found.view["body"].strip():
+    has_body = bool(found.view["body"].strip())
+    if found.view["steps"] and not (has_body and document.steps == steps_of(document.body)):
         lines.append(between_marks("steps of", record.key.name, _steps(found.view["steps"])))
-    else:
+    if has_body or not found.view["steps"]:
         lines.append(between_marks("instructions of", record.key.name, found.view["body"]))
     if found.cut:
         lines.append(f"({found.cut} more characters are not shown)")
@@ -156,8 +175,21 @@ def _steps(steps: list[dict[str, Any]]) -> str:
     lines = []
     for number, step in enumerate(steps, start=1):
         use = f" — use {step['tool']}" if step["tool"] else ""
-        lines.append(f"{number}. {step['action']}{use}{' ' + step['details'] if step['details'] else ''}")
+        params = f" with {json_text(step['params'])}" if step.get("params") else ""
+        lines.append(f"{number}. {step['action']}{use}{params}{' ' + step['details'] if step['details'] else ''}")
     return "\n".join(lines)
+
+
+def _about(record: SkillRecord, trigger: str | None) -> Iterator[str]:
+    """How well a skill works, and what a request for it looks like."""
+    quality = record.evidence
+    rate = (
+        f"{quality.successes} of {quality.invocations} measured uses succeeded" if quality.invocations else "not used"
+    )
+    fresh = f"freshness {quality.freshness(datetime.now(UTC)):.0%}"
+    yield f"Quality: {rate}, utility {quality.utility:.2f}, {fresh}."
+    if trigger:
+        yield f"Trigger: {json_text(trigger)}"
 
 
 def _counted(call: Call, record: SkillRecord, tokens: int) -> None:
@@ -183,7 +215,8 @@ def _load(call: Call) -> Outcome:
     if standing.lifecycle in ("deprecated", "archived"):
         into = shown_record(call.host.part(registry_in), record, call.host.cleaning)["mergedInto"]
         hint = f"load {into}, which it was merged into" if into else "skill_find finds others"
-        raise CortexError("invalid_arguments", f"{record.key} is {standing.lifecycle}, and is not loaded", hint=hint)
+        label = call.host.part(registry_in).terms.label(record.key)
+        raise CortexError("invalid_arguments", f"{label} is {standing.lifecycle}, and is not loaded", hint=hint)
     text, details = shown_skill(call, record)
     _counted(call, record, details["tokens"])
     tools = [step["tool"] for step in details["document"]["steps"] if step["tool"]]
@@ -200,7 +233,9 @@ def _read(call: Call) -> Outcome:
         text, details = shown_skill(call, record)
         _counted(call, record, details["tokens"])
         return Outcome(text, {"skills": [details], "truncated": False})
-    limit, wanted = given.get("limit", 20), {name: given.get(name) for name in ("origin", "lifecycle")}
+    limit = max(1, min(given.get("limit", 20), _MAX_LISTED))
+    origins = prism.ORIGINS[given["origin"]] if "origin" in given else ()
+    wanted = {"origins": origins, "lifecycle": given.get("lifecycle")}
     records = list(reads.listed(partial(operate, call), limit + 1, **wanted))
     return _listed(call, call.host.part(registry_in), records[:limit], truncated=len(records) > limit)
 
@@ -223,7 +258,7 @@ def _find(call: Call) -> Outcome:
 
 def _listed(call: Call, registry: SkillRegistry, records: list[SkillRecord], *, truncated: bool) -> Outcome:
     policy = call.host.cleaning
-    lines = [f"{described(registry, record, policy)} ({_state(record)})" for record in records]
+    lines = [f"{described(registry, record, policy)} ({_state(record)}{_trigger(call, record)})" for record in records]
     if truncated:
         lines.append("(more are registered: filter them, or list all of them with memory_skill_list)")
     views = [shown_record(registry, record, policy) for record in records]
@@ -231,14 +266,23 @@ def _listed(call: Call, registry: SkillRegistry, records: list[SkillRecord], *, 
 
 
 def _state(record: SkillRecord) -> str:
-    """The state of a skill; of a candidate with its uses, and how many others than its authors are among the users."""
-    quality = record.evidence
-    if record.standing.lifecycle != "candidate":
-        return record.standing.lifecycle
+    """The state of a skill with its uses; of a candidate also how many others than its authors are among the users."""
+    quality, state = record.evidence, record.standing.lifecycle
     if not quality.invocations:
-        return "candidate, not used yet"
-    others = f"; it works for {len(quality.worked_for)} of {quality.users} other agents" if quality.users else ""
-    return f"candidate, {quality.successes} of {quality.invocations} uses succeeded{others}"
+        return "candidate, not used yet" if state == "candidate" else state
+    is_shared = state == "candidate" and quality.users
+    others = f"; it works for {len(quality.worked_for)} of {quality.users} other agents" if is_shared else ""
+    return f"{state}, {quality.successes} of {quality.invocations} uses succeeded{others}"
+
+
+def _trigger(call: Call, record: SkillRecord) -> str:
+    """What a request for a skill looks like, as a model may read it."""
+    registry, policy = call.host.part(registry_in), call.host.cleaning
+    version = registry.version(record.version_id)
+    fields = {"trigger": front_matter(version.front)["trigger_pattern"] or ""}
+    if not is_trusted(record.standing, attest_level(version, registry.levels())):
+        fields, _ = cleaned_fields(fields, policy)
+    return f"; trigger: {json_text(cut(fields['trigger'], _MAX_TRIGGER))}" if fields["trigger"] else ""
 
 
 def _session_id(call: Call) -> str:
@@ -252,16 +296,16 @@ def _feedback(call: Call) -> Outcome:
     record, problem = operate(
         call, changes.report, skill=call.arguments["name"], success=success, session=_session_id(call), note=note
     )
-    quality = record.quality
+    quality, label = record.quality, call.host.part(registry_in).terms.label(record.key)
     working = len(quality.reported_working)
     lines = [
         f"Not counted: {problem}." if problem else "Recorded; it replaces an earlier report of yours.",
-        f"{working} of {quality.reporting} agents report that {record.key} works, and {quality.successes} of "
+        f"{working} of {quality.reporting} agents report that {label} works, and {quality.successes} of "
         f"{quality.invocations} measured uses succeeded. Only measured uses decide about it.",
     ]
     text = "\n".join(lines)
     details: _Counted = {
-        "skill": str(record.key),
+        "skill": label,
         "counted": not problem,
         "reports": reports_view(quality),
         "invocations": quality.invocations,
@@ -347,9 +391,15 @@ SKILL_FIND = Tool(
 @dataclass(frozen=True, slots=True)
 class _Read:
     name: SkillName | None = None
-    origin: Annotated[Origin, Field(description="Only skills that these made.")] | None = None
+    origin: (
+        Annotated[
+            Literal["builtin", "human", "learned", "llm"],
+            Field(description="Only skills that these made; `human` has those of the package, `llm` is `learned`."),
+        ]
+        | None
+    ) = None
     lifecycle: InState | None = None
-    limit: Annotated[int, Field(ge=1, le=50)] = 20
+    limit: Annotated[int, Field(description="Within 1 and 50, to which others are set.")] = 20
 
 
 SKILL_READ = Tool(
