@@ -14,7 +14,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.version import __version__
 
 if TYPE_CHECKING:
-    from cortex_skills.config.settings import Config
+    from cortex_skills.features.with_features import ConfigWithFeatures as Config
     from cortex_skills.features.with_features import PluginWithFeatures as Plugin
     from cortex_skills.gate.result import Result
 

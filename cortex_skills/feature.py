@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 GROUP = "cortex_skills.features"
 Modules = Literal["operations", "tools", "rest", "pages"]
-Functions = Literal["attach", "tasks", "routes", "mcp", "folder_checks", "host_functions", "members"]
+Functions = Literal["attach", "tasks", "routes", "mcp", "folder_checks", "host_functions", "keeps_journal", "members"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,16 @@ class Feature:
             named with it, as in `trust import`.
         attach: functions of a `Gate`, as `module:name`, that connect the feature when a plugin opens.
         tasks: asynchronous functions of a `Service` and an event, as `module:name`, which run while a server does.
-        routes: functions of a `Config`, as `module:name`, that return further routes of the HTTP server.
+        routes: functions of a `Config`, as `module:name`, that return further routes of the HTTP server; each of them
+            decides itself who may read it.
         mcp: functions of a `Plugin` and of the bus of subscriptions, as `module:name`, that return an `McpExtension`.
         folder_checks: functions of the folder of a skill, as `module:name`, which raise an error where it should not be
             signed as it is.
         host_functions: functions of the `HostFunctions` of a skill, as `module:name`, that return further functions
             for its code by name.
+        keeps_journal: functions of a `Config`, as `module:name`, that return whether it wants the journal of the audit.
+        settings: by the name of a section of the configuration in snake_case, its type, as `module:name`
+            (`cortex_skills.config.setting`).
         members: classes, as `module:name`, whose properties and methods every `Plugin` gets, with itself as `self`.
         follows: by the name of an operation that changes something, a function of its call and its arguments, as
             `module:name`, that runs after it.
@@ -68,6 +72,8 @@ class Feature:
     mcp: tuple[str, ...] = ()
     folder_checks: tuple[str, ...] = ()
     host_functions: tuple[str, ...] = ()
+    keeps_journal: tuple[str, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
     members: tuple[str, ...] = ()
     follows: Mapping[str, str] = field(default_factory=dict)
 

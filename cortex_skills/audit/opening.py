@@ -2,7 +2,7 @@
 
 Rules kept here:
 - `audit.journal` is `auto` by default: a journal is kept in `audit.folder` if it is set; otherwise beside the folder of
-  the store, in `STORE.audit`, if the process serves agents, if agents may act (`actions.workspace`), or if that folder
+  the store, in `STORE.audit`, if the process serves agents, if a feature wants it (agents may act), or if that folder
   exists. So a store in memory has none, and what was begun for a store is continued by every process that opens it;
 - nothing is created here: the folder and the key appear with the first record.
 """
@@ -17,6 +17,7 @@ from cortex_skills.audit.chain import Signer
 from cortex_skills.audit.journal import Journal
 from cortex_skills.audit.recent_calls import RecentCalls
 from cortex_skills.errors import CortexError
+from cortex_skills.feature import functions
 
 if TYPE_CHECKING:
     from cortex_skills.config.settings import Config
@@ -50,7 +51,8 @@ def open_audit(config: Config, namespace: str, agent: str, recent: RecentCalls, 
             hint = "set `audit.folder`: the store has no folder"
             raise CortexError("config_invalid", "the journal of the audit has no place", hint=hint)
         return AuditLog(agent, recent, namespace=namespace)
-    is_wanted = serves or settings.folder or config.actions.workspace or folder.exists()
+    by_feature = any(wants(config) for wants in functions("keeps_journal"))
+    is_wanted = serves or settings.folder or by_feature or folder.exists()
     if settings.journal == "auto" and not is_wanted:
         return AuditLog(agent, recent, namespace=namespace)
     journal = Journal(folder.absolute(), lambda: _key(config), fsync=settings.fsync, keep_days=settings.keep_days)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from cortex_skills.config.path_settings import path_settings
+from cortex_skills.config.sections import path_settings
 
 if TYPE_CHECKING:
     from cortex_skills.config.settings import Config

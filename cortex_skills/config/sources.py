@@ -18,16 +18,15 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
+from cortex_skills.config.sections import ENVIRONMENT_PREFIX, declared
+from cortex_skills.config.setting import camel
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.expanded_path import variable
-from cortex_skills.safe_io.schemas import LocatedDocument, Mark, Problem, did_you_mean, schema, summary
+from cortex_skills.safe_io.schemas import LocatedDocument, Mark, Problem, did_you_mean, summary
 from cortex_skills.safe_io.strict_json import read_json
-
-ENVIRONMENT_PREFIX = "CORTEX_"
 
 # Variables that other modules read and that are not settings.
 OTHER_VARIABLES = frozenset({"CORTEX_SANDBOX_CACHE", "CORTEX_SECRETS_PASSPHRASE", "CORTEX_UNSAFE_DIRECT_LOAD"})
@@ -37,46 +36,6 @@ _EMPTY = ("", "~", "null")  # a setting that is not set, where YAML is read as t
 _INTEGER = re.compile(r"[-+]?[0-9]{1,15}", re.ASCII)
 
 Setting = tuple[str, ...]
-
-# The settings that have become one with another, and what that covers.
-FORMER: Mapping[Setting, tuple[Setting, str]] = {
-    ("artifacts", "allowFirstUse"): (("verification", "trustOnFirstUse"), "skills, artifacts and indexes"),
-    ("artifacts", "allowLoopback"): (("actions", "allowLoopback"), "indexes, and the action http_get"),
-}
-
-
-def snake(name: str) -> str:
-    """A camelCase name in snake_case."""
-    return re.sub(r"(?=[A-Z])", "_", name).lower()
-
-
-def camel(name: str) -> str:
-    """A snake_case name in camelCase; a camelCase name is unchanged."""
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
-
-
-@cache
-def all_settings() -> dict[Setting, dict[str, Any]]:
-    """The schema of each setting, by its path."""
-    settings: dict[Setting, dict[str, Any]] = {}
-    for name, rule in schema("config")["properties"].items():
-        inner = rule.get("properties")
-        settings |= {(name, key): part for key, part in inner.items()} if inner else {(name,): rule}
-    return settings
-
-
-@cache
-def _variables() -> dict[str, Setting]:
-    """The setting of each environment variable."""
-    settings = (*all_settings(), *FORMER)
-    return {ENVIRONMENT_PREFIX + "__".join(snake(part).upper() for part in setting): setting for setting in settings}
-
-
-@cache
-def _words() -> frozenset[tuple[str | int, ...]]:
-    """The settings with a word such as `on` as a value, which YAML readers take for a boolean too."""
-    return frozenset(path for path, rule in all_settings().items() if {"on", "off"} & set(rule.get("enum", ())))
 
 
 def from_file(path: Path) -> LocatedDocument:
@@ -94,8 +53,8 @@ def from_file(path: Path) -> LocatedDocument:
     except (OSError, ValueError) as error:  # ValueError: the path contains a NUL
         reason = getattr(error, "strerror", None) or error
         raise invalid([Problem((), f"cannot be read: {reason}", "", Mark(str(path)))]) from None
-    document = read(text, file=str(path), is_text=_words().__contains__)
-    for section, key in _words():
+    document = read(text, file=str(path), is_text=(words := declared().words).__contains__)
+    for section, key in words:
         given = document.data.get(section) if isinstance(document.data, dict) else None
         if isinstance(given, dict) and given.get(key) in _EMPTY:
             given[key] = None
@@ -108,12 +67,13 @@ def from_environment(env: Mapping[str, str]) -> LocatedDocument:
     """The settings in the environment."""
     data: dict[str, Any] = {}
     marks: dict[tuple[str | int, ...], Mark] = {}
-    for name, setting in _variables().items():
+    known = declared()
+    for name, setting in known.variables.items():
         if text := variable(name, env):
             *section, key = setting
             target = data.setdefault(section[0], {}) if section else data
-            known, _ = FORMER.get(setting, (setting, ""))
-            target[key] = _typed(text, all_settings()[known]["type"])
+            new, _ = known.former.get(setting, (setting, ""))
+            target[key] = _typed(text, known.rules[new]["type"])
             marks[setting] = Mark(name)
     return LocatedDocument(data, marks)
 
@@ -138,7 +98,7 @@ def _typed(text: str, kind: str) -> Any:
 
 def unknown_variables(env: Mapping[str, str]) -> Iterator[str]:
     """A warning for each `CORTEX_` variable that is not a setting."""
-    known = {*_variables(), *OTHER_VARIABLES}
+    known = {*declared().variables, *OTHER_VARIABLES}
     for name in sorted(env):
         if name.startswith(ENVIRONMENT_PREFIX) and name not in known:
             hint = did_you_mean(name, known)
@@ -170,7 +130,7 @@ def _json_ready(value: object) -> Any:
 def renamed(source: LocatedDocument) -> tuple[LocatedDocument, tuple[str, ...]]:
     """A source with the new names of settings, and a warning for each former one."""
     warnings: list[str] = []
-    for (section, key), (new, covered) in FORMER.items():
+    for (section, key), (new, covered) in declared().former.items():
         given = source.data.get(section) if isinstance(source.data, dict) else None
         if not isinstance(given, dict) or key not in given:
             continue

@@ -23,7 +23,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import Any
 
-from cortex_skills.config.settings import SkillSandbox
+from cortex_skills.config.core_settings import SkillSandbox
 from cortex_skills.policy.budgets import Budgets, RateWindow
 
 MAX_SESSIONS = 1024

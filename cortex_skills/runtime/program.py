@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cortex_sandbox import Box, DirectSandbox, Exports, Limits, ProcessSandbox, Promised, Sandbox, SandboxError
-from cortex_skills.config.settings import SkillSandbox
+from cortex_skills.config.core_settings import SkillSandbox
 from cortex_skills.errors import CortexError
 
 _DIRECT_IMPORT_S = 5.0  # for the native import of the direct mode

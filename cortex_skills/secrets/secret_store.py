@@ -32,7 +32,7 @@ from cortex_skills.secrets.secret_names import SecretName
 from cortex_skills.secrets.system_keyring import SystemKeyring
 
 if TYPE_CHECKING:
-    from cortex_skills.config.settings import SecretSettings
+    from cortex_skills.config.core_settings import SecretSettings
 
 MAX_VALUE = 64 << 10
 PASSPHRASE = "CORTEX_SECRETS_PASSPHRASE"  # noqa: S105 - the name of a variable

@@ -17,8 +17,8 @@ Wording = Callable[[str, str], str]
 
 MAX_TOKENS = 2_000
 
-# The model of the client whose call this context runs.
-SAMPLER: ContextVar[Wording | None] = ContextVar("SAMPLER", default=None)
+# The model of the client whose call this context runs, for a deadline in seconds; None where the client has none.
+SAMPLER: ContextVar[Callable[[float], Wording | None] | None] = ContextVar("SAMPLER", default=None)
 
 
 def not_worded(problem: str) -> CortexError:

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cortex_skills import CortexError, Plugin
-from cortex_skills.config.settings import ActionSettings
+from cortex_skills.features.actions.action_settings import ActionSettings
 from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.paths import Workspace
 from tests.actions.asking import approved, kept_request

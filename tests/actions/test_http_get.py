@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from cortex_skills import CortexError, Plugin
-from cortex_skills.config.settings import ActionSettings
 from cortex_skills.features.actions.action import ActionCall
+from cortex_skills.features.actions.action_settings import ActionSettings
 from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.http_get import check_address
 from cortex_skills.safe_io import outbound

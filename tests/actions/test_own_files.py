@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cortex_skills import Config, CortexError, Plugin
-from cortex_skills.config.path_settings import path_marks
+from cortex_skills.config.sections import declared
 from cortex_skills.features.actions.own_files import guarded
 from cortex_skills.features.actions.paths import Workspace, folded
 from cortex_skills.features.actions.readable_paths import readable
@@ -147,7 +147,7 @@ def placed(setting: tuple[str, ...], path: Path) -> dict[str, Any]:
     return {section[0]: {name: value}} if section else {name: value}
 
 
-MARKS = dict(path_marks(Config))
+MARKS = declared().paths
 
 
 @pytest.mark.parametrize("setting", sorted(MARKS.keys() - {("actions", "workspace")}), ids=".".join)

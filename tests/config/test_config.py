@@ -12,9 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from platformdirs import user_data_path
 
+from cortex_skills.config.sections import declared
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
-from cortex_skills.safe_io.schemas import schema
 
 
 def faults(call, *arguments, **keywords):
@@ -45,13 +45,13 @@ def yaml(tmp_path):
 
 def test_the_defaults_are_those_of_the_schema():
     settings = Config().to_json()
-    for name, rule in schema("config")["properties"].items():
+    for name, rule in declared().schema.rules["properties"].items():
         if "properties" in rule:
             defaults = {key: part["default"] for key, part in rule["properties"].items() if "default" in part}
             assert settings[name] == defaults
         else:
             assert settings[name] == rule["default"]
-    assert set(settings) == set(schema("config")["properties"])
+    assert set(settings) == set(declared().schema.rules["properties"])
 
 
 def test_the_default_store_is_in_memory():

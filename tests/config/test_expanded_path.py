@@ -13,15 +13,15 @@ import pytest
 from click.testing import CliRunner
 
 from cortex_skills.config import Config
-from cortex_skills.config.path_settings import Setting, path_marks, path_settings
-from cortex_skills.config.sources import all_settings, snake
+from cortex_skills.config.sections import Name, declared, path_settings
+from cortex_skills.config.setting import snake
 from cortex_skills.doors.cli.app import program
 from cortex_skills.doors.cli.path_types import GivenPath, PathOrName
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.expanded_path import expanded_path
 
 ENV = {"HOME": "/home/ada", "DATA": "/data", "ODD": "a b$DATA", "EMPTY": "", "LINE": "/line\r\n"}
-SETTINGS = [setting for setting, _ in path_marks(Config)]
+SETTINGS = list(declared().paths)
 on_posix = pytest.mark.skipif(os.name == "nt", reason="paths have another form there")
 
 
@@ -111,7 +111,7 @@ def test_on_windows_its_variables_are_expanded_too(monkeypatch: pytest.MonkeyPat
         expanded_path(r"%NOWHERE%\graph", {})
 
 
-def placed(setting: Setting, path: str) -> tuple[dict[str, Any], str]:
+def placed(setting: Name, path: str) -> tuple[dict[str, Any], str]:
     """The settings with a path at a setting, and the name of the value in `path_settings`."""
     section, name = setting if len(setting) == 2 else (None, setting[0])
     default = getattr(getattr(Config(), section), name) if section else Config().store
@@ -127,14 +127,14 @@ def paths_of(config: Config) -> set[str]:
 @on_posix
 @pytest.mark.parametrize("setting", SETTINGS, ids=".".join)
 def test_each_path_setting_is_expanded_wherever_it_comes_from(
-    setting: Setting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    setting: Name, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", "/home/ada")
     settings, _ = placed(setting, "~/of-arguments")
     assert "/home/ada/of-arguments" in paths_of(Config(**settings))
     import yaml
 
-    from cortex_skills.config.sources import camel
+    from cortex_skills.config.setting import camel
 
     in_file = {
         camel(key): {camel(name): part for name, part in value.items()} if isinstance(value, dict) else value
@@ -142,14 +142,14 @@ def test_each_path_setting_is_expanded_wherever_it_comes_from(
     }
     (tmp_path / "cortex.yaml").write_text(yaml.safe_dump(in_file))
     assert "/home/ada/of-file" in paths_of(Config.load(tmp_path / "cortex.yaml", env={"HOME": "/home/ada"}))
-    rule = all_settings()[next(known for known in all_settings() if tuple(map(snake, known)) == setting)]
+    rule = declared().rules[next(known for known in declared().rules if tuple(map(snake, known)) == setting)]
     text = '{"x": "${HOME}/of-variable"}' if rule["type"] == "object" else "${HOME}/of-variable"
     env = {"HOME": "/home/ada", "CORTEX_" + "__".join(setting).upper(): text}
     assert "/home/ada/of-variable" in paths_of(Config.load(env=env))
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=".".join)
-def test_each_path_setting_that_names_an_unknown_variable_is_an_error(setting: Setting) -> None:
+def test_each_path_setting_that_names_an_unknown_variable_is_an_error(setting: Name) -> None:
     with pytest.raises(CortexError, match="the environment variable NOWHERE is not set") as caught:
         Config(**placed(setting, "${NOWHERE}/x")[0])
     assert caught.value.code == "config_invalid"

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from cortex_skills.config import Config
-from cortex_skills.config.path_settings import PathSetting, path_marks, path_settings
-from cortex_skills.config.sources import all_settings, snake
+from cortex_skills.config.sections import declared, path_settings
+from cortex_skills.config.setting import PathSetting, snake
 
 # Settings that take free text and are no paths: names, addresses, and names below the workspace.
 NO_PATHS = {
@@ -62,14 +62,14 @@ def takes_free_text(rule):
 
 
 def test_each_setting_that_takes_text_is_marked_as_a_path_or_known_to_be_none():
-    marked = {".".join(setting) for setting, _ in path_marks(Config)}
-    text = {".".join(map(snake, name)) for name, rule in all_settings().items() if takes_free_text(rule)}
+    marked = {".".join(setting) for setting in declared().paths}
+    text = {".".join(map(snake, name)) for name, rule in declared().rules.items() if takes_free_text(rule)}
     assert marked.isdisjoint(NO_PATHS)
     assert text == marked | NO_PATHS
 
 
 def test_where_keys_tokens_secrets_and_data_are_is_private():
-    assert {".".join(setting) for setting, mark in path_marks(Config) if mark.access == "private"} == PRIVATE
+    assert {".".join(setting) for setting, mark in declared().paths.items() if mark.access == "private"} == PRIVATE
 
 
 def test_each_path_of_a_configuration_is_found_with_its_setting():
@@ -79,17 +79,17 @@ def test_each_path_of_a_configuration_is_found_with_its_setting():
         artifacts={"channels": {"mail": "https://example.org/"}},
         secrets={"key": "k"},
     )
-    assert list(path_settings(config)) == [
+    assert set(path_settings(config)) == {
         ("store", "memory:", PathSetting("private", may_be_address=True)),
         ("proofs.shapes.stock", "stock.ttl", PathSetting("read-only")),
         ("registry.folders", "a", PathSetting("read-only")),
         ("registry.folders", "b", PathSetting("read-only")),
         ("secrets.key", "k", PathSetting("private")),
         ("artifacts.channels.mail", "https://example.org/", PathSetting("public", may_be_address=True)),
-    ]
+    }
 
 
-@pytest.mark.parametrize("setting", [setting for setting, _ in path_marks(Config)], ids=".".join)
+@pytest.mark.parametrize("setting", list(declared().paths), ids=".".join)
 def test_a_value_of_each_marked_setting_is_found(setting):
     section, name = setting if len(setting) == 2 else (None, setting[0])
     default = getattr(getattr(Config(), section), name) if section else Config().store

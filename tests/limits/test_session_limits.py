@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cortex_skills.config.settings import SkillSandbox
+from cortex_skills.config.core_settings import SkillSandbox
 from cortex_skills.policy.session_limits import MAX_SESSIONS, AllLimits
 
 

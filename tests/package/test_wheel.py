@@ -39,7 +39,6 @@ def test_the_wheel_contains_the_guests_the_schemas_and_the_types(wheel: Path) ->
         "cortex_skills/injection/signatures.txt",
         "cortex_skills/injection/lexicon/en.txt",
         "cortex_skills/safe_io/schemas/skill.schema.json",
-        "cortex_skills/safe_io/schemas/config.schema.json",
         "cortex_skills/skill_types/cortex-skill.d.ts",
         "cortex_skills/skill_types/cortex-test.d.ts",
         "cortex_skills/features/skill_testing/prelude.ts",

@@ -147,8 +147,7 @@ class _Handlers:
         caller = self._caller_of(ctx)
         arguments, skill, agent = caller.acting(params.arguments or {})
         lines = list[Line]()
-        learning = self._plugin.config.learning
-        sampler = sampler_of(ctx, learning.timeout_ms / 1000) if learning.enabled else None
+        sampler = partial(sampler_of, ctx, asyncio.get_running_loop())
 
         def call(cancel: CancelToken) -> Result:
             refusal = tools.refused(params.name, caller, self._plugin.tool_sources)

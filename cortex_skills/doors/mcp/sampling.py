@@ -1,7 +1,7 @@
 """The model of a connected client (MCP, `sampling/createMessage`), as a tool asks it from its thread.
 
 Rules kept here:
-- only a client that declares the capability is asked, within the deadline of the configuration (`learning.timeoutMs`);
+- only a client that declares the capability is asked, within the deadline of the tool;
 - a client that refuses, fails, answers with something else than text, or that cannot be reached on its transport is
   `learning_failed`.
 """
@@ -21,11 +21,12 @@ from cortex_skills.tools.wording import MAX_TOKENS, Wording, not_worded
 _Context = ServerRequestContext[Any, Any]
 
 
-def sampler_of(ctx: _Context, timeout_s: float) -> Wording | None:
+def sampler_of(ctx: _Context, loop: asyncio.AbstractEventLoop, timeout_s: float) -> Wording | None:
     """Asks the model of the client of a request; None when the client has none.
 
     Args:
-        ctx: of the request; this is called on the event loop.
+        ctx: of the request.
+        loop: the event loop of its session; the model is asked from other threads.
         timeout_s: how long an answer may take, in seconds.
     """
     with warnings.catch_warnings():
@@ -33,7 +34,6 @@ def sampler_of(ctx: _Context, timeout_s: float) -> Wording | None:
         able = types.ClientCapabilities(sampling=types.SamplingCapability())
         if not ctx.session.check_client_capability(able):
             return None
-    loop = asyncio.get_running_loop()
 
     def ask(instructions: str, text: str) -> str:
         asking = asyncio.run_coroutine_threadsafe(_asked(ctx, instructions, text), loop)

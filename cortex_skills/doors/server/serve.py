@@ -35,6 +35,7 @@ from cortex_skills.doors.server.connection_places import ConnectionPlaces
 from cortex_skills.doors.server.file_descriptors import connections_within
 from cortex_skills.doors.server.protocol import MAX_HEAD, ConnectionLimits, LimitedProtocol
 from cortex_skills.errors import CortexError
+from cortex_skills.feature import functions
 from cortex_skills.plugin import Plugin
 
 log = logging.getLogger(__name__)
@@ -224,7 +225,8 @@ def check_reach(plugin: Plugin, listener: socket.socket, *, needs_token: bool = 
     address = listener.getsockname()[0]
     if ipaddress.ip_address(address.partition("%")[0]).is_loopback:
         if needs_token and not has_tokens and not settings.allow_anonymous_reads:
-            but = " but those of /artifacts" if plugin.config.artifacts.serve_index else ""
+            added = [route.path.partition("/{")[0] for of in functions("routes") for route in of(plugin.config)]
+            but = f" but those of {', '.join(added)}" if added else ""
             hint = "`cortex-skills token create NAME` makes one"
             log.warning("there is no token, so every request%s is refused: %s", but, hint)
         return

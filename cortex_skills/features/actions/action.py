@@ -22,7 +22,7 @@ from cortex_skills.runtime.skill import Skill
 from cortex_skills.tools.base import Profile
 
 if TYPE_CHECKING:
-    from cortex_skills.config.settings import ActionSettings
+    from cortex_skills.features.actions.action_settings import ActionSettings
     from cortex_skills.features.memory.memories import Memories
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from cortex_graph.as_of import today_of
 from cortex_skills.errors import CortexError
+from cortex_skills.features.actions.action_settings import ActionSettings, ApprovalSettings
 from cortex_skills.policy.trust_levels import LEVELS
 
 if TYPE_CHECKING:
@@ -182,7 +183,9 @@ def _trust(host: Host) -> TrustStore:
     from cortex_skills.features.actions.trust_store import TrustStore
 
     graph = today_of(host.graph)
-    return TrustStore(graph.store, graph.names, host.config.actions.trust_level, host.part(AgentActions).set_level)
+    return TrustStore(
+        graph.store, graph.names, host.config.section(ActionSettings).trust_level, host.part(AgentActions).set_level
+    )
 
 
 def _queue(host: Host) -> ApprovalQueue:
@@ -198,7 +201,7 @@ def _approvals(host: Host) -> Approvals:
     acting = host.part(AgentActions)
     return Approvals(
         acting.queue,
-        host.config.approvals,
+        host.config.section(ApprovalSettings),
         host.audit,
         lambda record, by: acting.run_approved(record.request, by, approval=record),
         acting.check_runs_here,

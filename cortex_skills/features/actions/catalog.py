@@ -20,9 +20,9 @@ from functools import cached_property
 from threading import Lock
 from typing import Any, Protocol
 
-from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action import ActionCall, AgentAction
+from cortex_skills.features.actions.action_settings import ActionSettings
 from cortex_skills.features.actions.core import CORE_IDS, configured_actions
 from cortex_skills.features.actions.manifest import ActionManifest
 from cortex_skills.safe_io.added_entries import added_entries

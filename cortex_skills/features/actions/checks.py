@@ -13,9 +13,9 @@ from typing import Any
 
 import rfc8785
 
-from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action_request import ActionRequest
+from cortex_skills.features.actions.action_settings import ActionSettings
 from cortex_skills.features.actions.manifest import COMMAND, PATH, WEB_ADDRESS, ActionManifest
 from cortex_skills.policy.trust_levels import Refused
 from cortex_skills.safe_io.schemas import errors_of, reason_of, shown

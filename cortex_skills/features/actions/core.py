@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action import AgentAction
+from cortex_skills.features.actions.action_settings import ActionSettings
 
 CORE_IDS = frozenset({"fs_read", "fs_write", "search_index", "run_agent", "shell_safe", "http_get"})
 

@@ -18,5 +18,10 @@ FEATURE = Feature(
             "approvals": "cortex_skills.features.actions.cli.approvals:approvals",
         },
     },
+    keeps_journal=("cortex_skills.features.actions.action_settings:agents_may_act",),
     members=("cortex_skills.features.actions.action_members:ActionMembers",),
+    settings={
+        "actions": "cortex_skills.features.actions.action_settings:ActionSettings",
+        "approvals": "cortex_skills.features.actions.action_settings:ApprovalSettings",
+    },
 )

@@ -13,9 +13,9 @@ from functools import partial
 from typing import Any
 
 from cortex_graph.checks.datetimes import date_time
-from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action import ActionCall, AgentAction
+from cortex_skills.features.actions.action_settings import ActionSettings
 from cortex_skills.features.actions.manifest import PATH, ActionManifest
 from cortex_skills.features.actions.paths import MAX_PATH, Workspace
 from cortex_skills.safe_io.schemas import shown

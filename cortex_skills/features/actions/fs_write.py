@@ -18,9 +18,9 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action import ActionCall, AgentAction
+from cortex_skills.features.actions.action_settings import ActionSettings
 from cortex_skills.features.actions.fs_read import MAX_BYTES, read_text
 from cortex_skills.features.actions.manifest import PATH, ActionManifest
 from cortex_skills.features.actions.paths import (

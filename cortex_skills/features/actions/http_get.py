@@ -17,9 +17,9 @@ import httpcore
 import httpx
 
 from cortex_graph.stores.http.deadline import Deadline
-from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action import ActionCall, AgentAction
+from cortex_skills.features.actions.action_settings import ActionSettings
 from cortex_skills.features.actions.manifest import WEB_ADDRESS, ActionManifest
 from cortex_skills.safe_io.charsets import UnknownCharset, charset_of, decoded
 from cortex_skills.safe_io.outbound import MAX_URL, OutboundError, TooLongError, body, outbound_client, web_address

@@ -17,8 +17,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from cortex_skills.config.private_paths import private_paths, read_only_paths, user_folders
-from cortex_skills.config.settings import ActionSettings, Config
+from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
+from cortex_skills.features.actions.action_settings import ActionSettings
 from cortex_skills.features.actions.paths import folded
 
 _MEANS_MORE = re.compile(r"([*?[])")  # in a pattern of `fnmatch`
@@ -43,7 +44,7 @@ def guarded(config: Config) -> ActionSettings:
     Raises:
         CortexError: `config_invalid`: the workspace is, or is in, a private folder of the configuration.
     """
-    settings = config.actions
+    settings = config.section(ActionSettings)
     if not settings.workspace:
         return settings
     root = Path(settings.workspace).resolve()

@@ -27,8 +27,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from cortex_skills.config.private_paths import user_folders
-from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError
+from cortex_skills.features.actions.action_settings import ActionSettings
 from cortex_skills.safe_io.schemas import shown
 
 MAX_PATH = 1024

@@ -23,9 +23,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action import ActionCall, AgentAction, too_late
+from cortex_skills.features.actions.action_settings import ActionSettings
 from cortex_skills.features.actions.manifest import ActionManifest
 from cortex_skills.features.actions.paths import Workspace
 from cortex_skills.safe_io.private_files import make_private_folder

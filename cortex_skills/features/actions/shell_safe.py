@@ -25,9 +25,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action import ActionCall, AgentAction
+from cortex_skills.features.actions.action_settings import ActionSettings
 from cortex_skills.features.actions.argument_policies import (
     MAX_ARGUMENT,
     MAX_ARGUMENTS,

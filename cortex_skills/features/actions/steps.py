@@ -21,10 +21,10 @@ from cortex_graph import GraphError
 from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.audit.bounded import Fact, Facts
 from cortex_skills.audit.call_records import ACTION, ACTION_CALL
-from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action import ActionCall, AgentAction
 from cortex_skills.features.actions.action_request import ActionRequest
+from cortex_skills.features.actions.action_settings import ActionSettings
 from cortex_skills.features.actions.approvals.desk import Approvals
 from cortex_skills.features.actions.approvals.record import ApprovalRecord
 from cortex_skills.features.actions.approvals.request_text import answer_of
@@ -236,7 +236,7 @@ class ActionSteps:
 def _slot(manifest: ActionManifest, call: Call, name: str) -> Slot:
     if call.budgets is None:
         return Slot.free()
-    return call.budgets.cost(name, COSTS[manifest.cost], call.host.config.actions.cost_budget)
+    return call.budgets.cost(name, COSTS[manifest.cost], call.host.config.section(ActionSettings).cost_budget)
 
 
 def _run(action: AgentAction, call: ActionCall) -> Mapping[str, Any]:

@@ -38,4 +38,7 @@ FEATURE = Feature(
     tasks=("cortex_skills.features.artifacts.periodic_audit:audit_artifacts",),
     routes=("cortex_skills.features.artifacts.index_files:index_routes",),
     members=("cortex_skills.features.artifacts.artifact_members:ArtifactMembers",),
+    settings={
+        "artifacts": "cortex_skills.features.artifacts.artifact_settings:ArtifactSettings",
+    },
 )

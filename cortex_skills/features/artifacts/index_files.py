@@ -28,6 +28,7 @@ from cortex_skills.config.settings import Config
 from cortex_skills.doors.http.http_errors import HttpError, method_not_allowed
 from cortex_skills.doors.http.middleware.response_headers import OWN_HEADERS
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.artifact_settings import ArtifactSettings
 from cortex_skills.features.artifacts.index.index_document import FIRST_PAGE
 from cortex_skills.features.artifacts.index.making import MadeIndex, build_index, read_folder
 from cortex_skills.features.artifacts.installed import InstalledArtifacts, installed_in
@@ -45,7 +46,7 @@ log = logging.getLogger(__name__)
 
 def index_routes(config: Config) -> list[Route]:
     """The route of the files, if they are served."""
-    if not config.artifacts.serve_index:
+    if not config.section(ArtifactSettings).serve_index:
         return []
     return [Route(f"{PREFIX}/{{file:path}}", endpoint=_IndexFiles(), include_in_schema=False)]
 

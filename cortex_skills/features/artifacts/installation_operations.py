@@ -8,6 +8,7 @@ from typing import Annotated
 
 from cortex_graph.checks.datetimes import date_time
 from cortex_skills.errors import CortexError
+from cortex_skills.features.actions.action_settings import ActionSettings
 from cortex_skills.features.artifacts.index.fetched_index import FetchedIndex
 from cortex_skills.features.artifacts.index.fetching import fetch, index_address
 from cortex_skills.features.artifacts.index.seen_indexes import SeenIndexes
@@ -102,7 +103,7 @@ def fetch_index(call: OperationCall, given: FetchIndex) -> FetchedIndex:
         SeenIndexes.of(config),
         trusted=key_trust(trusted(call), given.key),
         first_use=config.verification.trust_on_first_use,
-        allow_loopback=config.actions.allow_loopback,
+        allow_loopback=config.section(ActionSettings).allow_loopback,
         now=datetime.now(UTC),
     )
 

@@ -19,6 +19,7 @@ from cortex_graph.store_access.claims import has_claims
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.http.service import Service
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.artifact_settings import ArtifactSettings
 from cortex_skills.operations.caller import Caller
 from cortex_skills.operations.run import run
 
@@ -40,7 +41,7 @@ async def audit_artifacts(service: Service, ending: threading.Event) -> None:
     from cortex_skills.features.artifacts.installed import ArtifactKey, installed_in
     from cortex_skills.features.artifacts.installed.installed_audit import audit_if_due
 
-    hours = service.plugin.config.artifacts.audit_hours
+    hours = service.plugin.config.section(ArtifactSettings).audit_hours
     graph = service.plugin.graph
     if not hours or not has_claims(graph.store):
         return

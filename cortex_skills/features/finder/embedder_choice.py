@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.util import find_spec
 
-from cortex_skills.config.settings import FinderSettings
 from cortex_skills.errors import CortexError
 from cortex_skills.features.finder.embedders import Embedder
+from cortex_skills.features.finder.finder_settings import FinderSettings
 from cortex_skills.host import Host
 
 _MODULES = {
@@ -44,7 +44,7 @@ def open_embedder(settings: FinderSettings) -> Embedder | None:
 
 def embedder_of(host: Host) -> Embedder | None:
     """The embedder of a plugin, for all namespaces: `host.shared(embedder_of)`."""
-    return open_embedder(host.config.finder)
+    return open_embedder(host.config.section(FinderSettings))
 
 
 def _open_local(_: FinderSettings) -> Embedder:

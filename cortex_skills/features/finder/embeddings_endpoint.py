@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cortex_skills.config.settings import FinderSettings
 from cortex_skills.features.finder.embedders import EmbedderError, Vectors
+from cortex_skills.features.finder.finder_settings import FinderSettings
 from cortex_skills.features.finder.static_vectors import unit_rows
 from cortex_skills.safe_io.json_endpoint import EndpointError, JsonEndpoint
 from cortex_skills.safe_io.strict_json import read_json

@@ -16,8 +16,8 @@ from typing import Any
 
 from platformdirs import user_cache_path
 
-from cortex_skills.config.settings import FinderSettings
 from cortex_skills.features.finder.embedders import EmbedderError, Vectors
+from cortex_skills.features.finder.finder_settings import FinderSettings
 from cortex_skills.features.finder.static_vectors import unit_rows
 
 MODEL = "BAAI/bge-small-en-v1.5"

@@ -32,4 +32,7 @@ FEATURE = Feature(
             "graph describe": "cortex_skills.features.graph.cli.looking:DESCRIBE",
         },
     },
+    settings={
+        "graph": "cortex_skills.features.graph.graph_settings:GraphSettings",
+    },
 )

@@ -13,4 +13,7 @@ FEATURE = Feature(
     members=("cortex_skills.features.memory.memory_members:MemoryMembers",),
     pages=("cortex_skills.features.memory.pages.memory_list", "cortex_skills.features.memory.pages.memory_page"),
     commands={"Keep the graph": {"memory": "cortex_skills.features.memory.cli:MEMORY"}},
+    settings={
+        "finder": "cortex_skills.features.finder.finder_settings:FinderSettings",
+    },
 )

@@ -30,6 +30,7 @@ from cortex_graph.store import Pattern
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.kinds import CheckContext, check_proof, kind_named
 from cortex_skills.features.proofs.kinds.base import SIGNER, not_checked
+from cortex_skills.features.proofs.proof_settings import ProofSettings
 from cortex_skills.features.proofs.verdict import Check, Verdict
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def trusted_signers(config: Config) -> frozenset[str]:
         own = {known.did for known in key_folder(config).list() if known.did is not None}
     except CortexError:  # the folder is not private, so its keys are not trusted
         own = set()
-    return frozenset({*own, *config.proofs.trusted_issuers})
+    return frozenset({*own, *config.section(ProofSettings).trusted_issuers})
 
 
 def verdict_of(parts: list[Part]) -> Verdict:

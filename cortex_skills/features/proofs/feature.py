@@ -18,4 +18,7 @@ FEATURE = Feature(
         },
     },
     members=("cortex_skills.features.proofs.proof_members:ProofMembers",),
+    settings={
+        "proofs": "cortex_skills.features.proofs.proof_settings:ProofSettings",
+    },
 )

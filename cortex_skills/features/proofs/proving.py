@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cortex_skills.features.proofs.proof_settings import ProofSettings
 from cortex_skills.host import Host
 
 if TYPE_CHECKING:
@@ -21,5 +22,5 @@ def prover_of(host: Host) -> Prover:
 def read_namespace_rules(gate: Gate) -> None:
     """Read the shapes of the namespace of a plugin that opens, so that an error in them is raised then."""
     host = gate.host
-    if host.graph.namespace in host.config.proofs.shapes:
+    if host.graph.namespace in host.config.section(ProofSettings).shapes:
         host.part(prover_of).namespace_rules  # noqa: B018 - it is read

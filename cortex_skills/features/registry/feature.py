@@ -32,4 +32,8 @@ FEATURE = Feature(
         },
     },
     members=("cortex_skills.features.registry.registry_members:RegistryMembers",),
+    settings={
+        "registry": "cortex_skills.features.registry.registry_settings:RegistrySettings",
+        "learning": "cortex_skills.features.registry.registry_settings:LearningSettings",
+    },
 )

@@ -52,6 +52,7 @@ from cortex_skills.features.registry.documents.document import (
 )
 from cortex_skills.features.registry.documents.skill_md import former_steps_of, read_skill_md, steps_of, write_skill_md
 from cortex_skills.features.registry.records.skill_record import UNSIGNED, SkillVersion, VersionSignature
+from cortex_skills.features.registry.registry_settings import RegistrySettings
 from cortex_skills.manifest import ManifestError, read_manifest
 from cortex_skills.manifest.skill_names import hyphenated
 from cortex_skills.safe_io.outside_file import GENERATED
@@ -399,7 +400,7 @@ def import_folder(config: Config, given: str) -> Path:
     Raises:
         CortexError: `permission_denied`: no folder is configured; `invalid_arguments`: it is not one below it.
     """
-    root = config.registry.import_root
+    root = config.section(RegistrySettings).import_root
     place = _below(root, "importRoot", given, must_exist=True)
     found = place.resolve()
     for private in private_below(config, Path(root)):
@@ -419,7 +420,7 @@ def export_folder(config: Config, given: str, name: str) -> Path:
     Raises:
         CortexError: `permission_denied`: no folder is configured; `invalid_arguments`: it is not one below it.
     """
-    root = config.registry.export_root
+    root = config.section(RegistrySettings).export_root
     place = _below(root, "exportRoot", given, must_exist=False)
     if any((place / name).resolve().is_relative_to(private) for private in private_below(config, Path(root))):
         raise _outside(given, "exportRoot", "is where this installation keeps private data")

@@ -1,4 +1,4 @@
-"""Learning: a successful run of calls becomes a learned candidate.
+"""LearningSettings: a successful run of calls becomes a learned candidate.
 
 Rules kept here:
 - only successful calls become steps;
@@ -19,13 +19,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cortex_skills.config.settings import Learning
 from cortex_skills.enrichment.policy import RULE
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry.documents.document import MAX_DESCRIPTION, MAX_NAME, SkillDocument, Step
 from cortex_skills.features.registry.records.lifecycle import check_learned_name
 from cortex_skills.features.registry.records.registry import SkillRegistry
 from cortex_skills.features.registry.records.skill_record import LearnedIn, SkillKey, SkillVersion
+from cortex_skills.features.registry.registry_settings import LearningSettings
 from cortex_skills.features.registry.session_calls import SessionCall
 from cortex_skills.features.registry.skill_finder import SkillFinder, searchable
 from cortex_skills.features.registry.views import document_for_model
@@ -298,7 +298,7 @@ class ChatEndpoint:
         self._timeout_s = timeout_s
 
     @classmethod
-    def of(cls, settings: Learning) -> ChatEndpoint | None:
+    def of(cls, settings: LearningSettings) -> ChatEndpoint | None:
         """The endpoint of the settings; None when there is none."""
         if not settings.endpoint:
             return None

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from cortex_graph import GraphError
 from cortex_skills.errors import CortexError
+from cortex_skills.features.registry.registry_settings import LearningSettings, RegistrySettings
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
@@ -43,7 +44,7 @@ def registry_in(host: Host) -> SkillRegistry:
     registry = open_registry(host.config, today_of(host.graph))
     if host.registers:
         update_package_skills(registry)
-        register_configured(registry, host.config.registry.folders, actor=host.session.agent)
+        register_configured(registry, host.config.section(RegistrySettings).folders, actor=host.session.agent)
     return registry
 
 
@@ -79,7 +80,7 @@ def loaded_in(host: Host) -> LoadedSkills:
     def record(key: SkillKey, version_id: str, success: bool, agent: str, user: str, note: str) -> None:
         registry = host.part(registry_in)
         new = registry.outcome(key, success=success, actor=agent, note=note, version_id=version_id, user=user)
-        if host.config.learning.enabled and new.standing.lifecycle == "candidate":
+        if host.config.section(LearningSettings).enabled and new.standing.lifecycle == "candidate":
             with suppress(CortexError):  # `gain_not_measured`, most of the time
                 registry.promote(key, actor=agent)
 
@@ -96,7 +97,7 @@ def calls_in(host: Host) -> SessionCalls:
 def attach(gate: Gate) -> None:
     """Connect the registry to the calls, the sessions, the context and the loader of a plugin."""
     host = gate.host
-    host.calls_ended.append(partial(_call_ended, host, host.config.learning.enabled))
+    host.calls_ended.append(partial(_call_ended, host, host.config.section(LearningSettings).enabled))
     host.sessions_ended.append(partial(_session_ended, host))
     host.contexts.append(partial(_available, gate))
     if host.registers:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cortex_skills.features.registry.parts import finder_in, registry_in
+from cortex_skills.features.registry.registry_settings import RegistrySettings
 from cortex_skills.gate.gate import checked_agent
 from cortex_skills.operations.caller import owner
 from cortex_skills.operations.run import run
@@ -49,7 +50,7 @@ class RegistryMembers(Plugin):
 
         return synchronise_configured(
             self.part(registry_in),
-            self.config.registry.folders,
+            self.config.section(RegistrySettings).folders,
             actor=self.agent,
             accept_changed=accept_changed,
             sign=sign,

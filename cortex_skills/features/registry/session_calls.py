@@ -43,6 +43,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.registry.records.reading import RegistryReader
 from cortex_skills.features.registry.records.skill_record import LearnedIn, SkillKey
 from cortex_skills.features.registry.records.standing import count_session
+from cortex_skills.features.registry.registry_settings import LearningSettings
 from cortex_skills.safe_io.display import whole_characters
 from cortex_skills.safe_io.private_files import NotPrivateError, read_private, write_private
 from cortex_skills.safe_io.redaction import redacted
@@ -306,7 +307,7 @@ class KeptRuns:
             return None
         from platformdirs import user_data_path
 
-        root = Path(config.learning.runs or user_data_path("cortex-skills", appauthor=False) / "runs")
+        root = Path(config.section(LearningSettings).runs or user_data_path("cortex-skills", appauthor=False) / "runs")
         place = config.store_folder
         store = config.store_name if place is None else str(place.resolve())
         return cls(root / sha256(f"{store}\n{namespace}".encode()).hexdigest()[:32])
@@ -373,7 +374,7 @@ def settle_runs(
         if run.is_learned:
             continue
         try:
-            successful_calls(run.calls, config.learning.min_calls)
+            successful_calls(run.calls, config.section(LearningSettings).min_calls)
             kept = KeptRuns.of(config, namespace)
             if kept is not None:
                 kept.keep(run)

@@ -10,6 +10,7 @@ from cortex_skills.safe_io.schemas.located_document import (
     summary,
 )
 from cortex_skills.safe_io.schemas.validation import (
+    MadeSchema,
     check,
     did_you_mean,
     errors_of,
@@ -21,6 +22,7 @@ from cortex_skills.safe_io.schemas.validation import (
 
 __all__ = [
     "LocatedDocument",
+    "MadeSchema",
     "Mark",
     "Path",
     "Problem",

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from itertools import islice
@@ -43,9 +44,21 @@ _TYPES = {
 }
 
 
+@dataclass(frozen=True, eq=False)
+class MadeSchema:
+    """A form whose schema is made when the program runs."""
+
+    rules: dict[str, Any]
+
+
+Form = str | type | MadeSchema
+
+
 @cache
-def schema(form: str | type) -> dict[str, Any]:
+def schema(form: Form) -> dict[str, Any]:
     """The schema of a form: of a file of the package, such as `skill`, or of a type; it must not be changed."""
+    if isinstance(form, MadeSchema):
+        return form.rules
     if isinstance(form, str):
         text = resources.files(__package__).joinpath(f"{form}.schema.json").read_text(encoding="utf-8")
         loaded: dict[str, Any] = json.loads(text)
@@ -68,7 +81,7 @@ def _inlined(part: Any, definitions: dict[str, Any]) -> Any:
     return {key: _inlined(value, definitions) for key, value in merged.items()}
 
 
-def check(form: str | type, document: LocatedDocument) -> list[Problem]:
+def check(form: Form, document: LocatedDocument) -> list[Problem]:
     """The problems of a document under the schema of a form, after those that reading found."""
     broken = {problem.path for problem in document.problems}
     try:
@@ -144,7 +157,7 @@ def _closest(word: str, known: Iterable[str]) -> str:
 
 
 @cache
-def _validator(form: str | type) -> Draft202012Validator:
+def _validator(form: Form) -> Draft202012Validator:
     from jsonschema_rs import Draft202012Validator
 
     return Draft202012Validator(schema(form))

@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from cortex_graph import GraphError
 from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.cancellation import CancelToken
-from cortex_skills.config.settings import ApprovalSettings
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action_request import ActionRequest, ApprovalState
+from cortex_skills.features.actions.action_settings import ApprovalSettings
 from cortex_skills.features.actions.approvals.queue import ApprovalQueue, ListedApprovals
 from cortex_skills.features.actions.approvals.record import LEASE, MAX_TEXT, ApprovalRecord, RunEnd
 

@@ -23,6 +23,7 @@ from cortex_skills.doors.mcp.caller import SessionCaller
 from cortex_skills.doors.mcp.extension import Work
 from cortex_skills.doors.mcp.resources import ResourceNotFoundError
 from cortex_skills.errors import CortexError, as_ours
+from cortex_skills.features.actions.action_settings import ApprovalSettings
 from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.approvals.record import ApprovalRecord
 from cortex_skills.features.actions.approvals.request_text import OwnRequest, answer_of
@@ -118,7 +119,7 @@ class ApprovalUpdates:
         """The result after the user of the client, who is the owner, was asked about the request that waits."""
         approvals, approval_id = self._plugin.part(AgentActions).approvals, result.details.get("approval")
         waits = result.details.get("status") == "pending_approval" and caller.is_owners
-        if not waits or self._plugin.config.approvals.ask != "client" or not elicitation.can_ask(ctx):
+        if not waits or self._plugin.config.section(ApprovalSettings).ask != "client" or not elicitation.can_ask(ctx):
             return result
         try:
             record = await work(lambda _: approvals.show(str(approval_id)), "asking")

@@ -19,6 +19,7 @@ from cortex_skills.doors.cli.options import FOLDER, Common
 from cortex_skills.doors.cli.output import counted
 from cortex_skills.doors.cli.path_types import GivenPath, PathOrName
 from cortex_skills.errors import CortexError
+from cortex_skills.features.actions.action_settings import ActionSettings
 
 if TYPE_CHECKING:
     from cortex_skills.features.artifacts.index import FetchedIndex
@@ -170,7 +171,7 @@ def artifact_of_index(
     if entry.yanked:
         common.out.note(f"{entry.skill_id} {entry.version} was withdrawn in the index")
     with common.out.working(f"downloading {entry.skill_id} {entry.version}"):
-        data = download(index, entry, allow_loopback=common.settings().actions.allow_loopback)
+        data = download(index, entry, allow_loopback=common.settings().section(ActionSettings).allow_loopback)
     return data, entry.expected, index.url
 
 

@@ -23,6 +23,7 @@ from cortex_skills.doors.cli.commands import Command, Group
 from cortex_skills.doors.cli.options import Common
 from cortex_skills.doors.cli.path_types import GivenPath
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.artifact_settings import ArtifactSettings
 from cortex_skills.features.artifacts.cli.install import options_of, trust_options
 from cortex_skills.features.scaffold.init_command import check_name
 
@@ -85,7 +86,7 @@ def scaffold(common: Common, folder: Path, from_skill: str | None, prompt: str |
 
     if (from_skill is None) == (prompt is None):
         raise click.UsageError("name one source: --from-skill SKILL or --prompt TEXT")
-    if not common.settings().artifacts.builder:
+    if not common.settings().section(ArtifactSettings).builder:
         raise CortexError("permission_denied", "the builder is off", hint="set artifacts.builder: true")
     folder = folder.absolute()
     check_free(folder)

@@ -23,6 +23,7 @@ from uuid import uuid4
 
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.artifact_settings import ArtifactSettings
 from cortex_skills.features.artifacts.installed.installed_artifact import ArtifactKey
 from cortex_skills.features.artifacts.package.archive import MAX_ARCHIVE, read_archive
 from cortex_skills.features.artifacts.package.entry_paths import MANIFEST, SKILL_FILES, SKILL_MD, skill_files
@@ -49,8 +50,8 @@ def artifacts_folder(config: Config) -> Path:
     """The folder of all installed artifacts: that of the configuration, else beside the store, else of the user."""
     from platformdirs import user_data_path
 
-    if config.artifacts.folder:
-        return Path(config.artifacts.folder).absolute()
+    if config.section(ArtifactSettings).folder:
+        return Path(config.section(ArtifactSettings).folder).absolute()
     store = config.store_folder
     if store is not None:
         return store.with_name(f"{store.name}.artifacts").absolute()

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.artifact_settings import ArtifactSettings
 from cortex_skills.features.artifacts.tools.contract_calls import ARTIFACT, ContractCalls
 from cortex_skills.features.artifacts.tools.installed_tools import InstalledTools
 from cortex_skills.gate.gate import checked_agent
@@ -61,7 +62,7 @@ class ArtifactCalls:
 
     def deliver(self, channel: str, message: bytes, agent: str) -> None:
         """Deliver a message of the host; see `Plugin.deliver`."""
-        target = self._host.config.artifacts.channels.get(channel, "")
+        target = self._host.config.section(ArtifactSettings).channels.get(channel, "")
         if not target.startswith(ARTIFACT):
             raise CortexError(
                 "invalid_arguments",

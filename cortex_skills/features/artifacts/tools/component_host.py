@@ -21,8 +21,8 @@ from typing import Any
 
 from cortex_sandbox.wasm import Grants, HostRefusal, HttpRequest, HttpResponse, PluginHost
 from cortex_skills.cancellation import CancelToken
-from cortex_skills.config.settings import ArtifactSettings
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.artifact_settings import ArtifactSettings
 from cortex_skills.features.artifacts.package.artifact_manifest import ArtifactCapabilities
 from cortex_skills.features.artifacts.tools.artifact_storage import ArtifactStorage
 from cortex_skills.features.artifacts.tools.contract_calls import ARTIFACT

@@ -29,6 +29,7 @@ from cortex_sandbox.errors import SandboxError
 from cortex_skills.enrichment.text_lines import clean_lines
 from cortex_skills.errors import CortexError, from_floor
 from cortex_skills.features.actions.action import ActionCall, AgentAction
+from cortex_skills.features.artifacts.artifact_settings import ArtifactSettings
 from cortex_skills.features.artifacts.installed import installed_in
 from cortex_skills.features.artifacts.tools.artifact_action import (
     COMPONENT,
@@ -202,7 +203,7 @@ class InstalledTools:
         installed, may, config = opened.installed, opened.capabilities, self._host.config
         storage = self._installed.files.folder / ".storage" / installed.key.skill_id / "kept.sqlite3"
         secrets = partial(SecretStore.of, config.secrets)
-        host = ComponentHost(installed.key.skill_id, may, config.artifacts, secrets, storage)
+        host = ComponentHost(installed.key.skill_id, may, config.section(ArtifactSettings), secrets, storage)
         payload = installed.key.payload_sha256
         skill = skill_of(opened.manifest, may, self._installed.files.place(installed.key))
         about = f"{terms.id} of {installed.key} by {installed.publisher} ({payload[:16]})"

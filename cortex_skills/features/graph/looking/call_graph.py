@@ -11,6 +11,7 @@ from cortex_graph import NamespacedGraph
 from cortex_graph.as_of import as_of
 from cortex_graph.exceptions import invalid
 from cortex_graph.namespace.labels import Labels
+from cortex_skills.features.graph.graph_settings import GraphSettings
 from cortex_skills.operations.operation import Described, OperationCall
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def graph_of(call: OperationCall, moment: str | None, undated: str | None) -> Na
 
 def labels_in(call: OperationCall | ApiCall, graph: NamespacedGraph, languages: Sequence[str] = ()) -> Labels:
     """Looks up labels for the caller, in the languages of the caller, then in the configured ones."""
-    settings = call.host.config.graph
+    settings = call.host.config.section(GraphSettings)
     return Labels(
         graph, [*languages, *settings.languages], [graph.node_of(name, "graph.labels") for name in settings.labels]
     )

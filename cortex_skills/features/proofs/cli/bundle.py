@@ -17,6 +17,7 @@ import click
 from cortex_skills.doors.cli.commands import Command
 from cortex_skills.doors.cli.options import Common
 from cortex_skills.errors import CortexError
+from cortex_skills.features.proofs.proof_settings import ProofSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +70,7 @@ def verify_bundle(common: Common, content: str, asked: CheckContext, required: S
 
     settings = asked.config
     publishers = Verifier.of(settings).trust.trust()
-    trusted = Trusted(frozenset(settings.proofs.trusted_issuers), publishers)
+    trusted = Trusted(frozenset(settings.section(ProofSettings).trusted_issuers), publishers)
     read = read_bundle(content)
     links = check_bundle(read, trusted, asked, [read_requirement(text) for text in required])
     verdict = Verdict.of_all(link.verdict for link in links)

@@ -11,6 +11,7 @@ from cortex_graph.assertion_records.proofs import StoredProof
 from cortex_graph.checks.datetimes import date_time
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.kinds.base import CheckContext, ProofKind, cannot_store, quad_of_line
+from cortex_skills.features.proofs.proof_settings import ProofSettings
 from cortex_skills.features.proofs.verdict import Check, Verdict
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ class ZeroKnowledgeKind(ProofKind):
         try:
             document, credentials = json.loads(content), [read_document(each) for each in context.credentials]
             if context.graph is None:
-                expected = Expected(context.now, frozenset(context.config.proofs.trusted_issuers), context.nonce)
+                expected = Expected(
+                    context.now, frozenset(context.config.section(ProofSettings).trusted_issuers), context.nonce
+                )
                 return check_document(document, expected, lambda _: credentials)[0]
             bound = {"tripleHash": context.triple_id, "nonce": context.nonce}
             given = {"proof": document, "credentials": credentials} | {k: v for k, v in bound.items() if v is not None}

@@ -34,6 +34,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.logic.document import KIND, MAX_SETS, TYPE, LogicProof, signed
 from cortex_skills.features.proofs.logic.evaluate import Evaluation, evaluate
 from cortex_skills.features.proofs.logic.verify import read_stored, still_holds
+from cortex_skills.features.proofs.proof_settings import ProofSettings
 from cortex_skills.features.proofs.verdict import Verdict
 from cortex_skills.keys import Key
 from cortex_skills.keys.folder import signing_key
@@ -127,7 +128,7 @@ class Prover:
             CortexError: `config_invalid`: the configured file has no valid shapes.
         """
         namespace = self.graph.namespace
-        path = self._config.proofs.shapes.get(namespace)
+        path = self._config.section(ProofSettings).shapes.get(namespace)
         if path is None:
             return None
         try:

@@ -21,6 +21,7 @@ from cortex_graph.assertion_records.proofs import StoredProof
 from cortex_graph.checks.datetimes import date_time
 from cortex_graph.namespace.short_ids import full_proof_id
 from cortex_skills.errors import CortexError
+from cortex_skills.features.proofs.proof_settings import ProofSettings
 from cortex_skills.features.proofs.signing import KIND as CREDENTIAL
 from cortex_skills.features.proofs.signing import MalformedError, read_document
 from cortex_skills.features.proofs.verdict import Check
@@ -41,7 +42,7 @@ KIND = "zk"
 
 def openings_of(config: Config) -> OpeningStore:
     """The store of openings of this installation."""
-    settings = config.proofs
+    settings = config.section(ProofSettings)
     folder, key = settings.openings, settings.openings_key
     return OpeningStore(Path(folder) if folder else None, Path(key) if key else None)
 
@@ -99,7 +100,11 @@ def verify(
     document, stored_for = (asked["proof"], None) if "proof" in asked else stored_proof(graph, asked["proofId"])
     given = list(_readable(asked.get("credentials", ())))
     expected = Expected(
-        now, frozenset(config.proofs.trusted_issuers), asked.get("nonce"), asked.get("tripleHash"), stored_for
+        now,
+        frozenset(config.section(ProofSettings).trusted_issuers),
+        asked.get("nonce"),
+        asked.get("tripleHash"),
+        stored_for,
     )
     return check_document(
         document,

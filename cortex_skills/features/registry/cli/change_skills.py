@@ -18,6 +18,7 @@ from cortex_skills.doors.cli.commands import Command
 from cortex_skills.doors.cli.options import FOLDER, Common
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry.cli.show_skills import SKILL, key
+from cortex_skills.features.registry.registry_settings import RegistrySettings
 
 if TYPE_CHECKING:
     from cortex_skills.features.registry.records.skill_record import SkillRecord
@@ -54,7 +55,7 @@ def add(ctx: click.Context, folder: Path | None, sign: bool, accept_changed: boo
         hint = "; ".join(map(str, skipped_skills(folder))) or "a skill is a folder with a SKILL.md"
         raise CortexError("invalid_arguments", f"{folder} contains no skill", hint=hint)
     with common.plugin() as plugin:
-        places = list(map(Path, plugin.config.registry.folders)) if folder is None else [folder]
+        places = list(map(Path, plugin.config.section(RegistrySettings).folders)) if folder is None else [folder]
         report = synchronise(
             plugin.part(registry_in),
             places,

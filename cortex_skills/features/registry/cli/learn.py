@@ -14,6 +14,7 @@ import click
 from cortex_skills.doors.cli.commands import Command
 from cortex_skills.doors.cli.options import Common
 from cortex_skills.errors import CortexError
+from cortex_skills.features.registry.registry_settings import LearningSettings
 
 if TYPE_CHECKING:
     from cortex_skills.features.registry.learning import Learned
@@ -40,12 +41,12 @@ def learn(common: Common, name: str | None, description: str | None, run_id: str
     with common.plugin() as plugin:
         kept = KeptRuns.of(plugin.config, plugin.graph.namespace)
         runs = [] if kept is None else kept.all()
-        endpoint = ChatEndpoint.of(plugin.config.learning)
+        endpoint = ChatEndpoint.of(plugin.config.section(LearningSettings))
         if kept is None or (name is None and (endpoint is None or not runs)):
             _list(common, runs)
             return
         run = _chosen(runs, run_id)
-        calls = successful_calls(run.calls, plugin.config.learning.min_calls)
+        calls = successful_calls(run.calls, plugin.config.section(LearningSettings).min_calls)
         document = document_of_run(calls, plugin.graph.namespace, name, description, endpoint)
         if document is None:
             kept.remove(run.id)

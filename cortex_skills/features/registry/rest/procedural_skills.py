@@ -22,6 +22,7 @@ from cortex_skills.doors.http.bodies import invalid
 from cortex_skills.doors.rest.model_types import FROM_QUERY, ApiModel, Count, NamespaceQuery, QueryBoolean
 from cortex_skills.doors.rest.operations import ApiCall, Operations
 from cortex_skills.errors import CortexError
+from cortex_skills.features.finder.finder_settings import FinderSettings
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry import skill_reads as reads
 from cortex_skills.features.registry.dialects import prism
@@ -30,6 +31,7 @@ from cortex_skills.features.registry.documents.document import SkillDocument, St
 from cortex_skills.features.registry.records.lifecycle import Lifecycle
 from cortex_skills.features.registry.records.registry import Registered
 from cortex_skills.features.registry.records.skill_record import SkillKey, SkillRecord
+from cortex_skills.features.registry.registry_settings import RegistrySettings
 from cortex_skills.features.registry.rest.registered_skills import (
     ExportedSkill,
     exported,
@@ -184,7 +186,7 @@ def list_procedural_skills(call: ApiCall) -> list[ProcedureView]:
 
 def _shown(call: ApiCall, records: Iterable[SkillRecord]) -> list[ProcedureView]:
     """Skills with the members of the registry and those of the original."""
-    registry, finder, left = registry_of(call), call.service.plugin.config.finder, _MAX_CONTENT
+    registry, finder, left = registry_of(call), call.service.plugin.config.section(FinderSettings), _MAX_CONTENT
     model = "" if finder.embedder == "none" else finder.model or finder.embedder
     level = registry.levels()
     found: list[ProcedureView] = []
@@ -324,7 +326,7 @@ def load_human_skills(call: ApiCall) -> LoadedFolders:
     config = call.service.plugin.config
     report = synchronise_configured(
         registry_of(call),
-        config.registry.folders,
+        config.section(RegistrySettings).folders,
         actor=call.caller.name,
         register=partial(call.operate, changes.register),
     )

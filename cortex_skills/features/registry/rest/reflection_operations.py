@@ -31,6 +31,7 @@ from cortex_skills.features.registry.composition import (
 from cortex_skills.features.registry.dialects import ai_memory
 from cortex_skills.features.registry.dialects.prism import BareName
 from cortex_skills.features.registry.documents.document import MAX_DESCRIPTION
+from cortex_skills.features.registry.registry_settings import RegistrySettings
 from cortex_skills.features.registry.rest.registered_skills import version_of
 
 
@@ -98,7 +99,10 @@ def compose_skill(call: ApiCall) -> ComposedSkill:
     registry, version = version_of(call)
     memories, agent = asked_memories(call)
     own = registry.terms.names.namespace
-    allowed = {own, *filter(call.caller.may_use, call.service.plugin.config.registry.reflection_namespaces)}
+    allowed = {
+        own,
+        *filter(call.caller.may_use, call.service.plugin.config.section(RegistrySettings).reflection_namespaces),
+    }
     budget = (call.body or {}).get("budget_tokens", BUDGET)
     document = registry.document(version)
     found = composed(

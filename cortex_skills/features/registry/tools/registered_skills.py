@@ -38,6 +38,7 @@ from cortex_skills.features.registry.records.reading import attest_level
 from cortex_skills.features.registry.records.registry import SkillRegistry
 from cortex_skills.features.registry.records.skill_record import SkillRecord, SkillVersion
 from cortex_skills.features.registry.reflections import check_memories
+from cortex_skills.features.registry.registry_settings import LearningSettings
 from cortex_skills.features.registry.session_calls import session_id
 from cortex_skills.features.registry.skill_finder import MAX_QUERY
 from cortex_skills.features.registry.views import (
@@ -221,7 +222,7 @@ def _load(call: Call) -> Outcome:
     _counted(call, record, details["tokens"])
     tools = [step["tool"] for step in details["document"]["steps"] if step["tool"]]
     call.host.part(loaded_in).load(call.session, call.agent, record.key, record.version_id, tools, user=call.caller)
-    if tools and call.host.config.learning.enabled:
+    if tools and call.host.config.section(LearningSettings).enabled:
         call.host.part(calls_in).skill_loaded(call.session, call.agent)
     return Outcome(text, details)
 

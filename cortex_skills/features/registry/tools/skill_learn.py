@@ -23,6 +23,7 @@ from cortex_skills.features.registry.documents.document import MAX_DESCRIPTION, 
 from cortex_skills.features.registry.learning import ChatEndpoint, document_of_run
 from cortex_skills.features.registry.parts import calls_in, registry_in
 from cortex_skills.features.registry.records.skill_record import LearnedIn
+from cortex_skills.features.registry.registry_settings import LearningSettings
 from cortex_skills.features.registry.session_calls import SessionCall, successful_calls
 from cortex_skills.features.registry.tools.registered_skills import operate
 from cortex_skills.safe_io.display import whole_characters
@@ -34,7 +35,7 @@ _BY_NAME = "the calls as they ran"
 
 def _run(call: Call) -> Outcome:
     host = call.host
-    if not host.config.learning.enabled:
+    if not host.config.section(LearningSettings).enabled:
         hint = "the host turns it on: `learning.enabled: true`"
         raise CortexError("permission_denied", "learning is off, so no call of this session was kept", hint=hint)
     run = host.part(calls_in).of(call.session, call.agent)
@@ -43,7 +44,7 @@ def _run(call: Call) -> Outcome:
         raise CortexError("invalid_arguments", "a skill is learned once in a session, and it was", hint=hint)
     try:
         learned_in = LearnedIn(run.session_id, whole_characters(run.agent), datetime.now(UTC))
-        return _learned(call, successful_calls(run.calls, host.config.learning.min_calls), learned_in)
+        return _learned(call, successful_calls(run.calls, host.config.section(LearningSettings).min_calls), learned_in)
     except BaseException:
         host.part(calls_in).give_back(run)
         raise
@@ -53,14 +54,15 @@ def _learned(call: Call, calls: list[SessionCall], learned_in: LearnedIn) -> Out
     registry = call.host.part(registry_in)
     given = call.arguments
     name, description = given.get("name"), given.get("description")
-    sampler = SAMPLER.get()
+    of_client, settings = SAMPLER.get(), call.host.config.section(LearningSettings)
+    sampler = of_client(settings.timeout_ms / 1000) if of_client else None
     by = _BY_NAME if name is not None else "the model of the client" if sampler else "the model of the endpoint"
     document = document_of_run(
         calls,
         registry.terms.names.namespace,
         name,
         None if description is None else whole_characters(description),
-        sampler or (None if name is not None else ChatEndpoint.of(call.host.config.learning)),
+        sampler or (None if name is not None else ChatEndpoint.of(settings)),
     )
     if document is None:
         return Outcome("The model found nothing that is worth repeating.", _details(by, learned=False))

@@ -31,6 +31,7 @@ from cortex_skills.features.registry.composition import (
 from cortex_skills.features.registry.dialects.ai_memory import PromotedReflection, promoted
 from cortex_skills.features.registry.documents.document import MAX_DESCRIPTION, MAX_NAME
 from cortex_skills.features.registry.parts import registry_in
+from cortex_skills.features.registry.registry_settings import RegistrySettings
 from cortex_skills.features.registry.tools.memory_skills import SkillId, named_version
 from cortex_skills.features.registry.tools.registered_skills import operate, shown_skill
 from cortex_skills.safe_io.display import json_text, shown_name
@@ -59,7 +60,7 @@ def _compose(call: Call) -> Outcome:
     record, version = named_version(call)
     host = call.host
     budget = call.arguments.get("budget_tokens", BUDGET)
-    allowed = {host.graph.namespace, *host.config.registry.reflection_namespaces}
+    allowed = {host.graph.namespace, *host.config.section(RegistrySettings).reflection_namespaces}
     document = host.part(registry_in).document(version)
     found = composed(
         declared_namespaces(document.reflections, allowed.__contains__),
