@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cortex_skills.errors import CortexError
-from cortex_skills.injection.quoted_instructions import instructs
 from cortex_skills.safe_io.display import one_line
 from cortex_skills.secrets import HIDDEN
 
@@ -30,6 +29,7 @@ def error_for_model(tool: str, error: CortexError) -> CortexError:
         error: how the call failed.
     """
     from cortex_skills.injection import detect
+    from cortex_skills.injection.quoted_instructions import instructs
 
     facts = "\n".join(dict.fromkeys(_texts(error.details)))
     plain = (_BETWEEN_WORDS.sub(" ", text) for text in (error.message, *facts.split("\n")))

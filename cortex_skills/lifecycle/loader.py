@@ -24,7 +24,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from cortex_graph import GraphError, Names
-from cortex_sandbox import Box, SandboxError, TranspileError, bundle
+from cortex_sandbox import SandboxError, TranspileError
 from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.host import Host
 from cortex_skills.manifest import Joining, Manifest, Semantic, load_order
@@ -34,12 +34,13 @@ from cortex_skills.runtime.program import SkillProgram
 from cortex_skills.runtime.runtime import SkillRuntime, close_all
 from cortex_skills.runtime.skill import PLAIN, Skill
 from cortex_skills.safe_io.display import one_line
-from cortex_skills.scanner import Finding, read_documents, scan_sources
 from cortex_skills.skill_folder.builtin import is_builtin
 from cortex_skills.skill_folder.skipped import skipped_skills
 from cortex_skills.skill_folder.snapshot import SkillSnapshot, is_developed, read_skill, skill_folders
 
 if TYPE_CHECKING:
+    from cortex_sandbox import Box
+    from cortex_skills.scanner import Finding
     from cortex_skills.signatures import RevokedKey, Verifier
     from cortex_skills.signatures.revocations import Revocations
     from cortex_skills.signatures.statement import Signature
@@ -293,6 +294,8 @@ def _warn_once(message: str) -> None:
 
 def _scanned(snapshot: SkillSnapshot) -> list[Finding]:
     """The findings in a skill's folder: in its sources and its manifest as they were read, and in its documents."""
+    from cortex_skills.scanner import read_documents, scan_sources
+
     documents, findings = read_documents(snapshot.folder)
     known = [finding for finding in findings if finding not in snapshot.findings]
     return [*known, *scan_sources({**documents, **snapshot.manifest_texts, **snapshot.sources, **snapshot.tests})]
@@ -370,6 +373,8 @@ def bundled(sources: Mapping[str, str], entry: str, packages: Mapping[str, str] 
     Raises:
         CortexError: `transpile_error`, with file, line and column.
     """
+    from cortex_sandbox import bundle
+
     try:
         return bundle(sources, entry, packages=packages)
     except TranspileError as error:

@@ -14,7 +14,6 @@ from typing import Any
 
 from cortex_sandbox import SandboxError
 from cortex_skills.errors import CortexError, from_floor
-from cortex_skills.injection.quoted_instructions import instructs
 from cortex_skills.runtime.log import SkillLog
 from cortex_skills.safe_io.display import one_line
 
@@ -54,6 +53,8 @@ def skill_error(
 
 def _is_instruction(error: SandboxError) -> bool:
     """Whether a text of an exception, or all of them together, reads like an instruction."""
+    from cortex_skills.injection.quoted_instructions import instructs
+
     names = dict.fromkeys(name for frame in error.frames for name in (frame.function, frame.file) if name)
     texts = [error.name, error.message, error.excerpt, " ".join(names)]
     return any(map(instructs, [*texts, *names, " ".join(texts[:2]), " ".join(texts)]))

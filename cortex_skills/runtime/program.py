@@ -11,10 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cortex_sandbox import Box, DirectSandbox, Exports, Limits, ProcessSandbox, Promised, Sandbox, SandboxError
+from cortex_sandbox import Limits, SandboxError
 from cortex_skills.config.core_settings import SkillSandbox
 from cortex_skills.errors import CortexError
+
+if TYPE_CHECKING:
+    from cortex_sandbox import Box, Exports, Promised
 
 _DIRECT_IMPORT_S = 5.0  # for the native import of the direct mode
 _UNAVAILABLE = frozenset({"DirectModeRefused", "DirectModeUnavailable", "Unsupported"})
@@ -52,6 +56,8 @@ class SkillProgram:
             CortexError: `config_invalid`, when the kind that the settings select is not available.
             SandboxError: it could not be created.
         """
+        from cortex_sandbox import DirectSandbox, ProcessSandbox, Sandbox  # the engine, which is large
+
         settings = self.settings
         try:
             if not settings.sandbox_enabled:
@@ -71,6 +77,8 @@ class SkillProgram:
         Raises:
             SandboxError: it does not load.
         """
+        from cortex_sandbox import DirectSandbox, ProcessSandbox, Sandbox
+
         if isinstance(box, DirectSandbox):
             return box.load(timeout_s=min(timeout_s, _DIRECT_IMPORT_S))
         if isinstance(box, Sandbox | ProcessSandbox):

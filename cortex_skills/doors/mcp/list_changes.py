@@ -5,6 +5,8 @@ Rules kept here:
   protocols, or on the streams that it opened for that (`subscriptions/listen`, 2026-07-28);
 - a change while a session over HTTP has no stream open is sent on its next stream: a client opens its stream after its
   first requests, and again after the network has cut it off;
+- while the skills are loading, the first lists are those at the first message after the handshake, which is answered
+  before they are made;
 - the list of tools is compared without regard to who may call them;
 - what is installed may be changed by another process: it is looked at every `_LOOK_S` seconds;
 - while the lists cannot be read, as when the store does not answer, clients are not notified; each look tries again;
@@ -65,13 +67,16 @@ class ListChanges:
         self.extensions: tuple[McpExtension, ...] = tuple(make(plugin, self._bus) for make in functions("mcp"))
         self._known: dict[Connection, _Lists] = {}
         self._streams: Counter[str] = Counter()
-        self._seen = self._lists()
-        self._of_sources: str | None = self._revision()
+        self._seen: _Lists | None = None if served.is_loading else self._lists()
+        self._of_sources: str | None = None if served.is_loading else self._revision()
+        self._looking = asyncio.Lock()
         self._again = asyncio.Event()
 
     async def remember(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """Middleware: remember the connection of a message."""
-        if ctx.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
+        """Middleware: remember the connection of a message, and what the lists were when it came."""
+        if self._seen is None and ctx.method != "initialize":
+            await self._look_first()
+        if self._seen is not None and ctx.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
             connection = ctx.session._connection  # the SDK has no public name for it
             if connection not in self._known:
                 self._known[connection] = self._seen
@@ -111,7 +116,9 @@ class ListChanges:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._again.wait(), _LOOK_S)
                 try:
-                    if self._again.is_set() or await self._sources_changed():
+                    if self._seen is None:
+                        self._again.clear()
+                    elif self._again.is_set() or await self._sources_changed():
                         self._again.clear()
                         await self._notify()
                 except Exception as error:  # of the store
@@ -123,6 +130,17 @@ class ListChanges:
             for task in watching:
                 task.cancel()
 
+    async def _look_first(self) -> None:
+        """Make the first lists; empty ones where they cannot be read, so that a later look finds a change."""
+        async with self._looking:
+            if self._seen is None:
+                try:
+                    self._of_sources = await asyncio.to_thread(self._revision)
+                    self._seen = await asyncio.to_thread(self._lists)
+                except Exception as error:  # of the store
+                    log.warning("the clients are not notified of changes for now", exc_info=error)
+                    self._of_sources, self._seen = None, ("", "", "")
+
     def _revision(self) -> str:
         return " ".join(source.revision() for source in self._plugin.tool_sources)
 
@@ -133,14 +151,15 @@ class ListChanges:
         return self._of_sources != before
 
     async def _notify(self) -> None:
-        before, self._seen = self._seen, await asyncio.to_thread(self._lists)
-        for event in _events(before, self._seen):
+        before, seen = self._seen, await asyncio.to_thread(self._lists)
+        self._seen = seen
+        for event in _events(before or seen, seen):
             await self._bus.publish(event)
         sending: list[asyncio.Task[None]] = []
         for connection, known in tuple(self._known.items()):
             if connection.session_id is None or connection.session_id in self._streams:
-                self._known[connection] = self._seen
-                sending.extend(asyncio.create_task(connection.notify(m, None)) for m in _methods(known, self._seen))
+                self._known[connection] = seen
+                sending.extend(asyncio.create_task(connection.notify(m, None)) for m in _methods(known, seen))
         if sending:  # a client that does not read delays the others for `_SEND_S` at most
             _, late = await asyncio.wait(sending, timeout=_SEND_S)
             for task in late:

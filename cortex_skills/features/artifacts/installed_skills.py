@@ -16,13 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cortex_skills.errors import CortexError
-from cortex_skills.features.artifacts.installed import installed_in
-from cortex_skills.features.artifacts.package.entry_paths import skill_files
 from cortex_skills.host import Host
 from cortex_skills.skill_folder.snapshot import SkillSnapshot
 
 if TYPE_CHECKING:
-    from cortex_skills.features.artifacts.installed import ArtifactKey, InstalledArtifact
+    from cortex_skills.features.artifacts.installed import ArtifactKey, InstalledArtifact, InstalledArtifacts
 
 _FOLDER = "skill"  # of the extracted skill, below that of the version
 _BOM = "\ufeff".encode()
@@ -45,7 +43,9 @@ class InstalledSkills:
         folder = snapshot.folder.absolute()
         if folder.parent.name != _FOLDER:
             return None
-        place, installed = folder.parents[1], self.host.part(installed_in)
+        from cortex_skills.features.artifacts.package.entry_paths import skill_files
+
+        place, installed = folder.parents[1], self._installed
         if not place.is_relative_to(installed.files.folder):
             return None
         found = self._at(place)
@@ -64,15 +64,20 @@ class InstalledSkills:
         for name, folder in folders.items():
             if (key := self._keys.get(folder)) is not None:
                 try:
-                    self.host.part(installed_in).check_active(key)
+                    self._installed.check_active(key)
                 except CortexError as error:
                     found[name] = error
         return found
 
+    @property
+    def _installed(self) -> InstalledArtifacts:
+        from cortex_skills.features.artifacts.installed import installed_in
+
+        return self.host.part(installed_in)
+
     def _at(self, place: Path) -> InstalledArtifact:
-        installed = self.host.part(installed_in)
-        for each in installed.list():
-            if installed.files.place(each.key) == place:
+        for each in self._installed.list():
+            if self._installed.files.place(each.key) == place:
                 return each
         raise CortexError(
             "artifact_not_found",

@@ -32,7 +32,6 @@ from cortex_skills.features.registry.views import document_for_model
 from cortex_skills.manifest import ManifestError
 from cortex_skills.manifest.skill_names import hyphenated
 from cortex_skills.safe_io.display import one_line
-from cortex_skills.safe_io.json_endpoint import EndpointError, JsonEndpoint
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.safe_io.strict_json import read_json
 from cortex_skills.tools.wording import MAX_TOKENS, Wording, not_worded
@@ -293,6 +292,8 @@ class ChatEndpoint:
     """
 
     def __init__(self, endpoint: str, model: str, key_variable: str = "", timeout_s: float = TIMEOUT_S) -> None:
+        from cortex_skills.safe_io.json_endpoint import JsonEndpoint  # its HTTP client is large
+
         self._endpoint = JsonEndpoint(endpoint, "chat/completions", key_variable)
         self._model = model
         self._timeout_s = timeout_s
@@ -310,6 +311,8 @@ class ChatEndpoint:
         Raises:
             CortexError: `learning_failed`.
         """
+        from cortex_skills.safe_io.json_endpoint import EndpointError
+
         messages = [{"role": "system", "content": instructions}, {"role": "user", "content": text}]
         asked = {"model": self._model, "messages": messages, "max_tokens": MAX_TOKENS, "temperature": 0}
         try:

@@ -2,23 +2,25 @@
 
 Rules kept here:
 - each call of an artifact, and each call that an artifact makes, passes the gate;
-- the host asks for a contract, and no model does: what other skills allow a model to call does not matter then.
+- the host asks for a contract, and no model does: what other skills allow a model to call does not matter then;
+- what runs artifacts is imported when tools or contracts are first asked for, and not when a plugin opens.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.artifact_settings import ArtifactSettings
-from cortex_skills.features.artifacts.tools.contract_calls import ARTIFACT, ContractCalls
-from cortex_skills.features.artifacts.tools.installed_tools import InstalledTools
 from cortex_skills.gate.gate import checked_agent
 from cortex_skills.safe_io.schemas import shown
 
 if TYPE_CHECKING:
-    from cortex_skills.features.actions.action import ActionCall
+    from cortex_skills.features.actions.action import ActionCall, AgentAction
+    from cortex_skills.features.artifacts.tools.contract_calls import ContractCalls
+    from cortex_skills.features.artifacts.tools.installed_tools import InstalledTools
     from cortex_skills.gate.gate import Gate
     from cortex_skills.gate.result import Result
     from cortex_skills.host import Host
@@ -29,17 +31,40 @@ class ArtifactCalls:
     """The calls of and by the installed artifacts of one plugin. Safe to use from several threads.
 
     Attributes:
-        tools: of the artifacts.
-        contracts: that they fulfil.
         connected: the gate, once the feature is attached.
     """
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self.connected: Gate | None = None
-        self.tools = InstalledTools(host, self.call_as)
-        self.contracts = ContractCalls(self.tools.all, self._call_contract, host.audit)
-        self.tools.deliver = self.contracts.deliver
+
+    @cached_property
+    def tools(self) -> InstalledTools:
+        """The tools of the artifacts."""
+        from cortex_skills.features.artifacts.tools.installed_tools import InstalledTools
+
+        return InstalledTools(self._host, self.call_as, lambda *message: self.contracts.deliver(*message))
+
+    @cached_property
+    def contracts(self) -> ContractCalls:
+        """The contracts that they fulfil."""
+        from cortex_skills.features.artifacts.tools.contract_calls import ContractCalls
+
+        return ContractCalls(self.tools.all, self._call_contract, self._host.audit)
+
+    # --- a source of actions
+
+    def find(self, name: str) -> AgentAction | None:
+        """As `InstalledTools.find`."""
+        return self.tools.find(name) if "." in name else None
+
+    def all(self) -> Mapping[str, AgentAction]:
+        """As `InstalledTools.all`."""
+        return self.tools.all()
+
+    def revision(self) -> str:
+        """As `InstalledTools.revision`."""
+        return self.tools.revision()
 
     @property
     def _gate(self) -> Gate:
@@ -62,6 +87,8 @@ class ArtifactCalls:
 
     def deliver(self, channel: str, message: bytes, agent: str) -> None:
         """Deliver a message of the host; see `Plugin.deliver`."""
+        from cortex_skills.features.artifacts.tools.contract_calls import ARTIFACT
+
         target = self._host.config.section(ArtifactSettings).channels.get(channel, "")
         if not target.startswith(ARTIFACT):
             raise CortexError(

@@ -16,13 +16,16 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from cortex_skills.features.artifacts.tools.contract_calls import ContractCalls
 from cortex_skills.features.memory.model import Memory, MemoryQuery, NewMemory, Scored
 
 LOOK_S = 2.0
 _KIND = "memory_provider"
 _ID_DIGITS = 32
 _IMPORTANCE = 0.5
+
+
+# Asks the artifact that fulfils a contract: its kind, what is asked, and the agent; None when there is none.
+AskFirst = Callable[[str, dict[str, Any], str], tuple[str, Mapping[str, Any]] | None]
 
 
 def _now() -> datetime:
@@ -33,15 +36,15 @@ class ContractMemory:
     """The memory provider of one plugin: the first active artifact with the contract, as it is at each call.
 
     Args:
-        calls: of contracts.
+        ask: asks the artifact.
         writes: how often this process has changed what is installed.
         clock: in UTC.
     """
 
     def __init__(
-        self, calls: ContractCalls, writes: Callable[[], int] = lambda: 0, clock: Callable[[], datetime] = _now
+        self, ask: AskFirst, writes: Callable[[], int] = lambda: 0, clock: Callable[[], datetime] = _now
     ) -> None:
-        self._calls = calls
+        self._ask_first = ask
         self._writes = writes
         self._clock = clock
         self._none_until, self._none_at = 0.0, -1
@@ -84,7 +87,7 @@ class ContractMemory:
         writes, now = self._writes(), time.monotonic()
         if writes == self._none_at and now < self._none_until:
             return None
-        answered = self._calls.ask_first(_KIND, payload, agent)
+        answered = self._ask_first(_KIND, payload, agent)
         if answered is None:
             self._none_at, self._none_until = writes, now + LOOK_S
         return answered

@@ -89,16 +89,14 @@ class InstalledTools:
     Args:
         host: of the plugin.
         call: calls tools of the graph through the gate.
-
-    Attributes:
         deliver: delivers a message with another artifact; None where that is impossible.
     """
 
-    def __init__(self, host: Host, call: GateCall) -> None:
+    def __init__(self, host: Host, call: GateCall, deliver: Deliver | None = None) -> None:
         self._host = host
         self._installed = host.part(installed_in)
         self._call = call
-        self.deliver: Deliver | None = None
+        self._deliver = deliver
         self._listed = _Listed("")
         self._modules: dict[str, WasmSandbox] = {}  # by the hash of the payload
         self._changing = Lock()
@@ -247,9 +245,9 @@ class InstalledTools:
             return details
 
         def deliver(skill_id: str, channel: str, message: bytes) -> None:
-            if self.deliver is None or any(kind == "delivery_adapter" for kind, _ in fulfils):
+            if self._deliver is None or any(kind == "delivery_adapter" for kind, _ in fulfils):
                 raise HostRefusal("channel_failed", "what delivers messages cannot hand them to another artifact")
-            self.deliver(skill_id, channel, message, installed.key.skill_id, call.agent)
+            self._deliver(skill_id, channel, message, installed.key.skill_id, call.agent)
 
         functions = host.for_call(call_tool, call.cancel, deliver)
         interrupts = None if call.cancel is None else call.cancel.interrupts
