@@ -7,15 +7,18 @@ Rules kept here:
 - a statement that was withdrawn is not in the graph, and NOT VERIFIED: the result has who withdrew it, and when;
 - without an object, all statements of this subject and predicate are checked, up to a few;
 - a named proof must be one of the statement's own;
+- parts that would make the answer too long are counted, and not shown: those that are valid before others;
 - texts of a proof that read like instructions to a model are withheld.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cortex_skills.features.graph.given_terms import with_present_object
+from cortex_skills.features.graph.looking.token_estimate import tokens_of
 from cortex_skills.features.graph.tools.triple_text import line_of
 from cortex_skills.safe_io.display import json_text
 from cortex_skills.tools.answer_sizes import with_short_object
@@ -64,6 +67,7 @@ _ANSWER: dict[str, Any] = {
             "description": "The hashes of the matching statements that were withdrawn; their `presence` has by whom.",
         },
         "total": {"type": "integer", "description": "How many statements match; at most ten are checked."},
+        "partsLeftOut": {"type": "integer", "description": "Parts that were checked, and would make this too long."},
     },
     "required": ["found", "verdict", "rules", "checks", "total"],
 }
@@ -82,27 +86,21 @@ def _run(call: Call) -> Outcome:
     pattern, note = with_present_object(graph, pattern)
     asked = CheckContext(datetime.now(UTC), call.host.config, graph, cancel=call.cancel)
     statements = check_statements(graph, pattern, asked, call.arguments.get("proofId"))
-    lines, checks, rules = list[str](), list[dict[str, Any]](), set[str]()
-    for triple, found_parts in statements.checked:
-        parts = [replace(part, check=part.check.for_a_model()) for part in found_parts]
-        rules |= set(rules_applied(parts))
-        lines += [
-            f"Found: {line_of(with_short_object(triple), graph)}",
-            _VERDICTS[verdict_of(found_parts)],
-            *map(_line, parts),
-        ]
-        checks += [{**part.to_json(), "tripleHash": triple["id"]} for part in parts]
+    rules = {rule for _, parts in statements.checked for rule in rules_applied(parts)}
+    answer = _Answer()
+    for triple, parts in statements.checked:
+        found_line = f"Found: {line_of(with_short_object(triple), graph)}"
+        answer.add(triple["id"], [found_line, _VERDICTS[verdict_of(parts)]], parts)
+    lines = answer.lines
     if statements.unchecked:
         lines.append(f"{statements.unchecked} more were not checked: give an object.")
     found = bool(statements.checked)
-    for triple, found_part in statements.withdrawn:
-        part = replace(found_part, check=found_part.check.for_a_model())
-        lines += [
-            f"Withdrawn: {line_of(with_short_object(triple), graph)}",
-            "NOT VERIFIED (refuted): it is not in the graph any more.",
-            _line(part),
-        ]
-        checks.append({**part.to_json(), "tripleHash": triple["id"]})
+    for triple, part in statements.withdrawn:
+        withdrawn_line = f"Withdrawn: {line_of(with_short_object(triple), graph)}"
+        verdict_line = "NOT VERIFIED (refuted): it is not in the graph any more."
+        answer.add(triple["id"], [withdrawn_line, verdict_line], [part])
+    if answer.left_out:
+        lines.append(f"{answer.left_out} more parts were checked, and are not shown: give an object or a proofId.")
     if not lines:
         lines = ["Not found.", "NOT VERIFIED (not checked): there is nothing to verify."]
     if note:
@@ -111,11 +109,37 @@ def _run(call: Call) -> Outcome:
         "found": found,
         "verdict": statements.verdict.value,
         "rules": sorted(rules),
-        "checks": checks,
+        "checks": answer.checks,
         "withdrawn": [triple["id"] for triple, _ in statements.withdrawn],
         "total": statements.total,
+        **({"partsLeftOut": answer.left_out} if answer.left_out else {}),
     }
     return Outcome("\n".join(lines), details)
+
+
+class _Answer:
+    """The lines and the checks of an answer, each of at most `_MOST` tokens; the lines of a check are shorter."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.checks: list[dict[str, Any]] = []
+        self.left_out = 0
+        self._room = _MOST
+
+    def add(self, triple_id: str, heading: list[str], parts: Sequence[Part]) -> None:
+        """Add a statement with its parts."""
+        found = [replace(part, check=part.check.for_a_model()) for part in parts]
+        written = [(_line(part), {**part.to_json(), "tripleHash": triple_id}) for part in found]
+        sizes = [tokens_of(json_text(check)) for _, check in written]
+        shown: set[int] = set()
+        for place in sorted(range(len(found)), key=lambda place: _FIRST.get(found[place].check.verdict.value, 2)):
+            if sizes[place] <= self._room or not (self.checks or shown):
+                self._room -= sizes[place]
+                shown.add(place)
+        self._room -= sum(map(tokens_of, heading))
+        self.lines += [*heading, *(written[place][0] for place in sorted(shown))]
+        self.checks += [written[place][1] for place in sorted(shown)]
+        self.left_out += len(found) - len(shown)
 
 
 def _line(part: Part) -> str:
@@ -125,6 +149,8 @@ def _line(part: Part) -> str:
     return f"- {name}: {check.verdict.value}. {json_text(text)[1:-1]}"
 
 
+_MOST = 2_200
+_FIRST = {"refuted": 0, "not checked": 1}
 _VERDICTS = {
     "verified": "VERIFIED: every proof of it is valid.",
     "well-formed": "NOT VERIFIED (well-formed): it obeys the core rules, and no rules of a skill or of the namespace "

@@ -1,0 +1,132 @@
+"""No answer of a tool is above 2,500 tokens unless it was asked for, however large the graph and what it holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cortex_skills import Plugin
+from cortex_skills.features.graph.looking.token_estimate import tokens_of
+from cortex_skills.features.memory.requests import new_memory
+from cortex_skills.features.registry.documents.skill_md import inline_document
+from cortex_skills.tools import own_tools
+
+MOST = 2_500
+WORDS = "remarkable sentences about harbours "
+RDFS_LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
+RDF_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+# What returns one document whose whole text is asked for, or a proof or a skill that another test makes.
+OF_ONE_DOCUMENT = {
+    "load_skill",
+    "memory_skill_get",
+    "memory_skill_resource",
+    "memory_skill_compositional_context",
+    "memory_skill_export",
+    "memory_skill_register",
+    "memory_skill_promote_from_reflection",
+    "skill_feedback",
+    "skill_learn",
+    "skill_memory_reflect",
+    "skill_request_zk_proof",
+    "skill_verify_zk_proof",
+    "skill_write",
+    "approval_status",
+}
+# Their structured content has the members of other registries, for programs.
+FOR_PROGRAMS = {"skill_find", "skill_read", "memory_skill_list"}
+CALLS: dict[str, list[dict[str, Any]]] = {
+    "skill_graph_query": [{"scope": "namespace"}, {"scope": "namespace", "predicate": "note"}],
+    "skill_assert": [
+        {"statements": [{"subject": f"n{n}", "predicate": "note", "object": WORDS * 50} for n in range(20)]}
+    ],
+    "skill_retract": [],
+    "graph_overview": [{}, {"class": "Class0"}],
+    "graph_find": [{"text": "harbours"}, {"text": "thing 1", "class": "Class0"}],
+    "graph_describe": [{"name": "hub"}, {"name": "thing:1"}, {"name": "sealed"}],
+    "graph_sparql": [
+        {"query": "SELECT * { ?s ?p ?o }"},
+        {"query": "CONSTRUCT WHERE { ?s ?p ?o }"},
+        {"query": "SELECT (GROUP_CONCAT(?o) AS ?all) { ?s mayros:note ?o }"},
+        {"query": "DESCRIBE mayros:hub"},
+    ],
+    "skill_verify_assertion": [
+        {"subject": "hub", "predicate": "sealed"},
+        {"subject": "hub", "predicate": "links1"},
+        {"subject": "thing:1", "predicate": "note"},
+    ],
+    "skill_memory_context": [{"query": "harbours"}],
+    "skill_memory_remember": [{"text": (WORDS * 20)[:512]}],
+    "skill_find": [{"query": "harbour"}],
+    "skill_read": [{}],
+    "memory_skill_list": [{}],
+}
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plugin]:
+    from tests.configs import config
+    from tests.plugin.skills import write_skill
+
+    folder: Path = tmp_path_factory.mktemp("large")
+    granted = {
+        "graph": ["read", "write"],
+        "proofs": ["request", "verify"],
+        "memory": ["remember", "recall"],
+        "registry": ["read", "learn"],
+    }
+    write_skill(folder / "probe", permissions=granted)
+    limits = {"maxCallsPerMinute": 1000, "maxAssertions": 1000}
+    with Plugin.open(config(tools={"profiles": ["core", "registry", "proofs"]}, skillSandbox=limits)) as plugin:
+        plugin.load(folder / "probe")
+        rows: list[dict[str, Any]] = []
+        for n in range(1000):
+            rows += [
+                {"subject": f"thing:{n}", "predicate": RDFS_LABEL, "object": f"Thing {n} of {WORDS * 8}"},
+                {"subject": f"thing:{n}", "predicate": "note", "object": f"{n} {WORDS * 25}"},
+                {"subject": f"thing:{n}", "predicate": RDF_TYPE, "object": {"node": f"Class{n % 60}{'x' * (n % 60)}"}},
+                {"subject": "hub", "predicate": f"links{n % 120}", "object": {"node": f"thing:{n}"}},
+            ]
+        plugin.graph.create_triples(rows)
+        sealed = [{"subject": "hub", "predicate": "sealed", "object": f"{n} {WORDS * 25}"} for n in range(12)]
+        done = plugin.call("skill_assert", {"statements": sealed})
+        assert done.code is None, done.text
+        for n in range(120):
+            memory = new_memory(f"harbour {n} {WORDS * 13}"[:512], {"tags": [f"t{k}{'y' * 30}" for k in range(8)]})
+            plugin.memories.remember(memory, agent=plugin.agent)
+        for n in range(40):
+            text = f"Reads harbour {n}. {WORDS * 25}"[:1000]
+            document = inline_document({"name": f"harbour-{n}", "description": text, "body": "b"}, "mayros")
+            plugin.registry.register(document, actor="ada", origin="human")
+        yield plugin
+
+
+def test_every_tool_is_called_here_or_named() -> None:
+    assert CALLS.keys() | OF_ONE_DOCUMENT == own_tools().keys()
+
+
+@pytest.mark.parametrize("tool", CALLS)
+def test_an_answer_is_within_the_budget(large: Plugin, tool: str) -> None:
+    for arguments in CALLS[tool]:
+        result = large.call(tool, arguments)
+        assert result.code is None, result.text
+        seen = result.text
+        if own_tools()[tool].output_schema and tool not in FOR_PROGRAMS:
+            structured = json.dumps(result.details, ensure_ascii=False)
+            assert tokens_of(structured) <= MOST, (tool, arguments, len(structured))
+        assert tokens_of(seen) <= MOST, (tool, arguments, len(seen))
+        assert len(seen) > 0
+
+
+def test_a_verification_counts_the_parts_that_it_leaves_out_and_its_verdict_is_of_all(large: Plugin) -> None:
+    result = large.call("skill_verify_assertion", {"subject": "hub", "predicate": "sealed"})
+    details = result.details
+    assert details["total"] == 12
+    assert details["partsLeftOut"] > 0
+    assert f"{details['partsLeftOut']} more parts were checked" in result.text
+    assert "2 more were not checked: give an object." in result.text
+    assert result.text.count("Found: ") == 10
+    assert details["checks"]
