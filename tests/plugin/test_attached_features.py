@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -53,3 +55,15 @@ def test_features_are_attached_when_a_plugin_opens_and_closed_once_in_reverse(mo
     plugin.close()
     plugin.close()
     assert STEPS[2:] == ["second closed, the store has 0 triples", "first closed"]
+
+
+def test_a_plugin_opens_without_importing_what_it_may_never_use() -> None:
+    parts = "artifacts.installed artifacts.package artifacts.contracts registry.tools"
+    program = (
+        "import os, sys; from cortex_skills import Config, Plugin; plugin = Plugin.open(Config())\n"
+        f"names = {[f'cortex_skills.features.{part}' for part in parts.split()]}\n"
+        "names += ['cortex_skills.injection', 'httpx', 'nacl', 're2', 'tantivy', 'wasmtime', 'yaml']\n"
+        "print([name for name in names if name in sys.modules], flush=True); os._exit(0)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
