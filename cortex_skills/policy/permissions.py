@@ -84,10 +84,10 @@ def is_of_memories(predicate: object, names: Names) -> bool:
     return isinstance(predicate, str) and bool(predicate) and names.node(predicate, "predicate") in MEMORY_READ
 
 
-def check_may_write(
+def check_may_assert(
     predicate: str, skill: str, semantic: Semantic, required: DeclaredPredicates, names: Names, *, strict: bool
-) -> None:
-    """A skill's code may write a predicate that it declares, and that needs no proof.
+) -> bool:
+    """Whether a predicate that a skill may assert needs a proof.
 
     Args:
         predicate: a name as the caller wrote it.
@@ -96,18 +96,6 @@ def check_may_write(
         required: the predicates for which an active skill requires a proof.
         names: of the namespace; they resolve predicates to IRIs.
         strict: whether a predicate must be declared.
-
-    Raises:
-        CortexError: `undeclared_predicate`, or `proof_required`.
-    """
-    if check_may_assert(predicate, skill, semantic, required, names, strict=strict):
-        raise needs_proof(predicate, "assert it with skill_assert, which proves it")
-
-
-def check_may_assert(
-    predicate: str, skill: str, semantic: Semantic, required: DeclaredPredicates, names: Names, *, strict: bool
-) -> bool:
-    """Whether a predicate that a skill may assert needs a proof; arguments as for `check_may_write`.
 
     Raises:
         CortexError: `undeclared_predicate`.

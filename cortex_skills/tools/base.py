@@ -26,6 +26,7 @@ from cortex_skills.operations.json_schemas import schema_of
 from cortex_skills.policy.budgets import Budgets
 from cortex_skills.policy.permissions import LEARN, MANAGE
 from cortex_skills.policy.session_limits import SessionLimits
+from cortex_skills.runtime.host_functions import HostFunctions
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.safe_io.lenient_values import by_schema
 from cortex_skills.safe_io.schemas import did_you_mean, errors_of, reason_of
@@ -106,6 +107,15 @@ def acting_caller(skill: Manifest, agent: str, host: Host, session: str = "", al
         host.graph.namespace,
         sender is not None and sender.acts_for_all,
     )
+
+
+def code_caller(functions: HostFunctions) -> Caller:
+    """The caller of an operation that the code of a skill runs: the agent for which it acts, and no other.
+
+    Its skill was granted what the code does, also where the agent only asked to read.
+    """
+    caller = acting_caller(functions.manifest, functions.agent, functions.host, also=("read", "write"))
+    return replace(caller, acts_for_all=False)
 
 
 @dataclass(frozen=True, slots=True)

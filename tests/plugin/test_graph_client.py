@@ -358,3 +358,14 @@ def test_a_graph_call_does_not_start_after_the_deadline(opened: Opened, skill: W
     assert plugin.status()["skills"][0]["writesUsed"] == count > 0
     for triple in plugin.graph.list_triples({"limit": 1000})["triples"]:
         assert plugin.graph.provenance_of(triple["id"]) is not None
+
+
+def test_what_the_code_of_a_skill_changes_is_recorded_as_the_operations_of_its_agent(plugin: Plugin, run: Ran) -> None:
+    body = "const made = await graphClient.createTriple({ subject: 's', predicate: 'note', object: 1 });"
+    body += "await memory.remember('Ada prefers tea.'); await graphClient.deleteTriple(made.id); return true;"
+    permissions = {"graph": ["read", "write"], "memory": ["remember"], "proofs": ["request"]}
+    assert run(plugin, body, agent="a7", permissions=permissions) is True
+    records = [each.record for each in plugin.recent_calls.page(limit=4).calls]
+    assert [each.event for each in records] == ["tool.call", "graph.withdraw", "memory.remember", "graph.assert"]
+    assert {(each.outcome, each.agent, each.skill) for each in records} == {("ok", "a7", "probe")}
+    assert plugin.graph.count() == 0

@@ -103,10 +103,10 @@ class ActingSkill:
             CortexError: `undeclared_predicate`.
             GraphError: a name is malformed.
         """
-        triple = {part: given[part] for part in PARTS if part in given}
-        if not self.is_code:  # a model's names may have the prefixes of an imported file
-            triple = as_written(host.graph, triple)
-        required = self._may_assert(host, triple.get("predicate"))
+        if self.is_code:
+            return dict(given), self._may_assert(host, given.get("predicate"))
+        triple = as_written(host.graph, {part: given[part] for part in PARTS})  # prefixes of an imported file
+        required = self._may_assert(host, triple["predicate"])
         return triple, bool(required or given.get("requireProof") or "proofType" in given)
 
     def rules_of_others(self, host: Host, predicate: str) -> list[RuleSet]:

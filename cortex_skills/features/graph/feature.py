@@ -14,6 +14,7 @@ FEATURE = Feature(
     ),
     attach=("cortex_skills.features.graph.starting_agents:attach",),
     tools=("cortex_skills.features.graph.tools",),
+    host_functions=("cortex_skills.features.graph.skill_functions:graph_functions",),
     rest=(
         "cortex_skills.features.graph.rest.triples",
         "cortex_skills.features.graph.rest.replication",

@@ -20,6 +20,7 @@ from pyoxigraph import Literal, NamedNode
 from cortex_graph.assertion_records.records import select
 from cortex_graph.namespace.agent_graph import AgentGraph
 from cortex_graph.naming.vocabulary import MEMORY_IMPORTANCE, MEMORY_TAG, MEMORY_TEXT, MEMORY_TIME
+from cortex_skills.features.memory.agent_memories import INDEX_TIMEOUT_S
 from cortex_skills.features.memory.memories import memories_of
 from cortex_skills.features.memory.memory_triples import MemoryReader
 from cortex_skills.features.memory.model import Memory, Recalled, Scored
@@ -84,6 +85,7 @@ class Recall:
     min_importance: Fraction = MIN_IMPORTANCE
     groups: Sequence[Sequence[str]] = ()
     agent: Agent = ""
+    timeout_s: Annotated[float, Ge(0)] = INDEX_TIMEOUT_S
 
 
 @operation("memory.recall", effect="reads", permission="read")
@@ -93,7 +95,7 @@ def recall(call: OperationCall, given: Recall) -> Recalled:
     if given.text.strip():
         query = memory_query(given.text, {"minImportance": given.min_importance, "limit": given.limit})
         query = replace(query, limit=CANDIDATES) if given.groups else query
-        recalled = memories.recall(query, agent=agent)
+        recalled = memories.recall(query, agent=agent, timeout_s=given.timeout_s)
         kept = [each for each in recalled.found if _has_each(each[0], given.groups)]
         recalled = replace(recalled, found=tuple(kept[: given.limit]))
     else:

@@ -12,10 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 from cortex_sandbox import remaining_s
+from cortex_skills.features.memory import remembering
 from cortex_skills.features.memory.agent_memories import INDEX_TIMEOUT_S
-from cortex_skills.features.memory.memories import memories_of
 from cortex_skills.features.memory.requests import memory_query, new_memory
+from cortex_skills.operations.run import run
 from cortex_skills.runtime.host_functions import HostFunctions
+from cortex_skills.tools.base import code_caller
 
 
 def memory_functions(of: HostFunctions) -> dict[str, Callable[..., Any]]:
@@ -26,17 +28,19 @@ def memory_functions(of: HostFunctions) -> dict[str, Callable[..., Any]]:
         of.check("memory:remember", "memory.remember")
         new = new_memory(text, options)
         with of.budgets.write(of.skill) as slot:
-            identifier, created = of.host.part(memories_of).remember(new, agent=of.agent, skill=of.skill)
-            if not created:
+            given = {"text": new.text, "importance": new.importance, "tags": new.tags}
+            done = run(remembering.remember, code_caller(of), given, of.host)
+            if not done.created:
                 slot.refund()
-            return identifier
+            return done.id
 
     def recall(query: Any = None, options: Any = None, *_: Any) -> list[dict[str, Any]]:
         """The memories that fit a query best, each with its score."""
         of.check("memory:recall", "memory.recall")
         timeout_s = min(INDEX_TIMEOUT_S, 0.8 * remaining_s())
         asked = memory_query(query, options)
-        recalled = of.host.part(memories_of).recall(asked, agent=of.agent, timeout_s=timeout_s)
+        given = {"text": asked.query, "limit": asked.limit, "min_importance": asked.min_importance}
+        recalled = run(remembering.recall, code_caller(of), {**given, "timeout_s": timeout_s}, of.host)
         return [{**memory.to_json(), **scored.to_json()} for memory, scored in recalled.found]
 
     return {"memory.remember": remember, "memory.recall": recall}
