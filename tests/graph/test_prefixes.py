@@ -15,6 +15,7 @@ from cortex_graph import GraphUnavailable, NamespacedGraph, as_of, import_rdf, o
 from cortex_graph.index.prefixes import MOST, Prefixes
 from cortex_graph.naming.vocabulary import VALUE
 from cortex_graph.store import GraphStore
+from cortex_graph.transfer import back_up, copy_store, export_rdf, restore
 
 TURTLE = b"@prefix pv: <http://example.org/vocab/> .\n@prefix it: <http://example.org/> .\nit:a pv:name 'A' .\n"
 
@@ -124,3 +125,31 @@ def test_the_prefixes_survive_the_process(tmp_path: Path) -> None:
     kept = NamespacedGraph(second, "m").prefixes.kept()
     second.close()
     assert orjson.dumps(dict(kept)) == b'{"it":"http://example.org/","pv":"http://example.org/vocab/"}'
+
+
+@pytest.mark.parametrize("form", ["turtle", "trig", "rdf-xml"])  # JSON-LD is written without a context
+def test_an_export_declares_them_and_an_import_of_it_keeps_them(graph: NamespacedGraph, form: str) -> None:
+    loaded(graph, TURTLE)
+    graph.prefixes.keep({"xmlThing": "http://example.org/xml/"})  # XML keeps such names for itself
+    output = BytesIO()
+    export_rdf(graph, output, form)
+    assert b"http://example.org/vocab/" in output.getvalue()
+    store = open_store("memory:")
+    again = loaded(NamespacedGraph(store, "m"), output.getvalue(), form)
+    assert again.prefixes.kept()["pv"] == "http://example.org/vocab/"
+    assert again.count() == graph.count()
+    store.close()
+
+
+def test_a_copy_and_a_backup_have_them(graph: NamespacedGraph, tmp_path: Path) -> None:
+    loaded(graph, TURTLE)
+    target = open_store("memory:")
+    NamespacedGraph(target, "m").prefixes.keep({"other": "http://other.example/"})
+    copy_store(graph.store, target)
+    assert NamespacedGraph(target, "m").prefixes.kept() == {"other": "http://other.example/", **graph.prefixes.kept()}
+    target.close()
+    back_up(graph.store, tmp_path / "backup")
+    restore(tmp_path / "backup", tmp_path / "store")
+    store = open_store(str(tmp_path / "store"))
+    assert NamespacedGraph(store, "m").prefixes.kept() == graph.prefixes.kept()
+    store.close()

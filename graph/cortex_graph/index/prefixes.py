@@ -2,7 +2,8 @@
 
 Rules kept here:
 - a prefix of a file is kept with the namespace when the file is imported, so that names are short from then on, in
-  queries and in answers. It is a help for writing names, and never part of a triple;
+  queries and in answers. Exports declare it, and copies and backups have it. It is a help for writing names, and never
+  part of a triple;
 - the first meaning of a prefix stays; the namespace, its vocabularies and the standard vocabularies have theirs, and
   the words that names of the namespace begin with (`agent:`, `skill:`) are none;
 - at most `MOST` are kept, short ones in ASCII, so that a file cannot fill an answer with them;

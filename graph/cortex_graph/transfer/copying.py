@@ -6,8 +6,9 @@ Rules kept here:
 - existing triples of the target stay. The copy is verified: by count and canonical hash where the target had nothing
   else, triple by triple otherwise;
 - repeating a copy adds nothing twice; a target that is loaded in slices continues where it stopped (`loading.py`);
-- only the triples, the provenance and the memories of namespaces are copied. The target makes its own index of ids when
-  it needs one, and gets the times of the records before the records (`loading_times.py`).
+- the triples, the provenance, the memories and the prefixes of namespaces are copied, and nothing else. The target
+  makes its own index of ids when it needs one, and gets the times of the records before the records
+  (`loading_times.py`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tempfile import TemporaryDirectory
 from pyoxigraph import NamedNode
 
 from cortex_graph.exceptions import GraphUnavailable
+from cortex_graph.index.prefixes import Prefixes
 from cortex_graph.index.triple_index import TripleIndex
 from cortex_graph.memory_graphs import agents_remembering, memory_graphs
 from cortex_graph.namespace.namespaced import namespaces_of
@@ -81,6 +83,7 @@ def copy_store(
                 TripleIndex(target, each).forget_completeness()
             copied.append(_copy(source, target, names, names.provenance_graph, progress))
             copied += [_copy(source, target, each, each.graph, progress) for each in (*of_agents, names)]
+            Prefixes(target, names).keep(Prefixes(source, names).kept())
     return [done for done in copied if done.triples]
 
 

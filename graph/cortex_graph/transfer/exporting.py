@@ -63,7 +63,7 @@ def export_rdf(
     if isinstance(target, str | Path) and (above := store_above(Path(target))):
         raise invalid("target", f"{target} is in {above}, which is the folder of a store", hint="name another file")
     names = graph.names
-    prefixes = names.prefixes
+    prefixes = {**graph.prefixes.kept(), **names.prefixes}
     quads = _Counted(graph, with_provenance, progress)
     try:
         with nullcontext(target) if not isinstance(target, str | Path) else whole_file(Path(target)) as output:
@@ -109,8 +109,9 @@ def _export_xml(graph: NamespacedGraph, quads: _Counted, output: IO[bytes], pref
     # Oxigraph writes invalid XML for some graphs, which other parsers refuse.
     with scratch_folder() as folder:
         written = folder / "graph.rdf"
+        allowed = {prefix: start for prefix, start in prefixes.items() if not prefix.lower().startswith("xml")}
         with written.open("wb") as file:
-            _write(quads, file, RdfFormat.RDF_XML, prefixes)
+            _write(quads, file, RdfFormat.RDF_XML, allowed)
         try:
             check_file(written, RdfFormat.RDF_XML)
         except InvalidArguments as error:

@@ -20,11 +20,12 @@ from cortex_skills.features.graph.tools.triple_text import line_of
 from cortex_skills.features.proofs.proving import prover_of
 from cortex_skills.features.proofs.verdict import Verdict
 from cortex_skills.operations.run import run
-from cortex_skills.tools.answer_sizes import LENGTH, LONGEST_PAGE, size_of, with_short_object
+from cortex_skills.tools.answer_sizes import IN_WRITES, LENGTH, LONGEST_PAGE, size_of, with_short_object
 from cortex_skills.tools.base import BUDGET, NAME, TRIPLE, VALUE, Call, Outcome, Tool
 
 MOST = 100
 _CORE_ONLY = " (no rules of a skill or of the namespace applied)"
+_OF_OBJECTS, _LEAST_OF_OBJECT = 2_000, 40  # characters of all objects in an answer, and of one of many
 
 _STATEMENT: dict[str, Any] = {
     "subject": {**NAME, "description": "The thing that the statement is about."},
@@ -93,7 +94,8 @@ def _run(call: Call) -> Outcome:
         rows = run(assert_statements, call.asking, {"statements": statements, "acting": acting}, call.host, call.cancel)
     except StatementsRefusedError as error:
         raise (error.first if several is None else error) from None
-    written = [_answered(call.host.graph, row) for row in rows]
+    most = min(IN_WRITES, max(_LEAST_OF_OBJECT, _OF_OBJECTS // len(rows)))
+    written = [_answered(call.host.graph, row, most) for row in rows]
     return written[0] if several is None else _together(call, written)
 
 
@@ -154,9 +156,9 @@ def _repeated(call: Call) -> Outcome | None:
     return None if proof is None else _answered(graph, known | {"proof": proof[0], "verdict": proof[1]})
 
 
-def _answered(graph: NamespacedGraph, row: Mapping[str, Any]) -> Outcome:
+def _answered(graph: NamespacedGraph, row: Mapping[str, Any], most: int = IN_WRITES) -> Outcome:
     created, proof, verdict = row["created"], row.get("proof"), row.get("verdict", Verdict.NOT_CHECKED)
-    statement = with_short_object({key: row[key] for key in PARTS})
+    statement = with_short_object({key: row[key] for key in PARTS}, most)
     details = {**statement, "tripleHash": row["id"], "verified": verdict is Verdict.VERIFIED}
     details |= {"verdict": verdict.value, "created": created}
     verb = "Asserted" if created else "Already asserted"
