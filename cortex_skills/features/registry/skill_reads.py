@@ -9,7 +9,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -46,10 +46,10 @@ _MAX_EVENTS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ListSkills:
-    """Which skills of a registry, of all origins or of some, and where the page begins."""
+    """Which skills of a registry, and where the page begins."""
 
     lifecycle: Lifecycle | None = None
-    origins: tuple[Origin, ...] = ()
+    origin: Origin | None = None
     filter: Annotated[str, Field(max_length=256, description="Words; each is in the name or in the description.")] = ""
     skill_namespace: Annotated[str, Field(max_length=256, description="The namespace of the skill itself.")] | None = (
         None
@@ -91,28 +91,32 @@ def list_skills(call: OperationCall, given: ListSkills) -> SkillPage:
     return SkillPage(tuple(found), cursor)
 
 
-def listed(run: Callable[..., SkillPage], limit: int | None = None, **given: Any) -> Iterator[SkillRecord]:
+def listed(
+    run: Callable[..., SkillPage], limit: int | None = None, origins: Sequence[Origin | None] = (None,), **given: Any
+) -> Iterator[SkillRecord]:
     """The registered skills of all pages, or so many of them.
 
     Args:
         run: runs `list_skills` for a caller.
         limit: how many at most; None for all.
+        origins: who made them, one after the other; None for anyone.
         given: its other arguments.
     """
-    cursor, left = None, MAX_PAGE if limit is None else limit
-    while left:
-        page = run(list_skills, limit=min(left, MAX_PAGE), cursor=cursor, **given)
-        yield from page.records
-        cursor = page.cursor
-        if limit is not None:
-            left -= len(page.records)
-        if cursor is None:
-            return
+    left = MAX_PAGE if limit is None else limit
+    for origin in origins:
+        cursor = None
+        while left:
+            page = run(list_skills, limit=min(left, MAX_PAGE), cursor=cursor, origin=origin, **given)
+            yield from page.records
+            cursor = page.cursor
+            if limit is not None:
+                left -= len(page.records)
+            if cursor is None:
+                break
 
 
 def _is_wanted(record: SkillRecord, given: ListSkills) -> bool:
-    is_of_origin = not given.origins or record.standing.origin in given.origins
-    return is_of_origin and is_listed(record.standing, given.lifecycle)
+    return given.origin in (None, record.standing.origin) and is_listed(record.standing, given.lifecycle)
 
 
 @dataclass(frozen=True, slots=True)

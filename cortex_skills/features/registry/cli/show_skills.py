@@ -23,6 +23,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_reads
 
 if TYPE_CHECKING:
+    from cortex_skills.features.registry.records.lifecycle import Origin
     from cortex_skills.features.registry.records.registry import SkillRegistry
     from cortex_skills.features.registry.records.skill_record import SkillKey, SkillVersion
     from cortex_skills.features.registry.skill_finder import Among
@@ -45,7 +46,7 @@ def key(registry: SkillRegistry, name: str) -> SkillKey:
 @click.option("--state", type=Choice(_STATES), help="Only skills in this state [those in use].")
 @click.option("--origin", type=Choice(_ORIGINS), help="Only skills that these made.")
 @click.pass_obj
-def list_(common: Common, state: str | None, origin: str | None) -> None:
+def list_(common: Common, state: str | None, origin: Origin | None) -> None:
     """List the registered skills: those in use, or those in a state, such as `--state deprecated`."""
     from cortex_skills.features.registry.parts import registry_in
     from cortex_skills.features.registry.skill_reads import listed
@@ -55,7 +56,7 @@ def list_(common: Common, state: str | None, origin: str | None) -> None:
     with common.plugin(reads=True) as plugin:
         registry = plugin.part(registry_in)
         level = registry.levels()
-        records = listed(partial(plugin.operate, door="command"), lifecycle=state, origins=(origin,) if origin else ())
+        records = listed(partial(plugin.operate, door="command"), lifecycle=state, origins=(origin,))
         found: list[dict[str, Any]] = [{**record_view(registry, record, now, level=level)} for record in records]
     found.sort(key=lambda view: (view["namespace"], view["name"]))
     _show(common, found)

@@ -179,7 +179,7 @@ def list_procedural_skills(call: ApiCall) -> list[ProcedureView]:
     Deprecated and archived skills are listed when their state is asked for.
     """
     query = call.query
-    origins = prism.ORIGINS[query["origin"]] if "origin" in query else ()
+    origins = prism.ORIGINS[query["origin"]] if "origin" in query else (None,)
     records = reads.listed(call.operate, query.get("limit", _LIMIT), origins=origins, lifecycle=query.get("lifecycle"))
     return _shown(call, records)
 

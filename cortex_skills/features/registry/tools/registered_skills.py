@@ -235,9 +235,8 @@ def _read(call: Call) -> Outcome:
         _counted(call, record, details["tokens"])
         return Outcome(text, {"skills": [details], "truncated": False})
     limit = max(1, min(given.get("limit", 20), _MAX_LISTED))
-    origins = prism.ORIGINS[given["origin"]] if "origin" in given else ()
-    wanted = {"origins": origins, "lifecycle": given.get("lifecycle")}
-    records = list(reads.listed(partial(operate, call), limit + 1, **wanted))
+    origins = prism.ORIGINS[given["origin"]] if "origin" in given else (None,)
+    records = list(reads.listed(partial(operate, call), limit + 1, origins, lifecycle=given.get("lifecycle")))
     return _listed(call, call.host.part(registry_in), records[:limit], truncated=len(records) > limit)
 
 

@@ -220,8 +220,8 @@ class _Original(TypedDict, total=False):
     trust_tier: Annotated[float, Field(description="Not followed.")]
 
 
-class _Write(_Change, _Original, InlineFields):
-    steps: Annotated[list[_WrittenStep], Field(max_length=200, description="The steps.")]  # type: ignore[misc]
+class _Write(_Change, _Original, InlineFields, total=False):
+    steps: Annotated[list[_WrittenStep], Field(max_length=200, description="Those of the body if not given.")]  # type: ignore[misc]
 
 
 class _Written(TypedDict, total=False):
