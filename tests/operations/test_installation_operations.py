@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from cortex_skills.doors.cli.app import program
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.index.seen_indexes import SeenIndexes
 from cortex_skills.features.artifacts.index.snapshot_check import SeenIndex
+from cortex_skills.features.artifacts.installed.installation import InstallOptions
 from cortex_skills.operations.caller import Caller
 from cortex_skills.operations.operation import all_operations
 from cortex_skills.operations.run import run
@@ -37,6 +39,10 @@ GIVEN: dict[str, dict[str, Any]] = {
     "index.list": {},
     "index.forget": {"url": "https://example.org/"},
     "index.fetch": {"url": "https://example.org/"},
+    "index.build": {"folder": Path("in"), "output": Path("out"), "key": "k", "publisher": "acme"},
+    "package.build": {"folder": Path("in"), "signed_at_unix_ms": 0},
+    "package.inspect": {"data": b""},
+    "package.verify": {"data": b"", "options": InstallOptions()},
     "openings.list": {},
     "openings.commit": {"value": SECRET, "is_text": True},
     "openings.take": {"file": Path("opening.json")},
@@ -55,7 +61,11 @@ def command(tmp_path: Path) -> Callable[..., dict[str, Any] | None]:
         "audit": {"folder": str(tmp_path / "journal"), "journal": "on"},
         "verification": {"trustStore": str(tmp_path / "trust" / "trust.json")},
         "secrets": {"store": "file", "file": str(tmp_path / "secrets.json"), "key": str(tmp_path / "secrets.key")},
-        "proofs": {"openings": str(tmp_path / "openings"), "openingsKey": str(tmp_path / "openings.key")},
+        "proofs": {
+            "keys": str(tmp_path / "keys"),
+            "openings": str(tmp_path / "openings"),
+            "openingsKey": str(tmp_path / "openings.key"),
+        },
     }
     (tmp_path / "cortex.yaml").write_text(json.dumps(settings))
 
@@ -103,6 +113,27 @@ def test_a_commitment_is_recorded_without_its_value(command: Callable[..., Any],
     assert (forgotten["before"], forgotten["after"]) == (record["after"], None)
     assert command("proof", "forget", record["object"], code=1)["event"] == "openings.forget"
     assert command("proof", "commit", typed="no number", code=1)["event"] == "openings.commit"
+
+
+def test_what_is_built_is_recorded_with_its_file_and_hash(command: Callable[..., Any], tmp_path: Path) -> None:
+    skill, file = tmp_path / "echo", tmp_path / "built" / "echo.palyra-skill"
+    skill.mkdir()
+    file.parent.mkdir()
+    (skill / "SKILL.md").write_text("---\nname: echo\ndescription: d\n---\nb\n")
+    built = ("package", "build", str(skill), "-o", str(file), "--publisher", "acme", "--version", "1.0.0")
+    record = command(*built)
+    assert (record["event"], record["object"], record["before"]) == ("package.build", str(file), None)
+    assert record["after"] == f"sha256 {sha256(file.read_bytes()).hexdigest()}"
+    assert command(*built)["before"] == record["after"]
+    assert command("package", "inspect", str(file)) is None
+    (skill / "SKILL.md").unlink()
+    assert command(*built, code=1)["before"] == command(*built, code=1)["after"]
+    assert command("key", "create", "index") is None
+    out = tmp_path / "index"
+    made = command("index", "build", str(file.parent), "-o", str(out), "--key", "index")
+    assert (made["event"], made["object"], made["after"]) == ("index.build", str(out), "snapshot 1, 1 artifacts")
+    refused = command("index", "build", str(file.parent), "-o", str(file.parent), "--key", "index", code=1)
+    assert (refused["before"], refused["after"]) == (None, None)
 
 
 def test_what_only_reads_opens_no_journal(tmp_path: Path) -> None:
@@ -158,11 +189,13 @@ def test_no_other_caller_reads_or_changes_them(tmp_path: Path, kind: Any) -> Non
     settings = {"verification": {"trustStore": str(tmp_path / "trust.json")}}
     with Plugin.open(config(**settings)) as plugin:
         host = plugin.host_of(plugin.graph)
-        caller = Caller("eve", kind, "rest", frozenset({"read", "write", "approve", "registry", "audit"}))
+        every_other = {"read", "write", "approve", "registry", "audit"}
         for name, given in GIVEN.items():
             if name == "trust.rotate":
                 continue  # its statement is made with a key
+            operation = all_operations()[name]
+            caller = Caller("eve", kind, "rest", frozenset(every_other - {operation.permission}))
             with pytest.raises(CortexError) as caught:
-                run(all_operations()[name], caller, given, host)
+                run(operation, caller, given, host)
             assert (name, caught.value.code) == (name, "permission_denied")
     assert not (tmp_path / "trust.json").exists()

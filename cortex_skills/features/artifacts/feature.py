@@ -8,6 +8,7 @@ FEATURE = Feature(
     operations=(
         "cortex_skills.features.artifacts.artifact_operations",
         "cortex_skills.features.artifacts.installation_operations",
+        "cortex_skills.features.artifacts.package_operations",
     ),
     rest=("cortex_skills.features.artifacts.rest.installed_operations",),
     pages=(

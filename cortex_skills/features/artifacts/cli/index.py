@@ -8,7 +8,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,41 +56,20 @@ def build(
     OUT gets index.json, pages/ and artifacts/, for any web server. Every artifact is verified first. Readers refuse the
     index after it has expired: make it again before, with the same OUT.
     """
-    from cortex_skills.features.artifacts.index.making import artifact_files, build_index
-    from cortex_skills.features.artifacts.package import read_artifact_file
-    from cortex_skills.keys.folder import key_folder
+    from cortex_skills.features.artifacts.package_operations import make_index
 
-    if output.resolve() == folder.resolve() or output.resolve() in folder.resolve().parents:
-        raise click.UsageError("FOLDER must not be in OUT: files of old snapshots are removed there")
-    paths = [path for path in artifact_files(folder) if output.resolve() not in path.resolve().parents]
-    signs_with = key_folder(common.settings()).open(key)
-    try:
-        made = build_index(
-            (read_artifact_file(path) for path in paths),
-            output,
-            key=signs_with,
-            publisher=publisher or key,
-            now=datetime.now(UTC),
-            lasts=timedelta(days=expires_days),
-            yank={_named(text) for text in yank},
-        )
-    except OSError as error:
-        hint = "choose a writable folder"
-        raise CortexError("invalid_arguments", f"{output} cannot be written: {error.strerror}", hint=hint) from error
-    document = {
-        "snapshot": made.page.snapshot,
-        "entries": len(made.entries),
-        "key": signs_with.did,
-        "folder": str(output),
-    }
-    common.out.answer(
-        document,
-        lambda: common.out.line(
-            ("made", "green"),
-            f" snapshot {made.page.snapshot} with {counted(len(made.entries), 'artifact')} in {output}, "
-            f"signed with {signs_with.did}",
-        ),
+    made = common.operate(
+        make_index,
+        folder=folder,
+        output=output,
+        key=key,
+        publisher=publisher or key,
+        expires_days=expires_days,
+        yank=tuple(map(_named, yank)),
     )
+    text = f" snapshot {made['snapshot']} with {counted(made['entries'], 'artifact')} in {output}"
+    text += f", signed with {made['key']}"
+    common.out.answer(made, lambda: common.out.line(("made", "green"), text))
 
 
 @click.command(cls=Command)

@@ -1,7 +1,7 @@
 """`package init`, `build`, `inspect` and `verify`: artifacts, from a project to a signed file.
 
 Rules kept here:
-- nothing is decided here: a build is that of `artifacts.build`, and a verification runs the steps that an installation
+- nothing is decided here: a build is an operation, and a verification runs the steps that an installation
   runs;
 - no code of an artifact runs, and a verification changes nothing: a publisher is pinned only when it is installed;
 - an existing file is replaced only as a whole;
@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +27,7 @@ from cortex_skills.features.scaffold.init_command import check_name
 
 if TYPE_CHECKING:
     from cortex_skills.features.artifacts.contracts import Negotiation
-    from cortex_skills.features.artifacts.package import ArtifactManifest, ArtifactSignature, VerificationReport
+    from cortex_skills.features.artifacts.package import ArtifactManifest, VerificationReport
     from cortex_skills.features.artifacts.scaffold import BuiltFrom
 
 _PATH = GivenPath(path_type=Path)
@@ -174,30 +172,26 @@ def build(
     The same folder gives the same bytes, but for the time of the signature. Nothing is written unless the artifact is
     valid.
     """
-    from cortex_skills.features.artifacts.package import build_artifact, read_project
+    from cortex_skills.features.artifacts import package_operations
     from cortex_skills.features.artifacts.package.build import BUILDER
-    from cortex_skills.features.registry.folders import check_unchanged
-    from cortex_skills.keys.folder import key_folder, signing_key
-    from cortex_skills.safe_io.private_files import write_whole
 
-    settings = common.settings()
-    project = read_project(folder, publisher, version)
-    check_unchanged(folder)
-    signer = signing_key(settings) if key is None else key_folder(settings).open(key)
-    built = build_artifact(project, signer, _signed_at(), builder or BUILDER)
-    manifest = _manifest(built.report)
-    target = output or Path(f"{manifest.skill_id}-{manifest.version}{_SUFFIX}")
-    try:
-        write_whole(target, built.data, 0o644)
-    except OSError as error:
-        raise CortexError("invalid_arguments", f"{target} cannot be written: {error.strerror}") from None
-    document = {"file": str(target), "bytes": len(built.data), "key": signer.did, **built.report.to_json()}
+    done = common.operate(
+        package_operations.build,
+        folder=folder,
+        output=output,
+        key=key,
+        publisher=publisher,
+        version=version,
+        builder=builder or BUILDER,
+        signed_at_unix_ms=_signed_at(),
+    )
+    report, document = done.built.report, done.document()
 
     def show() -> None:
-        common.out.line(("built", "green"), f" {target}: {manifest.skill_id} {manifest.version}")
-        common.out.line(f"  payload {built.report.payload_sha256}")
-        common.out.line(f"  signed by {manifest.publisher} with {signer.did}")
-        _show_warnings(common, built.report)
+        common.out.line(("built", "green"), f" {done.file}: {document['skillId']} {document['version']}")
+        common.out.line(f"  payload {report.payload_sha256}")
+        common.out.line(f"  signed by {document['publisher']} with {done.key}")
+        _show_warnings(common, report)
 
     common.out.answer(document, show)
 
@@ -207,17 +201,11 @@ def build(
 @click.pass_obj
 def inspect(common: Common, file: Path) -> None:
     """Show what an artifact contains, what it requests, and whether it is valid; its publisher is not checked."""
-    report = _verified(file, _not_checked)
-    from cortex_skills.features.artifacts.package.entry_paths import skill_files
-    from cortex_skills.signatures.model_signing import check_model_signature_in, model_signature_result
+    from cortex_skills.features.artifacts import package_operations
+    from cortex_skills.features.artifacts.package import read_artifact_file
 
-    try:
-        model = model_signature_result(
-            check_model_signature_in(skill_files(report.entries), common.settings().verification.model_keys)
-        )
-    except CortexError as error:
-        model = model_signature_result(error)
-    document = report.to_json() | _contents(report) | {"modelSignature": model}
+    found = common.operate(package_operations.inspect, data=read_artifact_file(file))
+    report, model = found.report, found.model
 
     def show() -> None:
         _show_contents(common, report)
@@ -225,7 +213,7 @@ def inspect(common: Common, file: Path) -> None:
             common.out.line(f"  {model['message']}")
         _show_steps(common, report)
 
-    common.out.answer(document, show)
+    common.out.answer(found.document(), show)
     if report.error is not None:
         raise report.error
 
@@ -239,8 +227,11 @@ def verify(common: Common, /, file: Path, **given: Any) -> None:
 
     Nothing is changed.
     """
-    trust = options_of(common, given).trust_check(common.settings(), datetime.now(UTC))
-    report = _verified(file, trust)
+    from cortex_skills.features.artifacts import package_operations
+    from cortex_skills.features.artifacts.package import read_artifact_file
+
+    options = options_of(common, given)
+    report = common.operate(package_operations.verify, data=read_artifact_file(file), options=options)
     document = report.to_json() | {"trust": report.steps[-1].message if report.is_valid else None}
     common.out.answer(document, lambda: _show_steps(common, report))
     if report.error is not None:
@@ -254,16 +245,6 @@ package = Group(
 )
 
 
-def _not_checked(_: ArtifactSignature, __: ArtifactManifest) -> str:
-    return "the publisher is not checked: `package verify` does"
-
-
-def _verified(file: Path, trust: Any) -> VerificationReport:
-    from cortex_skills.features.artifacts.package import HOST_VERSIONS, read_artifact_file, verify_artifact
-
-    return verify_artifact(read_artifact_file(file), HOST_VERSIONS, trust)
-
-
 def _signed_at() -> int:
     given = os.environ.get("SOURCE_DATE_EPOCH")
     if given is None:
@@ -271,36 +252,6 @@ def _signed_at() -> int:
     if not given.isdecimal() or len(given) > 12:
         raise CortexError("invalid_arguments", "SOURCE_DATE_EPOCH is not a number of seconds since 1970")
     return int(given) * 1000
-
-
-def _manifest(report: VerificationReport) -> ArtifactManifest:
-    if report.manifest is None:
-        raise CortexError("artifact_invalid", "the artifact has no manifest")
-    return report.manifest
-
-
-def _contents(report: VerificationReport) -> dict[str, Any]:
-    """What a valid artifact contains and requests, as JSON."""
-    manifest, signature = report.manifest, report.signature
-    if manifest is None:
-        return {}
-    capabilities = asdict(manifest.capabilities)
-    capabilities["wildcard_opt_in"] = sorted(manifest.capabilities.wildcard_opt_in)
-    return {
-        "name": manifest.name,
-        "kind": "semantic" if manifest.is_semantic else "wasm",
-        "tools": [asdict(tool) for tool in manifest.tools],
-        "capabilities": capabilities,
-        "contracts": _contracts(manifest).to_json(),
-        "compat": asdict(manifest.compat),
-        "operator": dict(manifest.operator),
-        "builder": dict(manifest.builder),
-        "signedAtUnixMs": signature.signed_at_unix_ms if signature is not None else None,
-        "entries": {path: len(data) for path, data in report.entries.items()},
-        "components": [asdict(component) for component in report.components],
-        "provenance": asdict(report.provenance) if report.provenance is not None else None,
-        "warnings": dict(manifest.warnings),
-    }
 
 
 def _show_contents(common: Common, report: VerificationReport) -> None:

@@ -9,12 +9,11 @@ from cortex_skills.features.registry.cli.change_skills import (
     promote,
     purge,
     retire,
-    rollback,
     trust,
     unretire,
 )
 from cortex_skills.features.registry.cli.learn import learn
-from cortex_skills.features.registry.cli.show_skills import diff, events, export, find, history, list_, show
+from cortex_skills.features.registry.cli.show_skills import events, export, find, list_, show
 
 __all__ = ["registry"]
 
@@ -23,7 +22,11 @@ registry = Group(
     help="Keep, find and hand on skills: versions, states, signatures.",
     sections={
         "Skills": [add, list_, show, find, export],
-        "Versions": [history, diff, rollback],
+        "Versions": {
+            "history": "cortex_skills.features.registry.cli.skill_versions:HISTORY",
+            "diff": "cortex_skills.features.registry.cli.skill_versions:DIFF",
+            "rollback": "cortex_skills.features.registry.cli.change_skills:rollback",
+        },
         "States": [promote, deprecate, merge, retire, unretire, trust, purge, maintain],
         "Learning": [learn],
         "Events": [events],

@@ -15,12 +15,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cortex_skills.doors.cli.commands import Command, Group
-from cortex_skills.doors.cli.operation_command import command_of
 from cortex_skills.doors.cli.options import Choice, Common
-from cortex_skills.doors.cli.output import Output
 from cortex_skills.doors.cli.path_types import GivenPath
 from cortex_skills.errors import CortexError
-from cortex_skills.features.registry import skill_reads
 
 if TYPE_CHECKING:
     from cortex_skills.features.registry.records.lifecycle import Origin
@@ -32,6 +29,12 @@ _STATES = ("candidate", "verified", "released", "degraded", "deprecated", "archi
 _ORIGINS = ("builtin", "human", "learned")
 _INDEX_S = 600.0  # a command waits for the index
 _WIDE = 80
+_EVENTS = {
+    "Commands": {
+        "list": "cortex_skills.features.registry.cli.skill_versions:LIST_EVENTS",
+        "verify": f"{__name__}:verify_events",
+    }
+}
 SKILL = click.argument("name", metavar="NAME")
 
 
@@ -173,29 +176,6 @@ def show(common: Common, name: str, number: int | None) -> None:
     common.out.answer(answer, lines)
 
 
-def _show_versions(out: Output, found: list[Any]) -> None:
-    from cortex_skills.features.registry.views import ATTEST_WORDS
-
-    rows = [
-        (str(each["version"]), each["created"], ATTEST_WORDS[each["attest"]], each["digest"][:16], each["id"])
-        for each in found
-    ]
-    out.table(("version", "created", "signature", "digest", "id"), rows)
-
-
-def _show_events(out: Output, found: list[Any]) -> None:
-    rows = [
-        (str(each["sequence"]), each["time"], each["kind"], each["details"].get("name", ""), each["actor"])
-        for each in found
-    ]
-    out.table(("number", "time", "event", "skill", "by"), rows)
-
-
-history = command_of(skill_reads.history, show=_show_versions)
-diff = command_of(skill_reads.compare, "diff", show=lambda out, found: out.text("\n".join(found["lines"])))
-list_events = command_of(skill_reads.list_events, "list", show=_show_events)
-
-
 @click.command(cls=Command)
 @SKILL
 @click.argument("target", type=GivenPath(file_okay=False, path_type=Path), metavar="FOLDER")
@@ -224,6 +204,8 @@ def export(common: Common, name: str, target: Path, number: int | None) -> None:
 @click.pass_context
 def verify_events(ctx: click.Context, since: int) -> None:
     """Verify the chain of events; the exit status is 1 when one was changed, removed, inserted or forged."""
+    from cortex_skills.features.registry import skill_reads
+
     common: Common = ctx.obj
     with common.plugin(reads=True) as plugin:
         chain = plugin.operate(skill_reads.verify_events, door="command", since=since)
@@ -240,7 +222,9 @@ def verify_events(ctx: click.Context, since: int) -> None:
 
 
 events = Group(
-    "events", help="List and verify the events of the registry.", sections={"Commands": [list_events, verify_events]}
+    "events",
+    help="List and verify the events of the registry.",
+    sections=_EVENTS,
 )
 
 
