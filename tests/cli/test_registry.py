@@ -238,7 +238,7 @@ def test_states_change_and_are_refused_with_the_reason(registry, skills):
     ]
 
 
-@pytest.mark.parametrize("name", ["../x", "A", "a/b/c", "a b", ""])
+@pytest.mark.parametrize("name", ["../x", "A", "a//c", "a b", ""])
 def test_a_name_that_is_none_is_refused(registry, skills, name):
     registry("add", skills("base"))
     assert registry("show", name).error["code"] == "invalid_arguments"

@@ -363,7 +363,7 @@ def test_a_registration_names_one_source(writer, body):
     assert refused(writer.post("/api/v1/skill/register", json=body)) == (400, "invalid_arguments")
 
 
-@pytest.mark.parametrize("name", ["../x", "A", "a/b/c", "a b", "", "a--b", "É", "x" * 65])
+@pytest.mark.parametrize("name", ["../x", "A", "a//c", "a b", "", "a--b", "É", "x" * 65])
 def test_a_name_that_is_none_is_refused(writer, name):
     assert refused(writer.get("/api/skills/detail", params={"name": name})) == (400, "invalid_arguments")
 

@@ -3,7 +3,8 @@
 Rules kept here:
 - the types of the arguments are also those of the request: a text of a query string that has the form of an integer or
   of a boolean is one, and a list is a JSON array;
-- an argument with a default may be left out; every request may name a namespace in its query string.
+- an argument with a default may be left out; every request may name a namespace in its query string;
+- a query string has no lists: one that may be left out is no parameter.
 """
 
 from __future__ import annotations
@@ -64,7 +65,11 @@ class WireArguments:
         """The model of the query string."""
         if not self._from_query or not self._types:
             return NamespaceQuery
-        members = {wire: _from_text(each) for wire, each in self._types.items()}
+        members = {
+            wire: _from_text(each)
+            for wire, each in self._types.items()
+            if not (_is_list(each) and self._names[wire] in self._optional)
+        }
         return self._model("Query", {"namespace": NotRequired[Namespace], **members})
 
     @cached_property
@@ -102,11 +107,15 @@ def _on_wire(type_: Any) -> Any:
 def _from_text(type_: Any) -> Any:
     """The type of a parameter of a query string."""
     kinds = base_types(type_)
-    if list in kinds or dict in kinds:
+    if _is_list(type_) or dict in kinds:
         raise TypeError(f"{type_} cannot be a parameter of a query string: offer the operation as a POST")
     if bool in kinds:
         return Annotated[type_, BOOLEAN_FROM_QUERY]
     return Annotated[type_, FROM_QUERY] if int in kinds else type_
+
+
+def _is_list(type_: Any) -> bool:
+    return list in base_types(type_)
 
 
 def base_types(type_: Any) -> set[Any]:
