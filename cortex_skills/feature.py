@@ -38,6 +38,7 @@ class Feature:
         rank: features are listed by it, and so are their tools and commands.
         operations: modules that declare operations with `@operation`.
         tools: modules whose `TOOLS` are tools for agents.
+        default_tools: the names of its tools that a skill may call if its manifest names none.
         rest: modules whose `OPERATIONS` are operations of the REST API.
         pages: modules whose `PAGE` is a page of the explorer.
         commands: by the title of the section of the help, the commands by name, as `module:name`; one of a group is
@@ -63,6 +64,7 @@ class Feature:
     rank: int = 100
     operations: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
+    default_tools: tuple[str, ...] = ()
     rest: tuple[str, ...] = ()
     pages: tuple[str, ...] = ()
     commands: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -4,7 +4,6 @@ from cortex_skills.manifest.dependencies import Joining, load_order
 from cortex_skills.manifest.frontmatter import parse_manifest
 from cortex_skills.manifest.load import load_manifest, read_manifest
 from cortex_skills.manifest.model import (
-    DEFAULT_TOOLS,
     Dependency,
     EnrichmentField,
     Manifest,
@@ -13,12 +12,12 @@ from cortex_skills.manifest.model import (
     Permissions,
     Query,
     Semantic,
+    default_tools,
 )
 from cortex_skills.manifest.skill_names import name_of
 from cortex_skills.safe_io.schemas import Problem as ManifestProblem
 
 __all__ = [
-    "DEFAULT_TOOLS",
     "Dependency",
     "EnrichmentField",
     "Joining",
@@ -29,6 +28,7 @@ __all__ = [
     "Permissions",
     "Query",
     "Semantic",
+    "default_tools",
     "load_manifest",
     "load_order",
     "name_of",

@@ -28,7 +28,6 @@ from types import MappingProxyType
 from typing import Any
 
 from cortex_skills.manifest.model import (
-    DEFAULT_TOOLS,
     Dependency,
     EnrichmentField,
     Manifest,
@@ -37,6 +36,7 @@ from cortex_skills.manifest.model import (
     Permissions,
     Query,
     Semantic,
+    default_tools,
 )
 from cortex_skills.manifest.rules import check_rules, nested_values, warnings_of
 from cortex_skills.manifest.skill_names import normalized
@@ -242,7 +242,7 @@ def _semantic(block: dict[str, Any]) -> Semantic:
             for entry in block.get("assertions", [])
         ),
         queries=tuple(Query(entry["predicate"], entry.get("scope", "agent")) for entry in block.get("queries", [])),
-        allowed_tools=tuple(block.get("allowedTools", [])) or DEFAULT_TOOLS,
+        allowed_tools=tuple(block.get("allowedTools", [])) or default_tools(),
         max_queries=int(block["maxQueries"]) if "maxQueries" in block else None,
         skill_version=completed(block.get("skillVersion", "0.0.0")),
         dependencies=tuple(Dependency(entry["slug"], entry["version"]) for entry in block.get("dependencies", [])),

@@ -15,50 +15,20 @@ from types import MappingProxyType
 from typing import Literal
 
 from cortex_skills.errors import CortexError
+from cortex_skills.feature import features
 from cortex_skills.safe_io.display import one_line
 from cortex_skills.safe_io.schemas import Problem, shown, summary
 
 ANY = "*"  # as the predicate of an assertion: any that no other active skill declares
 Scope = Literal["agent", "namespace", "global"]
 
-DEFAULT_TOOLS = (
-    "skill_graph_query",
-    "skill_assert",
-    "skill_verify_assertion",
-    "skill_request_zk_proof",
-    "skill_verify_zk_proof",
-    "skill_memory_context",
-    "skill_retract",
-    "skill_memory_remember",
-    "hub_search",
-    "hub_verify",
-    "mesh_request_knowledge",
-    "load_skill",
-    "skill_find",
-    "skill_read",
-    "skill_feedback",
-    "skill_write",
-    "memory_skill_register",
-    "memory_skill_list",
-    "memory_skill_get",
-    "memory_skill_resource",
-    "memory_skill_export",
-    "skill_memory_reflect",
-    "memory_skill_promote_from_reflection",
-    "memory_skill_compositional_context",
-    "skill_learn",
-    "fs_read",
-    "fs_write",
-    "search_index",
-    "run_agent",
-    "shell_safe",
-    "http_get",
-    "approval_status",
-    "graph_overview",
-    "graph_find",
-    "graph_describe",
-    "graph_sparql",
-)
+# Tools of other systems, which skills written for them call.
+_OF_OTHERS = ("hub_search", "hub_verify", "mesh_request_knowledge")
+
+
+def default_tools() -> tuple[str, ...]:
+    """The tools that a skill may call if its manifest names none: those that the installed features declare as such."""
+    return (*(tool for feature in features() for tool in feature.default_tools), *_OF_OTHERS)
 
 
 _AREAS = ("graph", "proofs", "memory", "registry", "actions")
@@ -141,7 +111,7 @@ class Semantic:
     permissions: Permissions = Permissions()
     assertions: tuple[ManifestAssertion, ...] = ()
     queries: tuple[Query, ...] = ()
-    allowed_tools: tuple[str, ...] = DEFAULT_TOOLS
+    allowed_tools: tuple[str, ...] = field(default_factory=default_tools)
     max_queries: int | None = None
     skill_version: str = "0.0.0"
     dependencies: tuple[Dependency, ...] = ()

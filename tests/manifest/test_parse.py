@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 
 from cortex_skills.features.actions.core import CORE_IDS
 from cortex_skills.manifest import (
-    DEFAULT_TOOLS,
     Dependency,
     ManifestAssertion,
     Permissions,
     Query,
     Semantic,
+    default_tools,
     parse_manifest,
 )
+from cortex_skills.tools import own_tools
 
 
 def test_a_whole_manifest_is_read_into_its_fields(whole):
@@ -56,19 +57,19 @@ def test_a_plain_agentskills_file_is_valid_and_has_no_semantic_part():
 
 def test_a_minimal_semantic_block_gets_the_defaults(semantic):
     block = parse_manifest(semantic("version: 1")).semantic
-    assert block.allowed_tools == DEFAULT_TOOLS
+    assert block.allowed_tools == default_tools()
     assert block.max_queries is None
     assert block.skill_version == "0.0.0"
     assert block.permissions == Permissions()
 
 
-def test_the_default_tools_are_those_of_the_plugin_the_core_actions_and_three_more():
-    assert len(DEFAULT_TOOLS) == 36
-    assert {"hub_search", "hub_verify", "mesh_request_knowledge", "approval_status"} | CORE_IDS < set(DEFAULT_TOOLS)
+def test_the_default_tools_are_those_of_the_features_the_core_actions_and_three_more():
+    assert set(default_tools()) == {*own_tools(), *CORE_IDS, "hub_search", "hub_verify", "mesh_request_knowledge"}
+    assert len(set(default_tools())) == len(default_tools())
 
 
 def test_an_empty_list_of_tools_is_the_default_list(semantic):
-    assert parse_manifest(semantic("version: 1\nallowedTools: []")).semantic.allowed_tools == DEFAULT_TOOLS
+    assert parse_manifest(semantic("version: 1\nallowedTools: []")).semantic.allowed_tools == default_tools()
 
 
 def test_a_star_allows_any_tool(semantic):

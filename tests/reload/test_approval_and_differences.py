@@ -14,17 +14,17 @@ from cortex_skills.lifecycle.reload.differences import differences
 from cortex_skills.lifecycle.reload.groups import connected, groups, links
 from cortex_skills.manifest import Manifest, parse_manifest
 from cortex_skills.manifest.model import (
-    DEFAULT_TOOLS,
     Dependency,
     EnrichmentField,
     ManifestAssertion,
     Permissions,
     Query,
     Semantic,
+    default_tools,
 )
 from tests.plugin.skills import manifest_text
 
-TOOLS = st.just(["*"]) | st.lists(st.sampled_from([*DEFAULT_TOOLS, "own_tool"]), unique=True)
+TOOLS = st.just(["*"]) | st.lists(st.sampled_from([*default_tools(), "own_tool"]), unique=True)
 NAMES = st.sampled_from("abcdef")
 TIES = st.lists(st.tuples(NAMES, NAMES), max_size=8)
 
@@ -49,8 +49,8 @@ def manifest(name: str = "probe", **given: object) -> Manifest:
         (["skill_assert", "hub_search"], ["hub_search", "skill_assert"]),
         (["skill_assert"], ["*"]),
         ([], ["*"]),
-        ([], list(DEFAULT_TOOLS)),
-        ([], [*DEFAULT_TOOLS, "own_tool"]),
+        ([], list(default_tools())),
+        ([], [*default_tools(), "own_tool"]),
         (["*"], ["*"]),
     ],
 )
@@ -62,8 +62,8 @@ def test_tools_may_be_gained(old: list[str], new: list[str]) -> None:
     ("old", "new", "lost"),
     [
         (["skill_assert", "hub_search"], ["skill_assert"], ["hub_search"]),
-        (["*"], list(DEFAULT_TOOLS), ["*"]),
-        ([], ["skill_assert"], sorted(set(DEFAULT_TOOLS) - {"skill_assert"})),
+        (["*"], list(default_tools()), ["*"]),
+        ([], ["skill_assert"], sorted(set(default_tools()) - {"skill_assert"})),
     ],
 )
 def test_no_tool_may_be_lost(old: list[str], new: list[str], lost: list[str]) -> None:
@@ -72,7 +72,7 @@ def test_no_tool_may_be_lost(old: list[str], new: list[str], lost: list[str]) ->
     assert (refused.value.code, refused.value.details["lost"]) == ("tool_not_allowed", lost)
 
 
-@pytest.mark.parametrize("old", [["skill_assert"], ["*"], list(DEFAULT_TOOLS)], ids=repr)
+@pytest.mark.parametrize("old", [["skill_assert"], ["*"], list(default_tools())], ids=repr)
 def test_a_list_may_not_be_removed_even_when_the_default_has_more(old: list[str]) -> None:
     with pytest.raises(CortexError, match="were removed"):
         check_tools_kept("probe", semantic(allowedTools=old), semantic())
@@ -85,7 +85,7 @@ def test_a_tool_that_could_be_called_before_a_reload_can_be_called_after_it(old:
         check_tools_kept("probe", before, after)
     except CortexError:
         return
-    assert all(after.allows_tool(tool) for tool in [*DEFAULT_TOOLS, "own_tool", "any"] if before.allows_tool(tool))
+    assert all(after.allows_tool(tool) for tool in [*default_tools(), "own_tool", "any"] if before.allows_tool(tool))
 
 
 # --- permissions

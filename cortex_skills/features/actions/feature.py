@@ -24,4 +24,13 @@ FEATURE = Feature(
         "actions": "cortex_skills.features.actions.action_settings:ActionSettings",
         "approvals": "cortex_skills.features.actions.action_settings:ApprovalSettings",
     },
+    default_tools=(
+        "approval_status",
+        "fs_read",
+        "fs_write",
+        "search_index",
+        "run_agent",
+        "shell_safe",
+        "http_get",
+    ),
 )

@@ -36,4 +36,14 @@ FEATURE = Feature(
     settings={
         "graph": "cortex_skills.features.graph.graph_settings:GraphSettings",
     },
+    default_tools=(
+        "skill_graph_query",
+        "skill_assert",
+        "skill_retract",
+        "graph_overview",
+        "graph_find",
+        "graph_describe",
+        "graph_sparql",
+        "skill_verify_assertion",
+    ),
 )

@@ -16,4 +16,9 @@ FEATURE = Feature(
     settings={
         "finder": "cortex_skills.features.finder.finder_settings:FinderSettings",
     },
+    default_tools=(
+        "skill_memory_context",
+        "skill_memory_remember",
+        "skill_memory_reflect",
+    ),
 )

@@ -21,4 +21,8 @@ FEATURE = Feature(
     settings={
         "proofs": "cortex_skills.features.proofs.proof_settings:ProofSettings",
     },
+    default_tools=(
+        "skill_request_zk_proof",
+        "skill_verify_zk_proof",
+    ),
 )
