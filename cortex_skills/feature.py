@@ -41,8 +41,8 @@ class Feature:
         default_tools: the names of its tools that a skill may call if its manifest names none.
         rest: modules whose `OPERATIONS` are operations of the REST API.
         pages: modules whose `PAGE` is a page of the explorer.
-        commands: by the title of the section of the help, the commands by name, as `module:name`; one of a group is
-            named with it, as in `trust import`.
+        commands: by the title of the section of the help, the commands by name, as `module:name` of a command or of an
+            operation; one of a group is named with it, as in `trust import`.
         attach: functions of a `Gate`, as `module:name`, that connect the feature when a plugin opens.
         tasks: asynchronous functions of a `Service` and an event, as `module:name`, which run while a server does.
         routes: functions of a `Config`, as `module:name`, that return further routes of the HTTP server; each of them

@@ -1,7 +1,7 @@
 """Base classes of the commands: common options, help in sections, suggestions for misspelt names.
 
 Rules kept here:
-- every command and group takes the common options, and its help lists them separately;
+- every command and group takes the common options (`command.py`);
 - a group without a command prints its help; for an unknown command the error names the nearest one;
 - a command that is given as `module:name`, as those of features are, is imported when it is run or listed.
 """
@@ -10,27 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import starmap
 from typing import Any
 
 import click
 
-from cortex_skills.doors.cli.options import CommonOption, common_options
+from cortex_skills.doors.cli.command import Command as Command
+from cortex_skills.doors.cli.command import format_options
+from cortex_skills.doors.cli.options import common_options
 from cortex_skills.feature import features, named
 
 COMPLETE = "_CORTEX_SKILLS_COMPLETE"  # with this variable a shell asks for the words that may follow
 _WHOLE = 500  # a limit for the short help that cuts nothing
-
-
-class Command(click.Command):
-    """A command with the common options."""
-
-    def __init__(self, *args: Any, **settings: Any) -> None:
-        super().__init__(*args, **settings)
-        self.params.extend(common_options())
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the command's options, then the common options."""
-        _format_options(self, ctx, formatter)
 
 
 class UnknownCommandError(click.UsageError):
@@ -45,7 +36,7 @@ class Group(click.Group):
     """A group of commands, listed in its help under the titles of `sections`; features add to it.
 
     Args:
-        sections: commands by title, or their names, each with the `module:name` of the command.
+        sections: commands by title, or their names, each with the `module:name` of the command or of an operation.
     """
 
     command_class = Command
@@ -84,9 +75,9 @@ class Group(click.Group):
         """The commands by title: in each section those of the features first."""
         found: dict[str, list[click.Command]] = {title: [] for title in self._sections}
         for title, commands in self._added():
-            found.setdefault(title, []).extend(map(named, commands.values()))
+            found.setdefault(title, []).extend(starmap(_command_at, commands.items()))
         for title, own in self._sections.items():
-            found[title].extend(map(named, own.values()) if isinstance(own, Mapping) else own)
+            found[title].extend(starmap(_command_at, own.items()) if isinstance(own, Mapping) else own)
         return found
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -98,8 +89,7 @@ class Group(click.Group):
         if (own := super().get_command(ctx, cmd_name)) is not None:
             return own
         where = self._named.get(cmd_name) or self._of_features.get(cmd_name)
-        command: click.Command | None = None if where is None else named(where)
-        return command
+        return None if where is None else _command_at(cmd_name, where)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -125,7 +115,7 @@ class Group(click.Group):
                 formatter.write_dl(
                     [(command.name or "", command.get_short_help_str(limit=_WHOLE)) for command in commands]
                 )
-        _format_options(self, ctx, formatter)
+        format_options(self, ctx, formatter)
 
 
 @click.pass_context
@@ -134,14 +124,11 @@ def _print_help(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-def _format_options(command: click.Command, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-    own: list[tuple[str, str]] = []
-    common: list[tuple[str, str]] = []
-    for parameter in command.get_params(ctx):
-        record = parameter.get_help_record(ctx)
-        if record is not None and not isinstance(parameter, click.Argument):
-            (common if isinstance(parameter, CommonOption) else own).append(record)
-    for title, records in (("Options", own), ("Options of all commands", common)):
-        if records:
-            with formatter.section(title):
-                formatter.write_dl(records)
+def _command_at(name: str, where: str) -> click.Command:
+    """The command that `module:name` is, or that is made of the operation there."""
+    found = named(where)
+    if isinstance(found, click.Command):
+        return found
+    from cortex_skills.doors.cli.operation_command import command_of
+
+    return command_of(found, name)

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import click
 
-from cortex_skills.doors.cli.commands import Command
+from cortex_skills.doors.cli.command import Command
 from cortex_skills.doors.cli.options import Common, common_options
 from cortex_skills.doors.cli.output import Output
 from cortex_skills.operations.operation import Operation, View

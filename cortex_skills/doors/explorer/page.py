@@ -93,12 +93,14 @@ class Form:
         write: makes the body; an iterator is streamed, and closed at the end.
         file_type: if given, the form is sent as a file with this extension.
         headers: replace those of the server, such as the `content-security-policy` of a picture.
+        example: as that of the page, where the form needs another one.
     """
 
     media_type: str
     write: Callable[[PageCall], bytes | Iterator[bytes]]
     file_type: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
+    example: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,8 @@ class ExplorerPage:
         section: the heading there.
         keys: the keys that open it, such as `g r`.
         place: its place in the navigation, and among the pages.
+        example: the parameters without which it shows nothing, for the tests of all pages; `{name}` in a value is the
+            name of a resource.
     """
 
     path: str
@@ -160,6 +164,12 @@ class ExplorerPage:
     section: str = ""
     keys: str = ""
     place: int = 1000
+    example: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_of_one(self) -> bool:
+        """Whether its path names what it shows, beside the namespace."""
+        return "{" in self.path.replace("{namespace}", "")
 
 
 @cache

@@ -28,9 +28,9 @@ FEATURE = Feature(
             "graph": "cortex_skills.features.graph.cli:graph",
         },
         "Inspect": {
-            "graph overview": "cortex_skills.features.graph.cli.looking:OVERVIEW",
-            "graph find": "cortex_skills.features.graph.cli.looking:FIND",
-            "graph describe": "cortex_skills.features.graph.cli.looking:DESCRIBE",
+            "graph overview": "cortex_skills.features.graph.looking.schema_overview:overview",
+            "graph find": "cortex_skills.features.graph.looking.entity_search:find_things",
+            "graph describe": "cortex_skills.features.graph.looking.description:describe",
         },
     },
     settings={

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 
+from cortex_skills.doors.explorer.page import ExplorerPage
 from cortex_skills.doors.explorer.page import pages as all_pages
 from cortex_skills.features.actions.action_request import ActionRequest
 from cortex_skills.features.memory.requests import new_memory
@@ -18,18 +19,12 @@ from tests.server.serving import Running
 AXE = Path(__file__).parent / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 NS = "/explore/mayros"
 CONSTRUCT = quote("CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }")
-# Addresses of each page, by its name.
+# Addresses of pages by their names, where they are not the examples that the pages have.
 ADDRESSES: dict[str, tuple[str, ...]] = {
-    "home": ("/explore",),
-    "overview": (NS,),
     "resource": (f"{NS}/r?name=customer:boris", f"{NS}/r?name=hostile", f"{NS}/r?name=hasStatus"),
-    "used": (f"{NS}/r/used?name=customer:boris",),
     "find": (f"{NS}/find?q=customer",),
-    "triples": (f"{NS}/list",),
     "assertion": (f"{NS}/t/TRIPLE",),
-    "proofs": (f"{NS}/proofs",),
     "proof": (f"{NS}/proofs/PROOF",),
-    "map": (f"{NS}/map?name=customer:boris",),
     "sparql": (
         f"{NS}/sparql?query={CONSTRUCT}",
         f"{NS}/sparql?query={CONSTRUCT}&view=map",
@@ -38,10 +33,8 @@ ADDRESSES: dict[str, tuple[str, ...]] = {
     ),
     "memories": (f"{NS}/memories", f"{NS}/memories?q=harbour"),
     "memory": (f"{NS}/memories/MEMORY",),
-    "audit": ("/explore/audit",),
     "approvals": ("/explore/approvals", "/explore/approvals?state=all"),
     "approval": ("/explore/approvals/APPROVAL",),
-    "artifacts": ("/explore/artifacts",),
     "artifact": ("/explore/artifacts/acme.echo_http",),
     "skills": ("/explore/skills",),
     "skill": ("/explore/skills/verify-kyc", "/explore/skills/hostile-notes", "/explore/skills/hostile-refused"),
@@ -69,9 +62,7 @@ def addresses(running: Running) -> list[str]:
     graph = running.plugin.graph
     (triple,) = graph.list_triples({"subject": "customer:boris", "predicate": "isVerified"})["triples"]
     proof = graph.proofs.of(triple["id"])[0].id
-    given = [
-        address for name in ADDRESSES for address in ADDRESSES[name] if name in {page.name for page in all_pages()}
-    ]
+    given = [address for page in all_pages() for address in ADDRESSES.get(page.name) or (example_of(page),)]
     request = ActionRequest(
         "fs_write", "v1", {"content": "one\u202e\ntwo"}, "a1", "mayros", "tidy", "high", "why", "+one"
     )
@@ -83,8 +74,15 @@ def addresses(running: Running) -> list[str]:
     return given + list(OTHERS)
 
 
-def test_every_page_has_an_address_here() -> None:
-    assert {page.name for page in all_pages()} <= set(ADDRESSES)
+def example_of(page: ExplorerPage) -> str:
+    """The address of the example of a page."""
+    assert not page.is_of_one, f"name what {page.name} shows in ADDRESSES"
+    query = urlencode({key: value.replace("{name}", "customer:boris") for key, value in page.example.items()})
+    return page.path.replace("{namespace}", "mayros") + (f"?{query}" if query else "")
+
+
+def test_every_page_of_one_thing_has_an_address_here() -> None:
+    assert {page.name for page in all_pages() if page.is_of_one} <= set(ADDRESSES)
 
 
 def go(page: Any, running: Running, address: str) -> None:

@@ -158,6 +158,7 @@ PAGE = ExplorerPage(
     "find.html",
     view,
     query=FindPageQuery,
+    example={"q": "{name}"},
     forms=FORMS,
     pool="slow",
     place=60,

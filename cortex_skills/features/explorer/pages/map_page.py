@@ -276,6 +276,7 @@ PAGE = ExplorerPage(
     "map.html",
     view,
     query=MapQuery,
+    example={"name": "{name}"},
     pool="sparql",
     forms={
         "json": Form("application/json", lambda call: to_json(_document(call).to_json())),

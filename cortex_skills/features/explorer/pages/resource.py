@@ -296,5 +296,12 @@ FORMS = {
     "nanopub": Form("application/trig", _nanopub, "trig"),
 }
 PAGE = ExplorerPage(
-    f"{ROOT}/{{namespace}}/r", "resource", "resource.html", view, query=ResourceQuery, forms=FORMS, place=40
+    f"{ROOT}/{{namespace}}/r",
+    "resource",
+    "resource.html",
+    view,
+    query=ResourceQuery,
+    example={"name": "{name}"},
+    forms=FORMS,
+    place=40,
 )

@@ -364,7 +364,8 @@ def _in(form: QueryResultsFormat | RdfFormat, file_type: str) -> Form:
             raise HttpError("permission_denied", "a query that comes with a link is not run", hint=hint)
         return streamed(call, Reading.of(call, _PATH).graph, call.query.get("query", ""), form)
 
-    return Form(form.media_type, write, file_type)
+    example = {} if isinstance(form, QueryResultsFormat) else {"query": "CONSTRUCT WHERE { ?s ?p ?o }"}
+    return Form(form.media_type, write, file_type, example=example)
 
 
 PAGE = ExplorerPage(
@@ -373,6 +374,7 @@ PAGE = ExplorerPage(
     "sparql.html",
     view,
     query=SparqlQuery,
+    example={"query": "SELECT * { ?s ?p ?o }"},
     pool="sparql",
     forms={
         "json": _in(QueryResultsFormat.JSON, "srj"),

@@ -85,6 +85,7 @@ PAGE = ExplorerPage(
     "used.html",
     view,
     query=UsedQuery,
+    example={"name": "{name}"},
     forms=FORMS,
     pool="slow",
     place=50,
