@@ -18,7 +18,7 @@ from typing import Any
 
 from cortex_graph import import_rdf
 from cortex_skills import Config, Plugin
-from cortex_skills.features.graph.looking.token_estimate import tokens_of
+from cortex_skills.tools.token_estimate import tokens_of
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
 
 

@@ -11,8 +11,8 @@ from cortex_graph import Provenance, import_rdf
 from cortex_skills import Plugin
 from cortex_skills.features.graph.looking.description import describe
 from cortex_skills.features.graph.looking.description_text import OF_TEXT
-from cortex_skills.features.graph.looking.token_estimate import tokens_of
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
+from cortex_skills.tools.token_estimate import tokens_of
 from tests.configs import config
 from tests.tools.shop_graph import fill
 

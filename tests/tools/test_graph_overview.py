@@ -13,8 +13,8 @@ from cortex_graph import NamespacedGraph, import_rdf
 from cortex_skills import Plugin
 from cortex_skills.features.graph.looking.schema_overview import overview
 from cortex_skills.features.graph.looking.schema_text import OF_TEXT
-from cortex_skills.features.graph.looking.token_estimate import tokens_of
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
+from cortex_skills.tools.token_estimate import tokens_of
 from tests.configs import config
 from tests.plugin.skills import write_skill
 from tests.tools.shop_graph import fill

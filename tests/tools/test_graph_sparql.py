@@ -13,9 +13,9 @@ from cortex_graph import NamespacedGraph, Provenance
 from cortex_skills import Plugin
 from cortex_skills.features.graph.looking import sparql_rows
 from cortex_skills.features.graph.looking.sparql_text import OF_TEXT
-from cortex_skills.features.graph.looking.token_estimate import tokens_of
 from cortex_skills.features.memory.requests import new_memory
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
+from cortex_skills.tools.token_estimate import tokens_of
 from tests.configs import config
 from tests.property_examples import examples
 from tests.tools.shop_graph import fill

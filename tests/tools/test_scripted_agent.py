@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from cortex_skills import Plugin
-from cortex_skills.features.graph.looking.token_estimate import tokens_of
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
+from cortex_skills.tools.token_estimate import tokens_of
 from tests.configs import config
 from tests.tools.shop_graph import fill
 

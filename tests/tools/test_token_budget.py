@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from cortex_skills import Plugin
-from cortex_skills.features.graph.looking.token_estimate import tokens_of
 from cortex_skills.features.memory.requests import new_memory
 from cortex_skills.features.registry.documents.skill_md import inline_document
 from cortex_skills.tools import own_tools
+from cortex_skills.tools.token_estimate import tokens_of
 
 MOST = 2_500
 WORDS = "remarkable sentences about harbours "

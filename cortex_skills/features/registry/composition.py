@@ -7,14 +7,11 @@ Rules kept here:
 - score = recency (1 − age / 365.25 days, at least 0) + recall (uses / 50, at most 1); the best come first, each text
   once;
 - what does not fit into the budget is counted, and smaller ones that follow are taken. The body is not counted;
-- how many tokens a text takes is an estimate: no tokenizer of a model is loaded. A run of letters and digits counts one
-  token for each eight ASCII characters that it begins, and one for each other character; each sign of punctuation
-  counts one.
+- how many tokens a text takes is estimated (`tools/token_estimate.py`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,6 +26,7 @@ from cortex_skills.features.memory.model import Memory
 from cortex_skills.features.memory.requests import MAX_DEPTH
 from cortex_skills.features.registry.records.skill_record import SkillVersion
 from cortex_skills.operations.json_types import Count, MemoryId, SkillVersionId
+from cortex_skills.tools.token_estimate import tokens_of
 
 BUDGET, MAX_BUDGET = 4_000, 32_000  # tokens
 _YEAR_S = 365.25 * 24 * 3600
@@ -133,7 +131,7 @@ def composed(
         if text is None:
             withheld += 1
             continue
-        cost = estimated_tokens(text)
+        cost = tokens_of(text)
         if tokens + cost > budget:
             dropped += 1
             continue
@@ -160,19 +158,6 @@ def score_of(memory: Memory, now: datetime) -> float:
     """How much a reflection counts now, 0 to 2."""
     age = max(0.0, (now - memory.time).total_seconds())
     return max(0.0, 1 - age / _YEAR_S) + min(memory.uses, _MANY_USES) / _MANY_USES
-
-
-_PART = re.compile(r"[A-Za-z0-9_]+|[^\sA-Za-z0-9_]")
-_WORD = 8  # ASCII characters
-
-
-def estimated_tokens(text: str) -> int:
-    """The estimated number of tokens of a text.
-
-    >>> estimated_tokens("Winning content. " * 20), estimated_tokens("漢字"), estimated_tokens("")
-    (60, 2, 0)
-    """
-    return sum(-(-len(part) // _WORD) for part in _PART.findall(text))
 
 
 class ComposedNamespace(TypedDict):

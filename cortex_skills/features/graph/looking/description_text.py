@@ -20,7 +20,7 @@ from cortex_graph.assertions import Assertion
 from cortex_graph.namespace.neighbourhood import COUNTED, Direction, Neighbourhood, NeighbourRow, PredicateGroup
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.features.graph.looking.model_terms import ModelTerms, letters
-from cortex_skills.features.graph.looking.token_estimate import tokens_of
+from cortex_skills.tools.token_estimate import tokens_of
 
 OF_TEXT = 1_500  # tokens
 _MOST_VALUES = OF_TEXT // 3  # of a text that may fit

@@ -23,7 +23,7 @@ from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES
 from cortex_graph.naming.vocabulary import TYPE
 from cortex_skills.enrichment.policy import Policy
 from cortex_skills.features.graph.looking.model_terms import ModelTerms, letters
-from cortex_skills.features.graph.looking.token_estimate import tokens_of
+from cortex_skills.tools.token_estimate import tokens_of
 
 OF_TEXT = 1_500  # tokens
 _KINDS = 3  # of the values of a predicate that are shown

@@ -18,7 +18,7 @@ from typing_extensions import TypedDict
 from cortex_graph import NamespacedGraph
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.features.graph.looking.model_terms import ModelTerms, letters
-from cortex_skills.features.graph.looking.token_estimate import tokens_of
+from cortex_skills.tools.token_estimate import tokens_of
 
 OF_TEXT = 2_300  # tokens
 LONGEST = 20_000

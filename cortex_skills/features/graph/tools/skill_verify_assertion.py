@@ -18,11 +18,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cortex_skills.features.graph.given_terms import with_present_object
-from cortex_skills.features.graph.looking.token_estimate import tokens_of
 from cortex_skills.features.graph.tools.triple_text import line_of
 from cortex_skills.safe_io.display import json_text
 from cortex_skills.tools.answer_sizes import with_short_object
 from cortex_skills.tools.base import NAME, VALUE, Call, Outcome, Tool
+from cortex_skills.tools.token_estimate import tokens_of
 
 if TYPE_CHECKING:
     from cortex_skills.features.proofs.assertions import Part

@@ -28,7 +28,6 @@ from cortex_skills.enrichment.policy import Policy
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry import skill_reads as reads
-from cortex_skills.features.registry.composition import estimated_tokens
 from cortex_skills.features.registry.dialects import prism
 from cortex_skills.features.registry.documents.document import SkillDocument, front_matter
 from cortex_skills.features.registry.documents.skill_md import steps_of
@@ -55,6 +54,7 @@ from cortex_skills.operations.operation import G, Operation, R
 from cortex_skills.operations.run import run
 from cortex_skills.safe_io.display import between_marks, json_text, shown_name, whole_characters
 from cortex_skills.tools.base import Call, Outcome, Tool
+from cortex_skills.tools.token_estimate import tokens_of
 
 log = logging.getLogger(__name__)
 
@@ -166,7 +166,7 @@ def text_of_skill(
         "skill_id": version.id,
         "version": version.number,
         "document": found.view,
-        "tokens": estimated_tokens(text),
+        "tokens": tokens_of(text),
         "strippedCount": found.removed,
     }
     return text, details
