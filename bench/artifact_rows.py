@@ -1,4 +1,7 @@
-"""Rows of installed artifacts: nothing takes longer with a thousand of them than with a few, but listing them all."""
+"""Rows of installed artifacts: nothing takes longer with a thousand of them than with a few, but listing them all.
+
+The two places have a store, files and a trust store of their own, and installations into them alternate.
+"""
 
 from __future__ import annotations
 
@@ -34,13 +37,12 @@ def rows() -> list[Row]:
 
 
 def _rows(home: Path) -> list[Row]:
-    few, many = (place(home / name, open_store(str(home / f"{name}-store"))) for name in ("few", "many"))
-    listed = Publisher("acme", KEY.did, "listed", "2026-01-01T00:00:00Z")
-    trust_of(few.config).change(lambda known: known.with_publisher(listed))
+    few, many = (_place(home / name) for name in ("few", "many"))
     files = [artifact(name=f"skill{number}") for number in range(MANY)]
-    _installed(few, files[:FEW])
-    times = _installed(many, files)
-    first, last = statistics.median(times[:FEW]), statistics.median(times[-FEW:])
+    for file in files[:-FEW]:
+        install(many, file)
+    times = [[_seconds(few, file), _seconds(many, last)] for file, last in zip(files[:FEW], files[-FEW:], strict=True)]
+    first, last = map(statistics.median, zip(*times, strict=True))
     find_few, find_many = in_turn_s([lambda: few.find("acme.skill7"), lambda: many.find("acme.skill7")], 50)
     list_few, list_many = in_turn_s([few.list, many.list], 1, rounds=_LISTS)
     return [
@@ -50,11 +52,14 @@ def _rows(home: Path) -> list[Row]:
     ]
 
 
-def _installed(installed: InstalledArtifacts, files: list[bytes]) -> list[float]:
-    """Seconds of each installation."""
-    times = []
-    for file in files:
-        began = time.perf_counter()
-        install(installed, file)
-        times.append(time.perf_counter() - began)
-    return times
+def _place(folder: Path) -> InstalledArtifacts:
+    made = place(folder, open_store(f"{folder}-store"), verification={"trustStore": f"{folder}-trust/trust.json"})
+    listed = Publisher("acme", KEY.did, "listed", "2026-01-01T00:00:00Z")
+    trust_of(made.config).change(lambda known: known.with_publisher(listed))
+    return made
+
+
+def _seconds(installed: InstalledArtifacts, file: bytes) -> float:
+    began = time.perf_counter()
+    install(installed, file)
+    return time.perf_counter() - began

@@ -176,8 +176,9 @@ class ArtifactFiles:
             yield
 
     def _remove_staged(self) -> None:
-        for left in self.folder.glob(f"{_STAGING}*"):
-            shutil.rmtree(left, ignore_errors=True)
+        for name in os.listdir(self.folder):  # noqa: PTH208 - of thousands; `glob` takes ten times as long
+            if name.startswith(_STAGING):
+                shutil.rmtree(self.folder / name, ignore_errors=True)
 
 
 @dataclass(frozen=True, slots=True)
