@@ -37,6 +37,11 @@ steps = st.lists(st.builds(Step, filled, st.none() | filled, texts), max_size=3)
 some_names = st.lists(names, max_size=3, unique=True).map(tuple)
 
 
+namespaces = st.sampled_from(["mayros", "foo/observations", "foo.v2"])
+entries = st.fixed_dictionaries({"namespace": namespaces}, optional={"min_depth": st.integers(0, 3)})
+declared = st.lists(entries, max_size=3) | entries | st.just({"namespaces": ["mayros", "shared"], "min_depth": 1})
+
+
 @st.composite
 def documents(draw: st.DrawFn) -> SkillDocument:
     """A valid document of any kind."""
@@ -44,7 +49,7 @@ def documents(draw: st.DrawFn) -> SkillDocument:
     others = some_names.map(lambda found: tuple(other for other in found if other != name))
     numbered = st.just("1. **Read it** — use fs_read\n2. **Write it**: use `fs_write` at once\n")
     return SkillDocument.checked(
-        namespace=draw(st.sampled_from(["mayros", "skills", "test-ns"])),
+        namespace=draw(st.sampled_from(["mayros", "skills", "test-ns", "foo/observations", "foo.v2"])),
         name=name,
         description=draw(descriptions),
         license=draw(st.none() | filled),
@@ -56,7 +61,7 @@ def documents(draw: st.DrawFn) -> SkillDocument:
         trigger_pattern=draw(st.none() | filled),
         depends_on=draw(others),
         conflicts_with=draw(others),
-        reflections=draw(st.none() | st.dictionaries(texts, json_values, max_size=3)),
+        reflections=draw(st.none() | declared),
         semantic=draw(st.none() | st.just({"version": 1, "permissions": {"graph": ["read"]}})),
         resources=draw(resources),
     )

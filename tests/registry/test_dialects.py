@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cortex_skills import Plugin
-from cortex_skills.features.registry.dialects import ai_memory, prism
+from cortex_skills.features.registry.dialects import prism
 from cortex_skills.features.registry.documents.document import SkillDocument, Step
 from cortex_skills.features.registry.records.lifecycle import ORIGINS
 from cortex_skills.features.registry.skill_changes import RegisterSkill
@@ -129,23 +129,3 @@ def test_each_member_of_a_skill_of_the_original_is_in_the_answer_or_not_kept(run
             "embedding": None,
             "embedding_model": None,
         }
-
-
-def test_each_answer_of_the_store_of_skills_has_the_members_of_the_original(running: Running) -> None:
-    client = running.client(running.token("writer", permissions=("read", "write"), holder="person"))
-    text = "---\nname: with-file\ndescription: d\n---\nb\n"
-    answers = {"register": client.post("/api/v1/skill/register", json={"inline_skill": text}).json()}
-    identifier = answers["register"]["id"]
-    answers["list"] = client.get("/api/v1/skill/list").json()
-    answers["get"] = client.get(f"/api/v1/skill/{identifier}").json()
-    version = running.plugin.registry.version(identifier)
-    document = running.plugin.registry.document(version)
-    assert answers["register"]["digest"] == at(answers["get"], ai_memory.ANSWERS["get"]["digest"]) == version.digest
-    assert document.name == "with-file"
-    resource = ai_memory.SkillResourceView.__annotations__.keys()
-    assert set(ai_memory.ANSWERS["resource"].values()) <= resource
-    for call, answer in answers.items():
-        for path in ai_memory.ANSWERS[call].values():
-            at(answer, path)
-    for call, members in ai_memory.NOT_KEPT.items():
-        assert not members.keys() & ai_memory.ANSWERS[call].keys()

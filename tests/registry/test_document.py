@@ -93,7 +93,7 @@ def test_the_compat_digest_has_the_published_values():
         {"trigger_pattern": "x"},
         {"depends_on": ("x",)},
         {"conflicts_with": ("x",)},
-        {"reflections": {}},
+        {"reflections": []},
         {"semantic": {}},
         {"resources": (SkillResource("a", b"x"),)},
         {"resources": (SkillResource("b", b"x"),)},

@@ -120,6 +120,7 @@ def test_no_agent_reflects_on_or_promotes_memories_of_another(plugin: Plugin) ->
 def test_a_reflection_becomes_a_learned_skill_with_its_sources_as_files(plugin: Plugin) -> None:
     ids = sorted(remember(plugin, text) for text in ("The API answered 429.", "A pause of 2 s helped."))
     reflection = reflect(plugin, "Wait two seconds after a 429.", *ids)["id"]
+    assert promote(plugin, reflection, parameters_schema={"type": "objekt"}).code == "invalid_arguments"
     details = done(promote(plugin, reflection, parameters_schema={"type": "object"}))
     assert (details["promoted"], details["sources_attached"], details["original_reflection_depth"]) == (True, 2, 1)
     key = SkillKey("mayros", "retry-slowly")
@@ -130,7 +131,8 @@ def test_a_reflection_becomes_a_learned_skill_with_its_sources_as_files(plugin: 
         1,
     )
     document = plugin.registry.document(plugin.registry.current(key))
-    assert document.body == "Wait two seconds after a 429.\n"
+    schema = '```json\n{\n  "type": "object"\n}\n```\n'
+    assert document.body == f"Wait two seconds after a 429.\n\n## Parameters\n\n{schema}"
     assert dict(document.metadata) == {
         "derived_from_reflection_id": reflection,
         "original_reflection_depth": 1,
@@ -196,7 +198,7 @@ def compose(plugin: Plugin, **more: Any) -> dict[str, Any]:
 
 
 def test_a_skill_is_composed_with_the_reflections_of_the_agent_and_they_are_counted(plugin: Plugin) -> None:
-    register_composing(plugin, "[{namespace: mayros, min_depth: 1}, {namespace: mayros}, {namespace: other}, 7]")
+    register_composing(plugin, "[{namespace: mayros, min_depth: 1}, {namespace: mayros, min_depth: 2}, {namespace: o}]")
     seen = remember(plugin, "It rained.")
     first = reflect(plugin, "Rain is likely.", seen)["id"]
     reflect(plugin, OVERRIDE, seen)
@@ -206,11 +208,11 @@ def test_a_skill_is_composed_with_the_reflections_of_the_agent_and_they_are_coun
         (first, "Rain is likely.", 0)
     ]
     assert found["withheld"] == 1
-    assert [each["problem"] is None for each in found["compositional_namespaces"]] == [True, True, False, False]
+    assert [each["problem"] is None for each in found["compositional_namespaces"]] == [True, True, False]
     again = call(plugin, "memory_skill_compositional_context", skill_id="composer")
     assert again.details["reflections"][0]["access_count"] == 1
     assert OVERRIDE not in again.text + json.dumps(again.details)
-    assert "(other was not read: the host does not allow it" in again.text
+    assert "(o was not read: the host does not allow it" in again.text
     deeper = plugin.call("memory_skill_compositional_context", {"skill_id": "composer"}, agent="a2")
     assert done(deeper)["reflections"] == []
 
@@ -234,10 +236,10 @@ def test_what_does_not_fit_is_counted_and_smaller_ones_are_taken(plugin: Plugin)
     winning = "Winning content. " * 20
     entries = [memory(winning, 1), memory(f"x{winning}", 2), memory("Small.", 300), memory("Small.", 10)]
     declared = declared_namespaces([{"namespace": "n"}], lambda _: True)
-    found = composed(declared, lambda _: entries, lambda each: each.text, 110, NOW)
+    found = composed(declared, lambda *_: entries, lambda each: each.text, 110, NOW)
     assert [each.text for each in found.reflections] == [winning, "Small."]
     assert (found.dropped, found.tokens <= 110) == (1, True)
-    assert composed(declared, lambda _: entries, lambda each: each.text, 250, NOW).dropped == 0
+    assert composed(declared, lambda *_: entries, lambda each: each.text, 250, NOW).dropped == 0
     assert score_of(memory("a", 365.25 / 2, 25), NOW) == pytest.approx(1.0)
     assert score_of(memory("a", 3650, 500), NOW) == 1.0
     assert score_of(memory("a", -5), NOW) == 1.0
@@ -250,11 +252,13 @@ def test_what_does_not_fit_is_counted_and_smaller_ones_are_taken(plugin: Plugin)
 def test_a_declaration_in_another_form_reads_nothing(given: Any) -> None:
     declared = declared_namespaces(given, lambda _: True)
     assert all(each.problem for each in declared)
-    assert composed(declared, lambda name: pytest.fail(name), lambda each: each.text, 10, NOW).reflections == ()
+    assert composed(declared, lambda *name: pytest.fail(str(name)), lambda each: each.text, 10, NOW).reflections == ()
 
 
-def test_a_budget_beyond_its_limit_is_refused(plugin: Plugin) -> None:
-    result = call(plugin, "memory_skill_compositional_context", skill_id="composer", budget_tokens=32_001)
+def test_a_budget_beyond_its_limit_is_the_limit(plugin: Plugin) -> None:
+    register_composing(plugin, "[{namespace: mayros}]")
+    assert compose(plugin, budget_tokens=32_001)["budget_tokens"] == 32_000
+    result = call(plugin, "memory_skill_compositional_context", skill_id="composer", budget_tokens=-1)
     assert result.code == "invalid_arguments"
 
 
@@ -273,7 +277,7 @@ def test_a_reflection_keeps_its_sources_when_memories_are_imported(plugin: Plugi
     from cortex_skills.features.memory.memories import Memories
 
     memories = Memories(target)
-    (moved,) = memories.reflections(agent="a1", namespace="mayros")
+    (moved,) = memories.reflections("a1", "mayros")
     assert moved.id != reflection
     (source,) = moved.reflects_on
     found = MemoryReader(memories.graph_of("a1")).one(source)

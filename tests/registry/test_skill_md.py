@@ -96,7 +96,6 @@ NO_STEPS = '{"namespace": "n", "steps": 3}'
         ("depends_on: [An Other]", "depends_on", {"depends_on": ["An Other"]}),
         ("conflicts_with: 5", "conflicts_with", {"conflicts_with": 5}),
         ("trigger_pattern: [a]", "trigger_pattern", {"trigger_pattern": ["a"]}),
-        ("composes_with_reflections: 5", "composes_with_reflections", {"composes_with_reflections": 5}),
         ("allowed_tools: 5", "allowed_tools", {"allowed_tools": 5}),
         ("namespace: a b", "namespace", {"namespace": "a b"}),
         ("type: technique", None, {"type": "technique"}),

@@ -23,7 +23,7 @@ from starlette.types import Receive, Scope
 
 from cortex_skills.doors.explorer.addresses import ROOT
 from cortex_skills.doors.explorer.sessions import LOCAL, BrowserSession, Failures, Sessions
-from cortex_skills.doors.http.auth import SHOWN, AccessControl, Principal
+from cortex_skills.doors.http.auth import SHOWN, TOKEN_HEADERS, AccessControl, Principal
 from cortex_skills.doors.http.bodies import pairs_of
 from cortex_skills.doors.http.http_errors import HttpError, method_not_allowed
 from cortex_skills.doors.http.middleware.allowed_hosts import LOCAL_NAMES
@@ -108,7 +108,7 @@ def visitor_of(scope: Scope) -> Visitor:
     """
     state, access = state_of(scope), scope["app"].state.service.access
     client = scope.get("client")
-    shows_token = any(name == b"authorization" for name, _ in scope["headers"])
+    shows_token = any(name in TOKEN_HEADERS for name, _ in scope["headers"])
     found = None if shows_token else state.session_of(scope, access)
     if found is None:
         principal, session = access.identify(scope["headers"], client[0] if client else None), None

@@ -1,7 +1,8 @@
 """Who sends a request, and what they may do.
 
 Rules kept here:
-- a token is read from one `Authorization` header only: never from a URL, which is logged;
+- a token is read from one header only, `Authorization`, or `X-API-Key` as clients of ai-memory send it: never from a
+  URL, which is logged;
 - a credential is `Bearer`, in any case (RFC 9110 §11.1), one space, and the token (RFC 6750 §2.1); or the token alone,
   because clients of Cortex send their `authToken` as it is, and their users configure both;
 - the file of tokens is read for each request, so that a revoked or expired token is refused from then on;
@@ -37,6 +38,7 @@ log = logging.getLogger(__name__)
 # A key of an ASGI scope's `state`: a function of the key of a caller with a valid token.
 SHOWN = "cortex.shown"
 
+TOKEN_HEADERS = frozenset({b"authorization", b"x-api-key"})
 _MAX_TOKEN = 512
 _B64TOKEN = r"[A-Za-z0-9._~+/-]+=*"
 _CREDENTIAL = re.compile(rf"(?:(?i:bearer) )?({_B64TOKEN})")
@@ -161,7 +163,7 @@ class AccessControl:
             HttpError: `unauthorized`.
         """
         headers = list(headers)
-        shown = [value for name, value in headers if name == b"authorization"]
+        shown = [value for name, value in headers if name in TOKEN_HEADERS]
         if not shown:
             if self._anonymous and _is_loopback(client) and _FORWARDED.isdisjoint(name for name, _ in headers):
                 return Principal("anonymous", (self._usual,), frozenset({"read"}), self._usual, has_token=False)

@@ -188,21 +188,33 @@ class Memories:
             raise CortexError("graph_busy", "the reflection was removed while it was written", hint="try again")
         return memory, True
 
-    def reflections(self, *, agent: str, namespace: str) -> list[Memory]:
-        """All reflections of an agent in a namespace of the store; the caller has checked that it may be read."""
+    def reflections(self, agent: str, namespace: str, observations: bool = False) -> list[Memory]:
+        """All reflections of an agent in a namespace of the store; the caller has checked that it may be read.
+
+        Args:
+            agent: the owner.
+            namespace: of the store.
+            observations: whether its observations are returned too.
+        """
         own = self._graph
         if namespace == own.namespace:
-            return MemoryReader(self.graph_of(agent)).reflections()
-        other = NamespacedGraph(own.store, namespace, base=own.names.base)
-        return MemoryReader(AgentGraph(other, agent)).reflections()
+            reader = MemoryReader(self.graph_of(agent))
+        else:
+            reader = MemoryReader(AgentGraph(NamespacedGraph(own.store, namespace, base=own.names.base), agent))
+        found = reader.reflections()
+        if observations:
+            found += reader.many(reader.identifiers() - {memory.id for memory in found})
+        return found
 
     def used(self, reflections: Iterable[Memory], *, agent: str) -> None:
-        """Count that reflections of an agent were recalled; a store that cannot be written to counts nothing."""
+        """Count that reflections among memories of an agent were recalled, if the store can be written to."""
         graph = self.graph_of(agent)
         node = graph.names.graph
         insert: list[Quad] = []
         remove: list[Quad] = []
         for memory in reflections:
+            if not memory.depth:
+                continue
             subject = memory_node(graph.names, memory.id)
             remove += graph.store.quads(Pattern(node, subject, MEMORY_USES))
             insert.append(Quad(subject, MEMORY_USES, Literal(memory.uses + 1), node))

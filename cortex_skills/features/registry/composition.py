@@ -2,7 +2,8 @@
 
 Rules kept here:
 - a document declares namespaces, each with the least depth of its reflections: a list of `{namespace, min_depth}`, or
-  `{namespaces, min_depth}`. What is declared in another form is reported and not read;
+  `{namespaces, min_depth}`. The least depth 0, which is the default, takes observations too. What an earlier version
+  registered in another form is reported and not read;
 - a namespace is read as far as the host allows it, and a reflection within the least depth and `MAX_DEPTH`;
 - score = recency (1 − age / 365.25 days, at least 0) + recall (uses / 50, at most 1); the best come first, each text
   once;
@@ -24,6 +25,7 @@ from cortex_graph.checks.datetimes import date_time
 from cortex_graph.naming.names import is_namespace
 from cortex_skills.features.memory.model import Memory
 from cortex_skills.features.memory.requests import MAX_DEPTH
+from cortex_skills.features.registry.documents.declared_reflections import MAX_ENTRIES, entries_of
 from cortex_skills.features.registry.records.skill_record import SkillVersion
 from cortex_skills.operations.json_types import Count, MemoryId, SkillVersionId
 from cortex_skills.tools.token_estimate import tokens_of
@@ -31,7 +33,6 @@ from cortex_skills.tools.token_estimate import tokens_of
 BUDGET, MAX_BUDGET = 4_000, 32_000  # tokens
 _YEAR_S = 365.25 * 24 * 3600
 _MANY_USES = 50
-_MOST = 100  # namespaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Declared:
     """A namespace whose reflections a skill composes with; with a problem when it is not read."""
 
     namespace: str
-    min_depth: int = 1
+    min_depth: int = 0
     problem: str = ""
 
 
@@ -80,20 +81,12 @@ def declared_namespaces(given: object, may_read: Callable[[str], bool]) -> tuple
         given: as the document has them.
         may_read: whether the host allows to read the reflections of a namespace.
     """
-    entries: list[object] = []
-    if isinstance(given, Mapping):
-        names = given.get("namespaces", [given["namespace"]] if "namespace" in given else [])
-        shared = given.get("min_depth", 1)
-        names = names if isinstance(names, list | tuple) else [names]
-        entries = [{"namespace": name, "min_depth": shared} for name in names]
-    elif isinstance(given, list | tuple):
-        entries = list(given)
-    return tuple(_declared(entry, may_read) for entry in entries[:_MOST])
+    return tuple(_declared(entry, may_read) for entry in (entries_of(given) or [])[:MAX_ENTRIES])
 
 
 def _declared(entry: object, may_read: Callable[[str], bool]) -> Declared:
     name = entry.get("namespace") if isinstance(entry, Mapping) else None
-    least = entry.get("min_depth", 1) if isinstance(entry, Mapping) else None
+    least = entry.get("min_depth", 0) if isinstance(entry, Mapping) else None
     if not isinstance(name, str) or not is_namespace(name):
         return Declared("", problem="is not the name of a namespace")
     if not isinstance(least, int) or isinstance(least, bool) or least < 0:
@@ -105,7 +98,7 @@ def _declared(entry: object, may_read: Callable[[str], bool]) -> Declared:
 
 def composed(
     declared: tuple[Declared, ...],
-    reflections: Callable[[str], list[Memory]],
+    reflections: Callable[[str, bool], list[Memory]],
     shown: Callable[[Memory], str | None],
     budget: int,
     now: datetime,
@@ -114,7 +107,7 @@ def composed(
 
     Args:
         declared: the namespaces.
-        reflections: all reflections of a namespace that the caller may read.
+        reflections: all reflections of a namespace that the caller may read, or all memories.
         shown: the text of one as it is shown; None for one that is not.
         budget: tokens.
         now: the current time, with its zone.
@@ -141,14 +134,15 @@ def composed(
 
 
 def _scored(
-    declared: tuple[Declared, ...], reflections: Callable[[str], list[Memory]], now: datetime
+    declared: tuple[Declared, ...], reflections: Callable[[str, bool], list[Memory]], now: datetime
 ) -> Iterator[tuple[float, str, Memory]]:
     read: dict[str, list[Memory]] = {}
     for each in declared:
         if each.problem:
             continue
         if each.namespace not in read:
-            read[each.namespace] = reflections(each.namespace)
+            is_any = any(other.min_depth == 0 for other in declared if other.namespace == each.namespace)
+            read[each.namespace] = reflections(each.namespace, is_any)
         for memory in read[each.namespace]:
             if each.min_depth <= memory.depth <= MAX_DEPTH:
                 yield score_of(memory, now), each.namespace, memory
@@ -170,15 +164,15 @@ class ComposedNamespace(TypedDict):
 
 
 class ComposedEntry(TypedDict):
-    """A reflection that fits."""
+    """A reflection that fits, or an observation."""
 
     id: MemoryId
     namespace: str
     content: str
     created_at: str
     access_count: Count
-    reflection_depth: Annotated[int, Field(ge=1, le=3)]
-    memory_kind: Literal["reflection"]
+    reflection_depth: Annotated[int, Field(ge=0, le=3)]
+    memory_kind: Literal["reflection", "observation"]
     score: Annotated[float, Field(ge=0, le=2)]
 
 

@@ -9,7 +9,8 @@ Rules kept here:
 - a file whose owner may start it is executable in the document, and no other part of its mode is kept;
 - an exported folder has the files of the document, a `SKILL.md` that the reference validator of agentskills.io accepts,
   and the sidecar `.cortex-registry.json` with the digests, the executable files and the signature. It is registered
-  elsewhere with the same digests and the same signature, also where a file system or an archive lost the modes;
+  elsewhere with the same digests and the same signature, also where a file system or an archive lost the modes. In the
+  form of ai-memory its files are in `resources/`, and the sidecar states which were not there;
 - a folder that is not what its sidecar states, or whose sidecar cannot be read, is refused, unless the caller accepts
   that it changed: then it is another document, without a signature, and a warning states that. The same holds for a
   folder with the `SKILL.sig` of other files;
@@ -34,11 +35,12 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from cortex_skills.config.private_paths import private_below
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
+from cortex_skills.features.registry.documents.ai_memory_form import ai_memory_md, path_there
 from cortex_skills.features.registry.documents.document import (
     MANIFEST,
     MAX_RESOURCE,
@@ -63,6 +65,8 @@ from cortex_skills.signatures.statement import read_signature
 from cortex_skills.signatures.verifier import check_holds
 from cortex_skills.skill_folder.snapshot import MAX_SIGNATURE, SIGNATURE, read_beside
 
+Form = Literal["agentskills", "ai-memory"]
+FORMS: tuple[Form, ...] = get_args(Form)
 SIDECAR = ".cortex-registry.json"
 MAX_SIDECAR = 16 << 20  # bytes, with the paths of all executable files
 _FORMAT = "cortex-registry/1"
@@ -73,16 +77,17 @@ def executable_of(document: SkillDocument) -> list[str]:
     return [resource.path for resource in document.resources if resource.executable]
 
 
-def sidecar_of(version: SkillVersion, executable: list[str]) -> dict[str, Any]:
-    """The content of the sidecar of a version."""
+def sidecar_of(version: SkillVersion, document: SkillDocument, moved: list[str]) -> dict[str, Any]:
+    """The content of the sidecar of a version; `moved` are the files that are in `resources/` in this form alone."""
     return {
         "format": _FORMAT,
         "namespace": version.key.namespace,
         "name": version.key.name,
         "version": version.number,
         "digest": version.digest,
-        "compatDigest": version.compat_digest,
-        "executable": executable,
+        "compatDigest": compat_digest(document),
+        "executable": executable_of(document),
+        **({"moved": moved} if moved else {}),
         "publicKey": version.public_key or None,
         "signature": version.signature or None,
     }
@@ -90,6 +95,20 @@ def sidecar_of(version: SkillVersion, executable: list[str]) -> dict[str, Any]:
 
 class ChangedError(Exception):
     """Why a folder is not what its sidecar states."""
+
+
+def _paths(stated: dict[str, Any], member: str) -> list[str]:
+    """The paths in a member of a sidecar; one of an earlier version has none.
+
+    Raises:
+        ChangedError: they are none, or too many.
+    """
+    given = stated.get(member, [])
+    if not isinstance(given, list) or not all(isinstance(path, str) for path in given):
+        raise ChangedError(f"{SIDECAR} is not of the form {_FORMAT}")
+    if len(given) > MAX_RESOURCES:
+        raise ChangedError(f"{SIDECAR} names more than {MAX_RESOURCES:,} {member} files")
+    return given
 
 
 def as_exported(document: SkillDocument, sidecar: bytes | None) -> tuple[SkillDocument, VersionSignature]:
@@ -112,7 +131,7 @@ def as_exported(document: SkillDocument, sidecar: bytes | None) -> tuple[SkillDo
         raise ChangedError(f"{SIDECAR} cannot be read: {error}") from None
     if not isinstance(stated, dict) or stated.get("format") != _FORMAT:
         raise ChangedError(f"{SIDECAR} is not of the form {_FORMAT}")
-    executable = stated.get("executable", [])  # an export of an earlier version has none
+    executable, moved = (_paths(stated, member) for member in ("executable", "moved"))
     match stated.get("publicKey"), stated.get("signature"):
         case None, None:
             signature = UNSIGNED
@@ -120,13 +139,10 @@ def as_exported(document: SkillDocument, sidecar: bytes | None) -> tuple[SkillDo
             signature = VersionSignature(key, value)
         case _:
             raise ChangedError(f"{SIDECAR} has a key without a signature, or a signature without a key")
-    if not isinstance(executable, list) or not all(isinstance(path, str) for path in executable):
-        raise ChangedError(f"{SIDECAR} is not of the form {_FORMAT}")
-    if len(executable) > MAX_RESOURCES:
-        raise ChangedError(f"{SIDECAR} names more than {MAX_RESOURCES:,} executable files")
+    there = {path_there(path): path for path in moved}
     paths = frozenset(executable)
-    resources = tuple(replace(each, executable=each.path in paths) for each in document.resources)
-    exported = replace(document, resources=resources)
+    resources = (replace(each, path=there.get(each.path, each.path)) for each in document.resources)
+    exported = document.changed(resources=tuple(replace(each, executable=each.path in paths) for each in resources))
     if document.steps == steps_of(document.body) and digest(exported) != stated.get("digest"):
         former = replace(exported, steps=former_steps_of(document.body))
         exported = former if digest(former) == stated.get("digest") else exported
@@ -139,6 +155,8 @@ def as_exported(document: SkillDocument, sidecar: bytes | None) -> tuple[SkillDo
     }
     for member, is_now in found.items():
         then = executable if member == "executable" else stated.get(member)
+        if member == "compatDigest" and then == compat_digest(exported, exported.body):
+            continue  # an export of an earlier version
         if then != is_now:
             raise ChangedError(f"its {member} is {shown(is_now)}, and {SIDECAR} states {shown(then)}")
     return exported, signature
@@ -257,26 +275,32 @@ def _check_publisher_signature(folder: Path, name: str) -> list[str]:
     return []
 
 
-def write_skill_folder(document: SkillDocument, version: SkillVersion, target: Path) -> Path:
+def write_skill_folder(document: SkillDocument, version: SkillVersion, target: Path, form: Form = FORMS[0]) -> Path:
     """Export a document to a new folder with its name.
 
     Args:
         document: the document.
         version: what it is registered as.
         target: the folder that will contain the new one; created when it is missing.
+        form: who reads it.
 
     Returns:
         The new folder.
 
     Raises:
         CortexError: `skill_exists`: there is such a folder; `invalid_arguments`: it cannot be written.
+        ManifestError: the readers of the form could not read it.
     """
     name = hyphenated(document.name)
     place = target / name
-    files = {name: text.encode() for name, text in write_skill_md(document).items()}
-    files |= {resource.path: resource.data for resource in document.resources}
-    executable = executable_of(document)
-    files[SIDECAR] = json.dumps(sidecar_of(version, executable), indent=1).encode() + b"\n"
+    is_there = form == "ai-memory"
+    texts = {MANIFEST: ai_memory_md(document)} if is_there else write_skill_md(document)
+    paths = {each.path: path_there(each.path) if is_there else each.path for each in document.resources}
+    files = {name: text.encode() for name, text in texts.items()}
+    files |= {paths[resource.path]: resource.data for resource in document.resources}
+    executable = {paths[path] for path in executable_of(document)}
+    moved = [path for path, there in paths.items() if path != there]
+    files[SIDECAR] = json.dumps(sidecar_of(version, document, moved), indent=1).encode() + b"\n"
     try:
         target.mkdir(parents=True, exist_ok=True)
         if place.exists() or place.is_symlink():
@@ -427,8 +451,8 @@ def export_folder(config: Config, given: str, name: str) -> Path:
     return place
 
 
-def export_to(config: Config, document: SkillDocument, version: SkillVersion, given: str) -> str:
-    """Export a document to a new folder in the one that a client names.
+def export_to(config: Config, document: SkillDocument, version: SkillVersion, given: str, form: Form = FORMS[0]) -> str:
+    """Export a document in a form to a new folder in the one that a client names.
 
     Returns:
         The path of the new folder, relative to the root.
@@ -440,7 +464,7 @@ def export_to(config: Config, document: SkillDocument, version: SkillVersion, gi
     place = export_folder(config, given, hyphenated(document.name))
     path = f"{given.rstrip('/')}/{hyphenated(document.name)}".lstrip("/")
     try:
-        write_skill_folder(document, version, place)
+        write_skill_folder(document, version, place, form)
     except CortexError as error:
         problem = "exists" if error.code == "skill_exists" else "cannot be written"
         raise CortexError(error.code, f"the folder {shown(path)} {problem}", hint=error.hint) from None

@@ -1,8 +1,8 @@
 """Skills that are made of reflections, and what becomes of them when a memory that they were made of changes.
 
 Rules kept here:
-- a reflection becomes the body of a learned skill, and each memory that it draws from the file
-  `references/source_N.md`, from 0; all of them have to be there;
+- a reflection becomes the body of a learned skill, with the JSON Schema of its parameters below it, and each memory
+  that it draws from the file `references/source_N.md`, from 0; all of them have to be there;
 - the record names the reflection and its sources (`cortex:derivedFromMemory`), by their ids, which reveal no text;
 - a memory that was forgotten, or has another text than the file, degrades the skills that were made of it, with the
   reason. Nothing raises a skill, and one that is out of use stays so;
@@ -12,6 +12,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any, cast
 
@@ -29,7 +30,7 @@ from cortex_skills.features.registry.records import terms
 from cortex_skills.features.registry.records.registry import Registered, SkillRegistry
 from cortex_skills.features.registry.records.skill_record import SkillKey, SkillRecord
 from cortex_skills.features.registry.skill_finder import SkillFinder
-from cortex_skills.safe_io.schemas import shown
+from cortex_skills.safe_io.schemas import first_error, shown
 
 REFLECTION_ID, DEPTH, SOURCE_IDS = "derived_from_reflection_id", "original_reflection_depth", "reflection_source_ids"
 PARAMETERS = "parameters_schema"
@@ -78,6 +79,14 @@ def register_reflection(
     if missing := [i for i, source in zip(reflection.reflects_on, sources, strict=True) if source is None]:
         message = f"{', '.join(missing)} was forgotten, on which the reflection {reflection_id} draws"
         raise CortexError("state_conflict", message, hint="reflect again on what is remembered")
+    if parameters_schema is not None and (problem := _schema_problem(parameters_schema)):
+        raise CortexError(
+            "invalid_arguments",
+            f"`{PARAMETERS}` is not a JSON Schema: {problem}",
+            hint="give one of draft 2020-12, or leave it out",
+            details={"field": PARAMETERS},
+        )
+    body = f"{reflection.text}\n"
     metadata: dict[str, Any] = {
         REFLECTION_ID: reflection.id,
         DEPTH: reflection.depth,
@@ -85,11 +94,13 @@ def register_reflection(
     }
     if parameters_schema is not None:
         metadata[PARAMETERS] = parameters_schema
+        text = json.dumps(parameters_schema, ensure_ascii=False, indent=2, sort_keys=True)
+        body += f"\n## Parameters\n\n```json\n{text}\n```\n"
     document = SkillDocument.checked(
         namespace=registry.terms.names.namespace,
         name=name,
         description=description,
-        body=f"{reflection.text}\n",
+        body=body,
         metadata=metadata,
         resources=tuple(
             SkillResource(source_path(place), f"{cast(Memory, source).text}\n".encode())
@@ -99,6 +110,14 @@ def register_reflection(
     nodes = [memory_node(graph.names, identifier) for identifier in (reflection.id, *reflection.reflects_on)]
     done = registry.register(document, actor=actor, origin="learned", create_only=True, memories=nodes, author=author)
     return done, reflection
+
+
+def _schema_problem(given: dict[str, Any]) -> str:
+    """Why a value is not a JSON Schema; empty if it is one. Nothing that it refers to is looked up."""
+    from jsonschema_rs import Draft202012Validator
+
+    error = first_error(Draft202012Validator({"$ref": "https://json-schema.org/draft/2020-12/schema"}), given)
+    return "" if error is None else error.message[:200]
 
 
 def source_path(place: int) -> str:
@@ -112,8 +131,7 @@ def memory_forgotten(
     """Degrade the skills that were made of a memory that was forgotten or corrected; returns the changed ones."""
     node = memory_node(registry.terms.names, identifier)
     links = registry.store.quads(Pattern(registry.terms.graph, None, terms.DERIVED_FROM_MEMORY, node))
-    names = sorted(registry.terms.name_of(cast(NamedNode, quad.subject)) for quad in links)
-    found = [SkillKey(*name.split("/", 1)) for name in names]
+    found = sorted(registry.terms.key_of(cast(NamedNode, quad.subject)) for quad in links)
     reason = f"the memory {identifier}, which it was made of, was {what}"
     return [key for key in found if _degraded(registry, registry.record(key), reason, actor) is not None]
 

@@ -24,7 +24,7 @@ from cortex_skills.features.memory.memories import memories_of
 from cortex_skills.features.memory.memory_reading import CorrectMemory
 from cortex_skills.features.memory.remembering import OneMemory
 from cortex_skills.features.registry.documents.document import SkillDocument
-from cortex_skills.features.registry.folders import export_to, write_skill_folder
+from cortex_skills.features.registry.folders import FORMS, Form, export_to, write_skill_folder
 from cortex_skills.features.registry.learning import Learned, register_learned
 from cortex_skills.features.registry.parts import finder_in, found_record, named_key, registry_in
 from cortex_skills.features.registry.records.lifecycle import MAKERS, check_learned_name, check_may_restand
@@ -254,19 +254,21 @@ def roll_back(call: OperationCall, given: RollBackSkill) -> Registered:
 
 @dataclass(frozen=True, slots=True)
 class ExportSkill:
-    """A skill, a folder, and the id of an earlier version."""
+    """A skill, a folder, the id of an earlier version, and who reads the folder."""
 
     skill: str
     folder: str
     version: str | None = None
+    form: Form = FORMS[0]
 
 
 @dataclass(frozen=True, slots=True)
 class SkillExport:
-    """What was exported, and the new folder: below `registry.exportRoot`, or, for the owner, its path."""
+    """What was exported, the new folder (below `registry.exportRoot`, or, for the owner, its path), and its files."""
 
     version: SkillVersion
     folder: str
+    files: tuple[str, ...] = ()
 
 
 @operation("registry.export", effect="changes", permission="write", object_="skill", state=standing_of)
@@ -281,11 +283,11 @@ def export(call: OperationCall, given: ExportSkill) -> SkillExport:
         )
     document = registry.document(version)
     if call.caller.kind == "owner":
-        folder = str(write_skill_folder(document, version, Path(given.folder)))
+        folder = str(write_skill_folder(document, version, Path(given.folder), given.form))
     else:
-        folder = export_to(call.host.config, document, version, given.folder)
+        folder = export_to(call.host.config, document, version, given.folder, given.form)
     registry.exported(record.key, version, actor=call.caller.actor)
-    return SkillExport(version, folder)
+    return SkillExport(version, folder, tuple(each.path for each in document.resources))
 
 
 @dataclass(frozen=True, slots=True)

@@ -476,6 +476,6 @@ def _keys_of(payload: str) -> Iterator[SkillKey]:
         details = json.loads(payload)
         yield SkillKey(str(details["namespace"]), str(details["name"]))
         if isinstance(source := details.get("source"), str):
-            yield SkillKey(*source.split("/", 1))
+            yield SkillKey(*source.rsplit("/", 1))
     except (ValueError, KeyError, TypeError):
         return

@@ -145,11 +145,12 @@ class ShowSkill:
 
 @dataclass(frozen=True, slots=True)
 class ShownSkill:
-    """A skill with a version of it and its document."""
+    """A skill with a version of it and its document, and the id of the version after it."""
 
     record: SkillRecord
     version: SkillVersion
     document: SkillDocument
+    following: str | None = None
 
 
 @operation("registry.show", effect="reads", permission="read")
@@ -175,7 +176,7 @@ def read_version(call: OperationCall, given: OneVersion) -> ShownSkill:
     """Read a version of a skill with its document, verified; earlier versions too."""
     registry = call.part(registry_in)
     version = registry.version(given.version)
-    return ShownSkill(registry.record(version.key), version, registry.document(version))
+    return ShownSkill(registry.record(version.key), version, registry.document(version), registry.following(version.id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +191,7 @@ class FileOfVersion:
 def read_file(call: OperationCall, given: FileOfVersion) -> SkillResource | None:
     """Read a file of a version of a skill, verified."""
     registry = call.part(registry_in)
-    document = registry.document(registry.version(given.version))
-    return next((each for each in document.resources if each.path == given.path), None)
+    return registry.document(registry.version(given.version)).resource(given.path)
 
 
 @operation("registry.history", effect="reads", permission="read")

@@ -18,10 +18,11 @@ Rules kept here:
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
@@ -478,8 +479,9 @@ def available_skills(registry: RegistryReader, agent: str, policy: Policy = RULE
     reliable.sort(key=lambda each: (-each.standing.trust_tier, -each.quality.utility, each.key))
     left = BLOCK_LIMIT - len(_OPENING) - len(_CLOSING) - _NOTE
     lines: list[str] = []
+    level = registry.levels() if reliable else None
     for record in reliable:
-        line = described(registry, record, policy)
+        line = described(registry, record, shown_record(registry, record, policy, level))
         left -= len(line) + 1
         if left < 0:
             break
@@ -492,20 +494,33 @@ def available_skills(registry: RegistryReader, agent: str, policy: Policy = RULE
     return "\n".join([_OPENING, *lines, _CLOSING])
 
 
-def described(registry: RegistryReader, record: SkillRecord, policy: Policy) -> str:
-    """A line about a skill: stars, name, description."""
-    view = shown_record(registry, record, policy)
+def described(registry: RegistryReader, record: SkillRecord, view: Mapping[str, Any]) -> str:
+    """A line about a skill from what `shown_record` returned: stars, name, description."""
     name = shown_name(registry.terms.label(record.key))
     description = json_text(cut(view["description"], _DESCRIPTION)) if view["description"] else "(withheld)"
     return f"{_STARS.get(record.standing.trust_tier, '')}{name}: {description}"
 
 
-def shown_record(registry: RegistryReader, record: SkillRecord, policy: Policy) -> dict[str, Any]:
-    """A record as JSON (`views.record_view`) whose texts a model may read."""
-    view: dict[str, Any] = {**record_view(registry, record, datetime.now(UTC))}
+def shown_record(
+    registry: RegistryReader,
+    record: SkillRecord,
+    policy: Policy,
+    level: Level | None = None,
+    more: Mapping[str, Any] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """A record as JSON (`record_view`) whose texts a model may read.
+
+    Args:
+        registry: where it is registered.
+        record: the record.
+        policy: of the host.
+        level: see `record_view`; a list reads the trust store once.
+        more: further members of it, by whoever wrote the skill.
+    """
+    view: dict[str, Any] = {**record_view(registry, record, datetime.now(UTC), level=level)}
     if (learned := view["current"]["learnedIn"]) is not None:
         del learned["agent"]
-    if not is_trusted(record.standing, view["current"]["attest"]):
-        texts, _ = cleaned_fields({key: view[key] for key in ("description", "reason")}, policy)
-        view |= texts
-    return view
+    if is_trusted(record.standing, view["current"]["attest"]):
+        return {**view, **more}
+    texts, _ = cleaned_fields({**{key: view[key] for key in ("description", "reason")}, **more}, policy)
+    return {**view, **texts}

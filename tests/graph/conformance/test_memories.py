@@ -30,5 +30,5 @@ def test_a_reflection_is_kept_counted_and_three_deep_at_most(subject: Subject) -
         memories.reflect(new_memory("Rain is all."), [source], agent="a1")
     assert caught.value.code == "reflection_depth_exceeded"
     memories.used([memory], agent="a1")
-    found = {each.text: each.uses for each in memories.reflections(agent="a1", namespace="reflecting")}
+    found = {each.text: each.uses for each in memories.reflections("a1", "reflecting")}
     assert found == {"Rain is likely.": 0, "Rain is common.": 0, "Rain is usual.": 1}

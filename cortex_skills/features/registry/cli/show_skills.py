@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cortex_skills.features.registry.skill_finder import Among
 
 _STATES = ("candidate", "verified", "released", "degraded", "deprecated", "archived")
+_FORMS = ("agentskills", "ai-memory")
 _ORIGINS = ("builtin", "human", "learned")
 _INDEX_S = 600.0  # a command waits for the index
 _WIDE = 80
@@ -180,8 +181,9 @@ def show(common: Common, name: str, number: int | None) -> None:
 @SKILL
 @click.argument("target", type=GivenPath(file_okay=False, path_type=Path), metavar="FOLDER")
 @click.option("--version", "number", type=click.IntRange(1), metavar="N", help="An earlier version.")
+@click.option("--form", type=Choice(_FORMS), default=_FORMS[0], show_default=True, help="Who reads the folder.")
 @click.pass_obj
-def export(common: Common, name: str, target: Path, number: int | None) -> None:
+def export(common: Common, name: str, target: Path, number: int | None, form: str) -> None:
     """Write a skill to a new folder in FOLDER: its files, and its digests and signature beside them.
 
     `cortex-skills registry add` of another installation registers it with the same digests and signature.
@@ -193,8 +195,8 @@ def export(common: Common, name: str, target: Path, number: int | None) -> None:
         registry = plugin.part(registry_in)
         skill = registry.record(key(registry, name)).key
         version = registry.current(skill) if number is None else _numbered(registry, skill, number)
-        operation, place = skill_changes.export, str(target)
-        folder = plugin.operate(operation, door="command", skill=str(skill), folder=place, version=version.id).folder
+        given = {"skill": str(skill), "folder": str(target), "version": version.id, "form": form}
+        folder = plugin.operate(skill_changes.export, door="command", **given).folder
     answer = {"folder": folder, "version": version.number, "digest": version.digest}
     common.out.answer(answer, lambda: common.out.line(f"{skill} version {version.number} is in {folder}"))
 

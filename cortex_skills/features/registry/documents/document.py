@@ -19,7 +19,8 @@ Rules kept here:
 - the compat digest is that of other registries of the format, so that skills can be compared across them. It does not
   cover metadata, paths, kinds, executable files and steps, and is ambiguous: a body that ends in the hash of a resource
   has the digest of the shorter body with that resource. Nothing is decided by it. It is the SHA-256 of the compact JSON
-  with sorted keys of six members, of the body, and of the SHA-256 of each resource, ordered by these 32 bytes.
+  with sorted keys of six members, of the body without newlines first, and of the SHA-256 of each resource, ordered by
+  these 32 bytes.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from typing_extensions import TypedDict
 from cortex_graph.exceptions import GraphError
 from cortex_graph.naming.names import check_namespace
 from cortex_skills.errors import CortexError
+from cortex_skills.features.registry.documents.declared_reflections import reflection_problems
 from cortex_skills.manifest import ManifestError
 from cortex_skills.manifest.skill_names import hyphenated, is_skill_name, normalized
 from cortex_skills.safe_io.schemas import Path, Problem, schema, shown
@@ -179,7 +181,8 @@ class SkillDocument:
         """Build a document from its fields.
 
         Args:
-            stored: whether it was registered before; older versions accepted control characters in descriptions.
+            stored: whether it was registered before; older versions accepted control characters in descriptions, and
+                any declaration of reflections.
             fields: the attributes.
 
         Raises:
@@ -187,13 +190,21 @@ class SkillDocument:
         """
         document = cls(**fields)
         problems = list(problems_of(document))
-        if not problems and not stored and not _DESCRIPTION.search(document.description):
-            problems = [Problem(("description",), "contains control characters", "remove them")]
+        if not problems and not stored:
+            problems += reflection_problems(document.reflections)
+            if not _DESCRIPTION.search(document.description):
+                problems.append(Problem(("description",), "contains control characters", "remove them"))
         if problems:
             name = document.name if isinstance(document.name, str) else ""
             raise ManifestError(problems, skill=name)
         resources = sorted(document.resources, key=lambda resource: resource.path.encode())
         return replace(document, name=normalized(document.name), resources=tuple(resources))
+
+    def resource(self, path: str) -> SkillResource | None:
+        """The file at a path, which may leave `resources/` out or have it before; None without one."""
+        files = {resource.path: resource for resource in self.resources}
+        places = (path, f"resources/{path}", path.removeprefix("resources/"))
+        return next((files[place] for place in places if place in files), None)
 
     def changed(self, **fields: Any) -> SkillDocument:
         """The same document with other fields, checked.
@@ -487,8 +498,22 @@ def corrupt(problem: str) -> NoReturn:
 _DOMAIN = b"cortex-skill-document/1\0"
 
 
-def compat_digest(document: SkillDocument) -> str:
-    """The digest of other registries, in hexadecimal."""
+def body_elsewhere(body: str) -> str:
+    """A body as other registries read it: without newlines first, and with what ends the line before it.
+
+    They drop the line feeds behind the closing `---`, and so not a carriage return.
+    """
+    line, newline, _ = body.partition("\n")
+    return f"\r\n{body}" if newline and line.endswith("\r") else body.lstrip("\n")
+
+
+def compat_digest(document: SkillDocument, body: str | None = None) -> str:
+    """The digest of other registries, in hexadecimal.
+
+    Args:
+        document: the document.
+        body: as the other registry has it; `body_elsewhere` by default.
+    """
     front = {
         "allowed_tools": list(document.allowed_tools),
         "compatibility": document.compatibility,
@@ -498,7 +523,7 @@ def compat_digest(document: SkillDocument) -> str:
         "namespace": document.namespace,
     }
     whole = sha256(json.dumps(front, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode())
-    whole.update(document.body.encode())
+    whole.update((body_elsewhere(document.body) if body is None else body).encode())
     for digest in sorted(sha256(resource.data).digest() for resource in document.resources):
         whole.update(digest)
     return whole.hexdigest()

@@ -10,7 +10,8 @@ Rules kept here:
   YAML reader would not read back as it is, and `---`, which ends the front matter for the reference validator, is
   written as an escape;
 - what agentskills.io has no key for is one JSON text below `metadata`, under the key `cortex`; it holds nothing else;
-- the rules of the manifest (`manifest/rules.py`) decide whether a skill is refused; every other finding is a warning;
+- the rules of the manifest (`manifest/rules.py`) decide whether a skill is refused, and a malformed declaration of
+  reflections refuses it too; every other finding is a warning;
 - an unknown key at the top level is kept in the metadata, with its JSON type, and so is a value that the registry has
   no use for, such as `steps` in another form; of a key in both places, the value in the metadata is kept;
 - agentskills.io has no underscores in names: a name with them is written with hyphens, and as it is in `metadata.name`;
@@ -37,6 +38,7 @@ from typing import Annotated, Any, NotRequired, Required
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from cortex_skills.features.registry.documents.declared_reflections import reflection_problems
 from cortex_skills.features.registry.documents.document import (
     COMPANION,
     SkillDocument,
@@ -71,7 +73,7 @@ _SETTINGS = {  # the keys of the older dialect, and the attributes of a document
     "steps": "steps",
     "allowed_tools": "allowed_tools",
 }
-_KNOWN = frozenset({*_TOP, *_SETTINGS})
+KNOWN = frozenset({*_TOP, *_SETTINGS})
 _EXTRAS = frozenset({"metadata", *_SETTINGS})
 _STEP = re.compile(r"^ {0,3}[0-9]{1,4}[.)] +\*\*(?P<title>[^*\n]{1,500})\*\*(?P<rest>[^\n]*)$", re.MULTILINE)
 _NAME = r"[A-Za-z0-9_.:/-]{0,128}[A-Za-z0-9_]"
@@ -130,6 +132,9 @@ def read_skill_md(
         "resources": resources,
     }
     settings = {"namespace": namespace, "steps": steps_of(front.body)} | reading.settings()
+    if problems := list(reflection_problems(settings.get("reflections"))):
+        located = (front.document.problem(each.path, each.message, each.hint) for each in problems)
+        raise ManifestError(located, skill=manifest.name)
     found = problems_of(SkillDocument(**fields, **settings))
     for problem in [problem for problem in found if problem.path[0] in reading.sources]:
         reading.refuse(problem)
@@ -161,20 +166,20 @@ def write_skill_md(document: SkillDocument) -> dict[str, str]:
     files = {}
     if document.semantic is not None:
         metadata["semantic"] = COMPANION
-        files[COMPANION] = _yaml(document.semantic) + "\n"
+        files[COMPANION] = in_yaml(document.semantic) + "\n"
     metadata[EXTENSION] = json.dumps(extras, ensure_ascii=False, sort_keys=True, default=dict)
     name = hyphenated(document.name)
     if name != document.name:
         metadata["name"] = document.name
-    lines = ["---", f"name: {_quoted(name)}", f"description: {_quoted(document.description)}"]
+    lines = ["---", f"name: {quoted(name)}", f"description: {quoted(document.description)}"]
     optional = {"license": document.license, "compatibility": document.compatibility}
-    lines += [f"{key}: {_quoted(value)}" for key, value in optional.items() if value is not None]
+    lines += [f"{key}: {quoted(value)}" for key, value in optional.items() if value is not None]
     if document.allowed_tools and "allowed_tools" not in extras:
-        lines.append(f"allowed-tools: {_quoted(' '.join(document.allowed_tools))}")
+        lines.append(f"allowed-tools: {quoted(' '.join(document.allowed_tools))}")
     lines.append("metadata:")
-    lines += [f"  {_quoted(key)}: {_quoted(value)}" for key, value in sorted(metadata.items())]
+    lines += [f"  {quoted(key)}: {quoted(value)}" for key, value in sorted(metadata.items())]
     files["SKILL.md"] = "\n".join([*lines, "---", ""]) + document.body
-    _check_sizes(files, document)
+    check_sizes(files, document)
     return files
 
 
@@ -233,7 +238,7 @@ class _Reading:
         extras = self._extras()
         for key, value in extras.pop("metadata", {}).items():
             self._keep(key, value)
-        for key in data.keys() - _KNOWN:
+        for key in data.keys() - KNOWN:
             self._keep(key, data[key])
         if "type" in data and data["type"] != "semantic":
             self._keep("type", data["type"])
@@ -323,12 +328,6 @@ def _names(given: Any) -> tuple[str, ...]:
     raise ValueError("must be a list of texts")
 
 
-def _reflections(given: Any) -> Any:
-    if not isinstance(given, dict | list):
-        raise ValueError("must be a list or a mapping")
-    return given
-
-
 def _steps(given: Any) -> tuple[Step, ...]:
     if not isinstance(given, list):
         raise ValueError("must be a list")
@@ -345,12 +344,11 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "allowed_tools": _tools,
     "depends_on": _names,
     "conflicts_with": _names,
-    "reflections": _reflections,
     "steps": _steps,
 }
 
 
-def _check_sizes(files: Mapping[str, str], document: SkillDocument) -> None:
+def check_sizes(files: Mapping[str, str], document: SkillDocument) -> None:
     """Refuse a manifest that a reader of the format would not read again."""
     sizes = {COMPANION: len(files.get(COMPANION, "").encode()), "SKILL.md": len(files["SKILL.md"].encode())}
     sizes["SKILL.md"] -= len(document.body.encode())
@@ -368,30 +366,30 @@ def _is_plain(key: str, value: Any) -> bool:
     return isinstance(value, str) and key not in ("semantic", "name", EXTENSION) and len(key) + len(value) < 4096
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """A text as a YAML scalar in double quotes."""
     quoted = json.dumps(text, ensure_ascii=False)
     quoted = _UNQUOTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
     return quoted.replace("---", "-\\u002d-")
 
 
-def _yaml(value: Any, indent: str = "") -> str:
+def in_yaml(value: Any, indent: str = "") -> str:
     """A JSON value in YAML of block style, which every reader of the format reads."""
     if isinstance(value, Mapping):
         if not value:
             return "{}"
-        return "\n".join(f"{indent}{_quoted(key)}:{_below(member, indent)}" for key, member in value.items())
+        return "\n".join(f"{indent}{quoted(key)}:{_below(member, indent)}" for key, member in value.items())
     if isinstance(value, list | tuple):
         if not value:
             return "[]"
         return "\n".join(f"{indent}-{_below(member, indent)}" for member in value)
-    return _quoted(value) if isinstance(value, str) else json.dumps(value)
+    return quoted(value) if isinstance(value, str) else json.dumps(value)
 
 
 def _below(value: Any, indent: str) -> str:
     if isinstance(value, Mapping | list | tuple) and value:
-        return "\n" + _yaml(value, indent + "  ")
-    return " " + _yaml(value)
+        return "\n" + in_yaml(value, indent + "  ")
+    return " " + in_yaml(value)
 
 
 _Names = Annotated[list[Annotated[str, Field(max_length=256)]], Field(max_length=1000)]

@@ -291,6 +291,11 @@ class RegistryReader:
         found = self.terms.version_of(node, self.skills.quads(Pattern(self._graph, node)))
         return unknown(f"no version of a skill has the id {version_id[:80]}") if found is None else found
 
+    def following(self, version_id: str) -> str | None:
+        """The id of the version that was made after one of the same skill; None for the newest."""
+        links = self._pointing(self.terms.version(version_id), terms.REVISION_OF)
+        return next((self.terms.id_of(cast(NamedNode, quad.subject)) for quad in links), None)
+
     def current(self, key: SkillKey) -> SkillVersion:
         """The current version of a skill.
 

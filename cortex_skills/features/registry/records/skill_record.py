@@ -217,7 +217,7 @@ class RegistryTerms:
 
     def key_of(self, record: NamedNode) -> SkillKey:
         """The key of the node of a record."""
-        namespace, _, name = self.name_of(record).partition("/")
+        namespace, _, name = self.name_of(record).rpartition("/")
         return SkillKey(namespace, name)
 
     def id_of(self, version: NamedNode) -> str:

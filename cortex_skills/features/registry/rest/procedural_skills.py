@@ -346,7 +346,7 @@ def load_human_skills(call: ApiCall) -> LoadedFolders:
 )
 def export_skill(call: ApiCall) -> ExportedSkill:
     """Write the current version of a skill to a new folder in `registry.exportRoot`."""
-    return exported(call, call.operate(changes.export, skill=call.body["name"], folder=""))
+    return exported(call.operate(changes.export, skill=call.body["name"], folder=""))
 
 
 @OPERATIONS.add(

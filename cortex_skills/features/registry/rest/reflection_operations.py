@@ -10,6 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
@@ -49,7 +50,7 @@ class CompositionBudget(ApiModel, total=False):
     """How much is composed."""
 
     budget_tokens: Annotated[
-        int, Field(ge=0, le=MAX_BUDGET, description="For the reflections; 4,000 by default."), WHOLE
+        int, Field(ge=0, description=f"For the reflections: 4,000 by default, and at most {MAX_BUDGET:,}."), WHOLE
     ]
 
 
@@ -103,11 +104,11 @@ def compose_skill(call: ApiCall) -> ComposedSkill:
         own,
         *filter(call.caller.may_use, call.service.plugin.config.section(RegistrySettings).reflection_namespaces),
     }
-    budget = (call.body or {}).get("budget_tokens", BUDGET)
+    budget = min((call.body or {}).get("budget_tokens", BUDGET), MAX_BUDGET)
     document = registry.document(version)
     found = composed(
         declared_namespaces(document.reflections, allowed.__contains__),
-        lambda namespace: memories.reflections(agent=agent, namespace=namespace),
+        partial(memories.reflections, agent),
         lambda memory: memory.text,
         budget,
         datetime.now(UTC),

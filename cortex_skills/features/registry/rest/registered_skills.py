@@ -9,6 +9,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -17,7 +18,16 @@ from typing_extensions import TypedDict
 
 from cortex_skills.doors.http.bodies import invalid
 from cortex_skills.doors.http.http_errors import HttpError
-from cortex_skills.doors.rest.model_types import ApiModel, Count, NamespaceQuery, NextCursor, SkillVersionId
+from cortex_skills.doors.rest.model_types import (
+    FROM_QUERY,
+    ApiModel,
+    Count,
+    Cursor,
+    Namespace,
+    NamespaceQuery,
+    NextCursor,
+    SkillVersionId,
+)
 from cortex_skills.doors.rest.operations import ApiCall, Operations
 from cortex_skills.doors.rest.schemas import check
 from cortex_skills.features.registry import skill_changes as changes
@@ -26,8 +36,9 @@ from cortex_skills.features.registry.dialects import ai_memory
 from cortex_skills.features.registry.dialects.prism import ExpectedVersion
 from cortex_skills.features.registry.documents.document import MAX_PATH, front_matter
 from cortex_skills.features.registry.documents.skill_md import read_skill_md
-from cortex_skills.features.registry.folders import SkillFolder, import_folder, read_skill_folder
+from cortex_skills.features.registry.folders import FORMS, Form, SkillFolder, import_folder, read_skill_folder
 from cortex_skills.features.registry.parts import registry_in
+from cortex_skills.features.registry.records.lifecycle import Lifecycle, Origin
 from cortex_skills.features.registry.records.registry import SkillRegistry
 from cortex_skills.features.registry.records.skill_record import SkillRecord, SkillVersion
 from cortex_skills.features.registry.views import Level, RecordView, record_view
@@ -55,7 +66,23 @@ class SkillToRegister(ApiModel, total=False):
 class SkillFileQuery(NamespaceQuery):
     """A file of a skill."""
 
-    path: Annotated[str, Field(min_length=1, max_length=MAX_PATH, description="Relative to the folder of the skill.")]
+    path: Annotated[
+        str,
+        Field(min_length=1, max_length=MAX_PATH, description="In the folder of the skill, or in its `resources/`."),
+    ]
+
+
+class RegistryPageQuery(ApiModel, total=False):
+    """Which skills of a page."""
+
+    registry: Annotated[Namespace, Field(description="The namespace of another registry that the token opens.")]
+    namespace: Annotated[str, Field(max_length=64, description="Of the skills themselves; `%` for all.")]
+    skillNamespace: Annotated[str, Field(max_length=64, description="The same.")]
+    filter: Annotated[str, Field(max_length=256, description="Words; each is in the name or in the description.")]
+    lifecycle: Lifecycle
+    origin: Origin
+    limit: Annotated[int, Field(ge=1, description=f"100 by default, and at most {reads.MAX_PAGE:,}."), FROM_QUERY]
+    cursor: Cursor
 
 
 class ExportTarget(ApiModel, total=False):
@@ -64,6 +91,7 @@ class ExportTarget(ApiModel, total=False):
     target_folder: Annotated[
         str, Field(max_length=MAX_PATH, description="Below `registry.exportRoot`; by default that folder itself.")
     ]
+    form: Annotated[Form, Field(description="Who reads it; agentskills by default.")]
 
 
 class RegisteredSkillView(RecordView):
@@ -74,23 +102,27 @@ class RegisteredSkillView(RecordView):
     metadata: dict[str, Any]
 
 
+class ListedSkillView(RecordView, ai_memory.VersionMembers):
+    """A registered skill, with members of its current version."""
+
+    trigger_pattern: str | None
+
+
 class RegistryPage(TypedDict):
     """A page of skills."""
 
-    skills: list[RegisteredSkillView]
+    skills: list[ListedSkillView]
     count: Annotated[Count, Field(description="On this page.")]
     nextCursor: NextCursor
 
 
-class ExportedSkill(TypedDict):
+class ExportedSkill(ai_memory.ExportedVersion):
     """The folder of the exported skill, relative to `registry.exportRoot`."""
 
     ok: Literal[True]
-    exported: Literal[True]
     path: str
     id: SkillVersionId
     version: Annotated[int, Field(ge=1)]
-    digest: str
 
 
 OPERATIONS = Operations()
@@ -181,27 +213,22 @@ def get_skill_resource(call: ApiCall) -> ai_memory.SkillResourceView:
     permission="write",
     query=NamespaceQuery,
     body=ExportTarget,
-    errors=(*_UNKNOWN, *_UNSOUND, "skill_exists", "graph_busy"),
+    errors=(*_UNKNOWN, *_UNSOUND, "skill_exists", "graph_busy", "manifest_invalid"),
     pool="slow",
 )
 def export_skill_version(call: ApiCall) -> ExportedSkill:
     """Write a version of a skill to a new folder, with its digests and its signature."""
     _, version = version_of(call)
-    folder = call.body.get("target_folder", "")
-    return exported(call, call.operate(changes.export, skill=str(version.key), folder=folder, version=version.id))
+    target, form = call.body.get("target_folder", ""), call.body.get("form", FORMS[0])
+    done = call.operate(changes.export, skill=str(version.key), folder=target, version=version.id, form=form)
+    return exported(done, target)
 
 
-def exported(_: ApiCall, done: changes.SkillExport) -> ExportedSkill:
+def exported(done: changes.SkillExport, target: str = "") -> ExportedSkill:
     """What was exported, by the names of other registries."""
     version = done.version
-    return {
-        "ok": True,
-        "exported": True,
-        "path": done.folder,
-        "id": version.id,
-        "version": version.number,
-        "digest": version.digest,
-    }
+    about = ai_memory.exported(done, target)
+    return {"ok": True, "path": done.folder, "id": version.id, "version": version.number, **about}
 
 
 def version_of(call: ApiCall) -> tuple[SkillRegistry, SkillVersion]:
@@ -210,18 +237,35 @@ def version_of(call: ApiCall) -> tuple[SkillRegistry, SkillVersion]:
     return registry, registry.version(check(SkillVersionId, call.path["id"]))
 
 
-def _page(call: ApiCall, page: reads.SkillPage) -> RegistryPage:
+@OPERATIONS.add("GET", "/api/v1/skill/list", query=RegistryPageQuery, errors=(), pool="slow")
+def list_registered_skills(call: ApiCall) -> RegistryPage:
+    """List registered skills, a page at a time: those in use, or those in a state.
+
+    A page may have fewer of them than its limit.
+    """
+    query = call.query
+    call = replace(call, query={"namespace": query["registry"]} if "registry" in query else {})
+    wanted = query.get("namespace", query.get("skillNamespace", "%"))
+    given = {name: query[name] for name in ("filter", "lifecycle", "origin", "cursor") if name in query}
+    limit = min(query.get("limit", 100), reads.MAX_PAGE)
+    page = call.operate(reads.list_skills, skill_namespace=None if wanted == "%" else wanted, limit=limit, **given)
     registry = registry_of(call)
     level = registry.levels()
-    found = [skill_view(registry, record, level) for record in page.records]
+    found = [_listed(registry, record, level) for record in page.records]
     return {"skills": found, "count": len(found), "nextCursor": page.cursor}
+
+
+def _listed(registry: SkillRegistry, record: SkillRecord, level: Level) -> ListedSkillView:
+    version = registry.version(record.version_id)
+    front = front_matter(version.front)
+    view = record_view(registry, record, datetime.now(UTC), level=level)
+    return {**view, **ai_memory.members_of(version, front), "trigger_pattern": front["trigger_pattern"]}
 
 
 def _version(call: ApiCall, found: reads.ShownSkill) -> ai_memory.VersionDetail:
     return ai_memory.version_detail(found, registry_of(call).levels())
 
 
-OPERATIONS.serve("GET", "/api/v1/skill/list", reads.list_skills, name="listRegisteredSkills", show=_page, pool="slow")
 OPERATIONS.serve(
     "GET",
     "/api/v1/skill/{id}",

@@ -25,8 +25,10 @@ from cortex_skills.enrichment.text_lines import clean_lines
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
 from cortex_skills.features.registry import skill_reads as reads
+from cortex_skills.features.registry.dialects import ai_memory
+from cortex_skills.features.registry.documents.document import front_matter
 from cortex_skills.features.registry.documents.skill_md import InlineSkill, inline_document
-from cortex_skills.features.registry.folders import SkillFolder, import_folder, read_skill_folder
+from cortex_skills.features.registry.folders import FORMS, Form, SkillFolder, import_folder, read_skill_folder
 from cortex_skills.features.registry.parts import registry_in
 from cortex_skills.features.registry.records.skill_record import SkillRecord, SkillVersion
 from cortex_skills.features.registry.tools.registered_skills import (
@@ -44,6 +46,7 @@ from cortex_skills.tools.answer_sizes import LONGEST_PAGE
 from cortex_skills.tools.base import Call, Outcome, Tool
 
 _AT_ONCE = 10  # records that are read before the size of a page is looked at
+_LONGEST_LIST = 100
 _MAX_TEXT = 1 << 15  # characters of a file that a model reads at once
 SkillId = Annotated[
     str,
@@ -92,26 +95,18 @@ def _register(call: Call) -> Outcome:
     state = "registered" if done.created else "registered already"
     warnings = [*found.warnings, *withheld(found.document, call.host.cleaning)]
     lines = [f"{version.key} version {version.number} is {state}, with the id {version.id}.", *warnings]
-    details = {
-        "skill_id": version.id,
-        "namespace": version.key.namespace,
-        "name": version.key.name,
-        "version": version.number,
-        "digest": version.digest,
-        "compatDigest": version.compat_digest,
-        "attest": shown_record(registry, registry.record(version.key), call.host.cleaning)["current"]["attest"],
-        "created": done.created,
-        "warnings": warnings,
-    }
-    return Outcome("\n".join(lines), details)
+    details = ai_memory.registered(done, registry.levels(), warnings)
+    return Outcome("\n".join(lines), {"skill_id": version.id, "compatDigest": version.compat_digest, **details})
 
 
 def _list(call: Call) -> Outcome:
     given = call.arguments
     registry, policy = call.host.part(registry_in), call.host.cleaning
-    limit, cursor = given.get("limit", 20), given.get("cursor")
-    wanted = {name: given[name] for name in ("filter", "lifecycle") if name in given}
-    list_page = partial(operate, call, reads.list_skills, skill_namespace=given.get("namespace"), **wanted)
+    limit, cursor = min(given.get("limit", 20), _LONGEST_LIST), given.get("cursor")
+    wanted: dict[str, Any] = {name: given[name] for name in ("filter", "lifecycle") if name in given}
+    if given.get("namespace", "%") != "%":
+        wanted["skill_namespace"] = given["namespace"]
+    list_page, level = partial(operate, call, reads.list_skills, **wanted), registry.levels()
     lines: list[str] = []
     views: list[dict[str, Any]] = []
     size = 0
@@ -119,20 +114,26 @@ def _list(call: Call) -> Outcome:
         page = list_page(cursor=cursor, limit=min(limit - len(views), _AT_ONCE))
         cursor = page.cursor
         for record in page.records:
-            views.append(shown_record(registry, record, policy))
-            lines.append(f"{described(registry, record, policy)} ({record.standing.lifecycle})")
+            version = registry.version(record.version_id)
+            own = ai_memory.members_of(version, front_matter(version.front))
+            views.append(shown_record(registry, record, policy, level, own))
+            lines.append(f"{described(registry, record, views[-1])} ({record.standing.lifecycle})")
             size += len(json_text(views[-1]).encode()) + len(lines[-1].encode())
         if cursor is None:
             break
     if cursor is not None:
         lines.append("(more follow: ask with the cursor)")
-    return Outcome("\n".join(lines) or "No skill matches.", {"skills": views, "cursor": cursor})
+    return Outcome("\n".join(lines) or "No skill matches.", {"skills": views, "count": len(views), "cursor": cursor})
 
 
 def _get(call: Call) -> Outcome:
     record, version = named_version(call)
     text, details = shown_skill(call, record, version.id)
-    return Outcome(text, details)
+    document = details["document"]
+    own: dict[str, Any] = {**ai_memory.members_of(version, front_matter(version.front))}
+    own |= {name: document[name] for name in ("license", "compatibility", "metadata", "body", "resources")}
+    own |= {"allowed_tools": document["allowedTools"]}
+    return Outcome(text, {**details, **own, "superseded_by": call.host.part(registry_in).following(version.id)})
 
 
 def _resource(call: Call) -> Outcome:
@@ -140,23 +141,16 @@ def _resource(call: Call) -> Outcome:
     path = call.arguments["resource_path"]
     registry = call.host.part(registry_in)
     document = registry.document(version)
-    found = next((each for each in document.resources if each.path == path), None)
+    found = document.resource(path)
     if found is None:
         known = [each.path for each in document.resources]
         hint = did_you_mean(path, known) or "memory_skill_get lists the files"
         raise CortexError("skill_not_found", f"{record.key} has no file {shown(path)}", hint=hint)
-    details: dict[str, Any] = {
-        "skill_id": version.id,
-        "path": found.path,
-        "kind": found.kind,
-        "size": len(found.data),
-        "sha256": found.sha256,
-    }
+    details: dict[str, Any] = {**ai_memory.about_file(version.id, found)}
     if (content := _text_of(found.data)) is None:
-        details |= {
-            "base64": base64.b64encode(found.data[:_MAX_TEXT]).decode(),
-            "truncated": len(found.data) > _MAX_TEXT,
-        }
+        encoded = base64.b64encode(found.data[:_MAX_TEXT]).decode()
+        details |= {"base64": encoded, "content": encoded, "encoding": "base64"}
+        details["truncated"] = len(found.data) > _MAX_TEXT
         return Outcome(f"{shown_name(found.path)} has {len(found.data)} bytes, which are not text.", details)
     view = shown_record(registry, record, call.host.cleaning)
     text, removed = content[:_MAX_TEXT], 0
@@ -166,7 +160,8 @@ def _resource(call: Call) -> Outcome:
         else:
             cleaned = clean_lines(text, ORDINARY)
             text, removed = cleaned.text, cleaned.removed
-    details |= {"text": text, "truncated": len(content) > _MAX_TEXT, "strippedCount": removed}
+    details |= {"text": text, "content": text, "encoding": "utf-8"}
+    details |= {"truncated": len(content) > _MAX_TEXT, "strippedCount": removed}
     lines = [between_marks("file", found.path, text)]
     if removed:
         lines.append(f"({removed} lines were removed: a model must not read them)")
@@ -185,11 +180,11 @@ def _text_of(data: bytes) -> str | None:
 
 def _export(call: Call) -> Outcome:
     record, version = named_version(call)
-    done = operate(
-        call, changes.export, skill=str(record.key), folder=call.arguments["target_folder"], version=version.id
-    )
+    target, form = call.arguments["target_folder"], call.arguments.get("form", FORMS[0])
+    done = operate(call, changes.export, skill=str(record.key), folder=target, version=version.id, form=form)
     text = f"{record.key} version {version.number} is exported to {shown_name(done.folder)}."
-    return Outcome(text, {"skill_id": version.id, "folder": done.folder, "digest": version.digest})
+    details = ai_memory.exported(done, target)
+    return Outcome(text, {"folder": done.folder, **details, "files": details["files"][:_LONGEST_LIST]})
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,16 +205,9 @@ class _Register:
     ] = False
 
 
-class _Registered(TypedDict):
+class _Registered(ai_memory.RegisteredVersion, TypedDict):
     skill_id: Annotated[str, Field(description="The id of the version.")]
-    namespace: str
-    name: str
-    version: int
-    digest: str
     compatDigest: str
-    attest: str
-    created: Annotated[bool, Field(description="Whether it was not registered before.")]
-    warnings: list[str]
 
 
 MEMORY_SKILL_REGISTER = Tool(
@@ -237,15 +225,16 @@ MEMORY_SKILL_REGISTER = Tool(
 
 @dataclass(frozen=True, slots=True)
 class _List:
-    namespace: Annotated[str, Field(max_length=256, description="Only skills of this namespace.")] | None = None
+    namespace: Annotated[str, Field(max_length=256, description="Of the skills; % for all.")] | None = None
     lifecycle: InState | None = None
     filter: Annotated[str, Field(max_length=256, description="Words of the name or the description.")] = ""
-    limit: Annotated[int, Field(ge=1, le=100)] = 20
+    limit: Annotated[int, Field(ge=1, description=f"At most {_LONGEST_LIST}.")] = 20
     cursor: Annotated[str, Field(max_length=4096, description="Of the answer before.")] | None = None
 
 
 class _Page(TypedDict):
     skills: list[dict[str, Any]]
+    count: int
     cursor: Annotated[str | None, Field(description="For the next page.")]
 
 
@@ -284,12 +273,9 @@ class _Resource:
     resource_path: Annotated[str, Field(min_length=1, max_length=1024)]
 
 
-class _File(TypedDict):
-    skill_id: str
-    path: str
-    kind: str
-    size: int
-    sha256: str
+class _File(ai_memory.FileAbout, TypedDict):
+    content: str
+    encoding: Annotated[str, Field(description="utf-8 or base64.")]
     text: NotRequired[str]
     base64: NotRequired[str]
     truncated: bool
@@ -312,12 +298,11 @@ MEMORY_SKILL_RESOURCE = Tool(
 class _Export:
     skill_id: SkillId
     target_folder: Annotated[_Folder, Field(description="A folder inside registry.exportRoot; created if missing.")]
+    form: Annotated[Form, Field(description="Who reads it.")] = FORMS[0]
 
 
-class _Exported(TypedDict):
-    skill_id: str
+class _Exported(ai_memory.ExportedVersion):
     folder: Annotated[str, Field(description="Inside registry.exportRoot.")]
-    digest: str
 
 
 MEMORY_SKILL_EXPORT = Tool(

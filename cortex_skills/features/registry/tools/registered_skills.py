@@ -258,10 +258,14 @@ def _find(call: Call) -> Outcome:
 
 def _listed(call: Call, registry: SkillRegistry, records: list[SkillRecord], *, truncated: bool) -> Outcome:
     policy = call.host.cleaning
-    lines = [f"{described(registry, record, policy)} ({_state(record)}{_trigger(call, record)})" for record in records]
+    level = registry.levels()
+    views = [shown_record(registry, record, policy, level) for record in records]
+    shown = zip(records, views, strict=True)
+    lines = [
+        f"{described(registry, record, view)} ({_state(record)}{_trigger(call, record)})" for record, view in shown
+    ]
     if truncated:
         lines.append("(more are registered: filter them, or list all of them with memory_skill_list)")
-    views = [shown_record(registry, record, policy) for record in records]
     return Outcome("\n".join(lines) or "No skill matches.", {"skills": views, "truncated": truncated})
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -59,12 +60,12 @@ def _promote(call: Call) -> Outcome:
 def _compose(call: Call) -> Outcome:
     record, version = named_version(call)
     host = call.host
-    budget = call.arguments.get("budget_tokens", BUDGET)
     allowed = {host.graph.namespace, *host.config.section(RegistrySettings).reflection_namespaces}
+    budget = min(call.arguments.get("budget_tokens", BUDGET), MAX_BUDGET)
     document = host.part(registry_in).document(version)
     found = composed(
         declared_namespaces(document.reflections, allowed.__contains__),
-        lambda namespace: host.part(memories_of).reflections(agent=call.agent, namespace=namespace),
+        partial(host.part(memories_of).reflections, call.agent),
         lambda memory: (cleaned_memory(memory, host.cleaning)[0] or {}).get("text"),
         budget,
         datetime.now(UTC),
@@ -137,7 +138,8 @@ MEMORY_SKILL_PROMOTE = Tool(
 class _Compose:
     skill_id: SkillId
     budget_tokens: Annotated[
-        int, Field(ge=0, le=MAX_BUDGET, description="For the reflections; the skill itself is not counted.")
+        int,
+        Field(ge=0, description=f"For the reflections, at most {MAX_BUDGET:,}; the skill itself is not counted."),
     ] = BUDGET
 
 
