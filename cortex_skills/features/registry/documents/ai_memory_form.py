@@ -54,6 +54,8 @@ def ai_memory_md(document: SkillDocument) -> str:
     for name in ("allowed_tools", "trigger_pattern", "depends_on", "conflicts_with", "semantic"):
         if value := getattr(document, name):
             front[name] = value
+    if document.semantic is not None:
+        front["type"] = "semantic"
     if document.reflections is not None:
         front[KEY] = document.reflections
     if document.steps != steps_of(document.body):
