@@ -35,6 +35,7 @@ from cortex_skills.enrichment.limits import cut
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.enrichment.text_lines import clean_lines, is_instruction, runs_together
 from cortex_skills.errors import CortexError
+from cortex_skills.features.registry.documents.ai_memory_form import named_here
 from cortex_skills.features.registry.documents.document import (
     FileKind,
     SkillDocument,
@@ -406,7 +407,11 @@ def document_for_model(document: SkillDocument, *, trusted: bool, policy: Policy
     else:
         cleaned = clean_lines(view["body"], ORDINARY)
         body, removed = cleaned.text, cleaned.removed
-    fields, more = cleaned_fields({key: value for key, value in view.items() if key != "body"}, policy)
+    files = [{**each, "path": named_here(each["path"])} for each in view["resources"]]  # `resources` is no verb there
+    judged = {key: value for key, value in view.items() if key != "body"} | {"resources": files}
+    fields, more = cleaned_fields(judged, policy)
+    for kept, each in zip(fields["resources"], view["resources"], strict=True):
+        kept["path"] = each["path"] if kept["path"] == named_here(each["path"]) else kept["path"]
     return ModelText({**fields, "body": policy.marked(body)}, removed + more, cut)
 
 
