@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import ai_memory
+import pydantic
 import pytest
 
 from tests.interchange.ai_memory import original
@@ -91,8 +92,13 @@ def test_its_own_calls_that_work_here_are_those_about_the_server(
     assert client.namespaces() == ["mayros"]
 
 
+def test_its_model_of_the_numbers_is_another(client: ai_memory.AiMemoryClient) -> None:
+    with pytest.raises(pydantic.ValidationError, match="total"):
+        client.stats()
+
+
 @pytest.mark.parametrize(
-    "refused",
+    "asked",
     [
         lambda client: client.store(title="t", content="c"),
         lambda client: client.recall("c"),
@@ -107,9 +113,9 @@ def test_its_own_calls_that_work_here_are_those_about_the_server(
     ],
     ids=["store", "recall", "search", "list", "get", "forget", "link", "agents", "subscriptions", "metrics"],
 )
-def test_its_calls_for_memories_and_agents_are_not_offered(client: ai_memory.AiMemoryClient, refused: Any) -> None:
+def test_refused_its_calls_for_memories_and_agents(client: ai_memory.AiMemoryClient, asked: Any) -> None:
     with pytest.raises(ai_memory.AiMemoryError) as caught:
-        refused(client)
+        asked(client)
     assert caught.value.status_code == 404
 
 

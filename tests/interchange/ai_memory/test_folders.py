@@ -162,7 +162,7 @@ def is_beyond(document: SkillDocument) -> bool:
         ({"resources": (SkillResource("a", b"1"), SkillResource("resources/a", b"2"))}, "there twice"),
     ],
 )
-def test_refused_what_the_original_could_not_read(tmp_path: Path, fields: dict[str, Any], problem: str) -> None:
+def test_what_the_original_could_not_read_is_not_exported(tmp_path: Path, fields: dict[str, Any], problem: str) -> None:
     plain = {"namespace": "mayros", "name": "fetch-data", "description": "Fetches."}
     with pytest.raises(ManifestError, match=problem):
         exported(SkillDocument.checked(**plain | fields), tmp_path)
