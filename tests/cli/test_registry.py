@@ -86,13 +86,14 @@ def machine(registry, run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return at
 
 
-def test_two_machines_exchange_a_skill_with_everything_verified(machine, skills, tmp_path):
+@pytest.mark.parametrize("form", ["agentskills", "ai-memory"])
+def test_two_machines_exchange_a_skill_with_everything_verified(machine, skills, tmp_path, form):
     folder = skills("fetch-data", more="license: MIT\nmetadata: {level: 1.0, yes: null}\n")
     (folder / "scripts").mkdir()
     (folder / "scripts/run.py").write_bytes(b"print()\r\n\x00")
     (folder / "scripts/run.py").chmod(0o755)
     machine("one", "add", folder, "--sign")
-    exported = machine("one", "export", "fetch-data", tmp_path / "sent").json["folder"]
+    exported = machine("one", "export", "fetch-data", tmp_path / "sent", "--form", form).json["folder"]
     here = machine("one", "show", "fetch-data").json
     assert machine("two", "add", exported).json[0]["digest"] == here["current"]["digest"]
     there = machine("two", "show", "fetch-data").json

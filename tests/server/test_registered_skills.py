@@ -419,7 +419,8 @@ def test_a_reflection_is_promoted_composed_and_degraded_when_a_source_is_forgott
     assert refused(writer.post("/api/v1/skill/x/promote", json=body)) == (400, "invalid_arguments")
     source = {"path": "references/source_0.md"}
     assert done(writer.get(f"/api/v1/skill/{made['skill_id']}/resource", params=source))["content"] == "It rained.\n"
-    composer = register(writer, "composer", f"composes_with_reflections: [{{namespace: {namespace}}}]\n")
+    declared = f"composes_with_reflections: [{{namespace: {namespace}, min_depth: 1}}]\n"
+    composer = register(writer, "composer", declared)
     composed = done(writer.post(f"/api/v1/skill/{composer['id']}/compose", json={"budget_tokens": 2000}))
     assert [each["content"] for each in composed["reflections"]] == ["Rain is likely."]
     assert done(writer.post(f"/api/v1/skill/{composer['id']}/compose"))["budget_tokens"] == 4000

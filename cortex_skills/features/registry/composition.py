@@ -212,7 +212,7 @@ def composition_view(version: SkillVersion, found: Composition, budget: int) -> 
                 "created_at": date_time(each.memory.time),
                 "access_count": each.memory.uses,
                 "reflection_depth": each.memory.depth,
-                "memory_kind": "reflection",
+                "memory_kind": "reflection" if each.memory.depth else "observation",
                 "score": each.score,
             }
             for each in found.reflections
