@@ -13,7 +13,7 @@ from tests.artifacts.samples import MANIFEST, payload, signed
 
 CONTRACTS = """
 [operator.plugin]
-contracts = [{ kind = "run_lifecycle_hook", version = 2 }, { kind = "context_engine", version = 1 }]
+contracts = [{ kind = "run_lifecycle_hook", version = 1 }, { kind = "context_engine", version = 1 }]
 """
 
 
@@ -29,5 +29,5 @@ def test_the_contracts_of_an_artifact_are_shown_with_their_reasons(tmp_path: Pat
         ("context_engine", "not_invoked_here"),
     ]
     text = CliRunner().invoke(program, ["package", "inspect", str(file)]).stdout
-    assert "contract run_lifecycle_hook 2: this host has version 1 of run_lifecycle_hook, not 2; " in text
+    assert "contract run_lifecycle_hook 1: the artifact has no tool acme.echo_http.decide_run_lifecycle" in text
     assert "contract context_engine 1: not_invoked_here" in text

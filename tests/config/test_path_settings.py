@@ -17,6 +17,7 @@ NO_PATHS = {
     "actions.write",
     "agent_namespace",
     "artifacts.addresses",
+    "artifacts.config",  # values that artifacts declare
     "base_iri",
     "cortex.allowed_hosts",
     "cortex.auth_token",

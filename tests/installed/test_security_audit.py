@@ -28,7 +28,8 @@ CHECKS = (
     "signature_validity sbom_presence provenance_presence manifest_sanity sbom_matches provenance_matches "
     "manifest_filesystem_scopes manifest_http_egress_scopes manifest_secret_scopes manifest_graph_scopes "
     "forbidden_device_capabilities forbidden_wildcard_capabilities wasm_module_presence wasm_module_size_limit "
-    "wasm_module_validation wasm_exported_function_limit wasm_imports skill_scan filesystem_safety vulnerability_feed"
+    "wasm_module_validation wasm_exported_function_limit wasm_imports "
+    "wasm_module_start skill_scan filesystem_safety vulnerability_feed"
 )
 
 
@@ -78,12 +79,42 @@ def test_an_artifact_that_is_not_valid_is_not_examined_further() -> None:
         ({"modules/echo.wasm": b"not a module"}, "wasm_module_validation:modules/echo.wasm"),
         (module("(module " + "".join(f'(func (export "f{n}"))' for n in range(129)) + ")"),
          "wasm_exported_function_limit:modules/echo.wasm"),
-        ({"modules/echo.wasm": core("(i32.const 0)") + b"\0" * (8 << 20)}, "wasm_module_size_limit:modules/echo.wasm"),
+        (module('(module (start $s) (func $s unreachable) (func (export "run") (result i32) i32.const 0))'),
+         "wasm_module_start:modules/echo.wasm"),
+        (module('(module (start $s) (func $s (loop (br 0))) (func (export "run") (result i32) i32.const 0))'),
+         "wasm_module_start:modules/echo.wasm"),
+        (module('(module (memory 1100) (func (export "run") (result i32) i32.const 0))'),
+         "wasm_module_start:modules/echo.wasm"),
+        (module("(module" + "(memory 1)" * 5 + '(func (export "run") (result i32) i32.const 0))'),
+         "wasm_module_start:modules/echo.wasm"),
         ({"modules/a.wasm": core("(i32.const 0)"), "assets/a.md": b"\xff\xfe"}, "skill_scan:assets/a.md"),
     ],
 )  # fmt: skip
 def test_what_cannot_run_here_fails(content: Mapping[str, bytes], finding: str) -> None:
     assert audited(artifact(content=content)).findings == (finding,)
+
+
+def test_a_module_above_the_limit_of_palyra_is_a_warning() -> None:
+    size = 8 << 20
+    padding = b"\0" + bytes([size >> shift & 0x7F | (0x80 if shift < 28 else 0) for shift in (0, 7, 14, 21, 28)])
+    large = core("(i32.const 0)") + padding + b"\1x" + bytes(size - 2)
+    audit = audited(artifact(content={"modules/echo.wasm": large}))
+    assert audit.passed
+    (check,) = (each for each in audit.checks if each.id == "wasm_module_size_limit")
+    assert (check.status, check.message) == ("warned", "above 8 MiB, which Palyra refuses: 'modules/echo.wasm'")
+
+
+def test_modules_are_started_with_the_quotas_of_their_manifest_and_checked_for_their_entrypoint() -> None:
+    slow = module(
+        "(module (start $s) (func $s (local i32) (local.set 0 (i32.const 100000)) (loop (br_if 0 (local.tee 0 (i32.sub "
+        '(local.get 0) (i32.const 1)))))) (func (export "go") (result i32) i32.const 0))'
+    )
+    quotas = "[capabilities.quotas]\nfuel_budget = {}\n[operator.plugin]\ndefault_entrypoint = '{}'\n"
+    assert audited(artifact(more=quotas.format(10_000_000, "go"), content=slow)).passed
+    few = audited(artifact(more=quotas.format(10_000, "go"), content=slow))
+    assert few.findings == ("wasm_module_start:modules/echo.wasm",)
+    other = audited(artifact(more=quotas.format(10_000_000, "run"), content=slow))
+    assert other.findings == ("wasm_module_validation:modules/echo.wasm",)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from typing import Annotated, Any
 
@@ -18,8 +19,10 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.artifact_settings import ArtifactSettings
 from cortex_skills.features.artifacts.installed import InstalledArtifact, installed_in
 from cortex_skills.features.artifacts.installed.artifact_grants import grant_differences
+from cortex_skills.features.artifacts.installed.configured_values import ConfiguredValues
 from cortex_skills.features.artifacts.installed.grant_decisions import GrantAnswers
 from cortex_skills.features.artifacts.installed.installation import InstallOptions, PreparedInstall, finish, prepare
 from cortex_skills.features.artifacts.installed.installed_artifact import MAX_REASON, Status
@@ -28,6 +31,7 @@ from cortex_skills.features.artifacts.installed.installed_audit import audit_ins
 from cortex_skills.features.artifacts.installed.security_audit import SecurityAudit
 from cortex_skills.features.artifacts.package import VerificationReport
 from cortex_skills.operations.operation import AS_IS, ObjectState, OperationCall, operation
+from cortex_skills.secrets import SecretStore
 
 _Id = Annotated[str, Field(min_length=1, max_length=256, description="Of the artifact.")]
 _Version = Annotated[str, Field(min_length=5, max_length=256, description="Which version.")]
@@ -158,6 +162,7 @@ class ArtifactDocument(InstalledVersion):
 
     name: str | None
     tools: list[ToolSummary]
+    config: Annotated[list[dict[str, Any]], Field(description="The values that it declares; not the redacted ones.")]
     differences: Annotated[list[dict[str, str]], Field(description="Between what is requested and what is granted.")]
     verification: Annotated[dict[str, Any] | None, Field(description="Null where the file cannot be read.")]
     checks: Annotated[list[dict[str, Any]] | None, Field(description="Of the audit.")]
@@ -175,6 +180,7 @@ class DescribedArtifact:
     report: VerificationReport | None = None
     audit: SecurityAudit | None = None
     problem: str = ""
+    config: list[dict[str, Any]] = field(default_factory=list)
 
     def document(self) -> ArtifactDocument:
         """The answer as JSON."""
@@ -186,6 +192,7 @@ class DescribedArtifact:
             **_wire(self.found),
             "name": manifest.name if manifest is not None else None,
             "tools": [{"id": each.id, "description": each.description} for each in manifest.tools] if manifest else [],
+            "config": self.config,
             "differences": [each.to_json() for each in differences],
             "verification": None if self.report is None else self.report.to_json(),
             "checks": None if self.audit is None else [each.to_json() for each in self.audit.checks],
@@ -198,7 +205,7 @@ class DescribedArtifact:
 def describe(call: OperationCall, given: DescribeVersion) -> DescribedArtifact:
     """Describe a version: what it requests and was granted, its tools, and whether its file is still valid.
 
-    Nothing changes, and nothing of it runs.
+    Nothing changes. An audit starts its modules, without host functions.
     """
     installed = call.part(installed_in)
     versions = installed.index.versions(given.id)
@@ -210,11 +217,21 @@ def describe(call: OperationCall, given: DescribeVersion) -> DescribedArtifact:
     known = DescribedArtifact(found, versions.versions, installed.index.history(given.id, _CHANGES))
     try:
         if not given.audit:
-            return replace(known, report=verified(installed, found)[1])
+            report = verified(installed, found)[1]
+            return replace(known, report=report, config=_configured(call, report))
         audit = audit_of(installed, found)
-        return replace(known, audit=audit, report=audit.report if audit.report.steps else None)
+        config = _configured(call, audit.report)
+        return replace(known, audit=audit, report=audit.report if audit.report.steps else None, config=config)
     except CortexError as error:
         return replace(known, problem=error.message)
+
+
+def _configured(call: OperationCall, report: VerificationReport | None) -> list[dict[str, Any]]:
+    config, manifest = call.host.config, report.manifest if report is not None else None
+    if manifest is None:
+        return []
+    secrets = partial(SecretStore.of, config.secrets)
+    return ConfiguredValues(manifest, config.section(ArtifactSettings), secrets).to_json()
 
 
 @dataclass(frozen=True, slots=True)

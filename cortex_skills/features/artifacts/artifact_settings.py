@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from cortex_skills.config.setting import PRIVATE, READ_ONLY, PathSetting, setting
 
@@ -52,6 +53,19 @@ class ArtifactSettings:
             "type": "string",
             "maxLength": 300,
             "pattern": r"^(https://[A-Za-z0-9.-]+|http://(127\.0\.0\.1|localhost|\[::1\]))(:[0-9]{1,5})?$",
+        },
+    )
+    config: Mapping[str, Any] = setting(
+        {},
+        "The values that artifacts declare in operator.config, by the id of the artifact and their names.",
+        maxProperties=1000,
+        propertyNames={"pattern": "^[a-z0-9._-]{1,256}$"},
+        additionalProperties={
+            "description": "The values of one artifact: texts, numbers, true or false, or lists of text.",
+            "type": "object",
+            "maxProperties": 256,
+            "propertyNames": {"pattern": "^[a-z0-9._-]{1,64}$"},
+            "additionalProperties": {"type": ["string", "number", "boolean", "array"]},
         },
     )
     serve_index: bool = setting(

@@ -18,6 +18,7 @@ from annotated_types import Ge, Le
 from typing_extensions import TypedDict
 
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.dialects.palyra import not_run
 from cortex_skills.features.artifacts.index.making import MAX_DAYS, artifact_files, build_index, read_folder
 from cortex_skills.features.artifacts.installed.installation import InstallOptions
 from cortex_skills.features.artifacts.package import (
@@ -30,7 +31,7 @@ from cortex_skills.features.artifacts.package import (
     read_project,
     verify_artifact,
 )
-from cortex_skills.features.artifacts.package.build import BUILDER, BuiltArtifact
+from cortex_skills.features.artifacts.package.build import BUILDER, BuiltArtifact, Form
 from cortex_skills.features.artifacts.package.entry_paths import skill_files
 from cortex_skills.features.artifacts.tools.contract_calls import negotiated
 from cortex_skills.features.registry.folders import check_unchanged
@@ -62,6 +63,7 @@ class BuildPackage:
     publisher: str = ""
     version: str = ""
     builder: str = BUILDER
+    form: Form = "in-toto"
 
     @property
     def file(self) -> str:
@@ -71,16 +73,17 @@ class BuildPackage:
 
 @dataclass(frozen=True, slots=True)
 class BuiltFile:
-    """An artifact that was built, its file, and the `did:key` that signed it."""
+    """An artifact that was built, its file, the `did:key` that signed it, and why Palyra would not run it, if asked."""
 
     file: Path
     built: BuiltArtifact
     key: str
+    not_run_by_palyra: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """The answer as JSON."""
         about = {"file": str(self.file), "bytes": len(self.built.data), "key": self.key}
-        return {**about, **self.built.report.to_json()}
+        return {**about, **self.built.report.to_json(), "notRunByPalyra": list(self.not_run_by_palyra)}
 
 
 @operation("package.build", effect="changes", permission=OWNER, object_="file", state=file_of)
@@ -90,7 +93,7 @@ def build(call: OperationCall, given: BuildPackage) -> BuiltFile:
     project = read_project(given.folder, given.publisher, given.version)
     check_unchanged(given.folder)
     signer = signing_key(config) if given.key is None else key_folder(config).open(given.key)
-    built = build_artifact(project, signer, given.signed_at_unix_ms, given.builder)
+    built = build_artifact(project, signer, given.signed_at_unix_ms, given.builder, given.form)
     manifest = built.report.manifest
     if manifest is None:
         raise CortexError("artifact_invalid", "the artifact has no manifest")
@@ -102,7 +105,7 @@ def build(call: OperationCall, given: BuildPackage) -> BuiltFile:
     except OSError as error:
         raise CortexError("invalid_arguments", f"{target} cannot be written: {error.strerror}") from None
     call.facts |= {"payloadSha256": built.report.payload_sha256, "key": signer.did}
-    return BuiltFile(target, built, signer.did)
+    return BuiltFile(target, built, signer.did, tuple(not_run(project.content)) if given.form == "palyra" else ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ Interrupts = Callable[[Callable[[], None]], AbstractContextManager[None]]
 # The second word: version 1 of a core module, version 13 and layer 1 of a component.
 _CORE, _COMPONENT = b"\0asm\1\0\0\0", b"\0asm\x0d\0\1\0"
 _LABEL = "tool"
-_KEPT_FILES, _KEPT_BYTES = 64, 256 << 20
+_KEPT_FILES, _KEPT_BYTES = 64, 1 << 30
 # How wasmtime reports that `Store.set_limits` refused something at the start of a module.
 _OVER_LIMIT = re.compile(r"exceeds (memory|table) limits|resource limit exceeded")
 _TOO_MANY = "TooManyMemories"

@@ -28,6 +28,7 @@ from cortex_skills.features.scaffold.init_command import check_name
 if TYPE_CHECKING:
     from cortex_skills.features.artifacts.contracts import Negotiation
     from cortex_skills.features.artifacts.package import ArtifactManifest, VerificationReport
+    from cortex_skills.features.artifacts.package.build import Form
     from cortex_skills.features.artifacts.scaffold import BuiltFrom
 
 _PATH = GivenPath(path_type=Path)
@@ -40,20 +41,25 @@ _MAX_REFERENCE = 500
 @click.argument("folder", metavar="NAME", type=_PATH)
 @click.option("--publisher", metavar="NAME", help="Who publishes it [the beginning of NAME, or example].")
 @click.option("--wasm", is_flag=True, help="A tool in C, compiled to WebAssembly, instead of a TypeScript skill.")
+@click.option("--abi", type=click.Choice(["component", "core"]), help="With --wasm: what the module is [component].")
 @click.pass_obj
-def init(common: Common, folder: Path, publisher: str | None, wasm: bool) -> None:
+def init(common: Common, folder: Path, publisher: str | None, wasm: bool, abi: str | None) -> None:
     """Create a project that `package build` makes an artifact of.
 
     NAME is the folder to create; its name is that of the skill (a-z, 0-9 and -), after that of its publisher and a dot
     if there is one: acme.echo. It contains skill.toml, the source, and a README with the next commands.
+    A core module takes no input and answers with a number; Palyra runs it, too.
     """
+    if abi and not wasm:
+        raise click.UsageError("--abi needs --wasm")
     from cortex_skills.features.artifacts.package import read_skill_toml
     from cortex_skills.features.artifacts.scaffold import package_project, wasm_project
     from cortex_skills.features.scaffold.writing import check_free, write_folder
 
     folder = folder.absolute()
     check_free(folder)
-    files = (wasm_project if wasm else package_project)(*_name_and_publisher(folder, publisher))
+    name = _name_and_publisher(folder, publisher)
+    files = wasm_project(*name, is_core=abi == "core") if wasm else package_project(*name)
     read_skill_toml(files["skill.toml"].encode())
     write_folder(folder, files)
     document = {"folder": str(folder), "files": sorted(files)}
@@ -157,6 +163,13 @@ def _learned(common: Common, name: str) -> BuiltFrom:
 @click.option("--publisher", default="", metavar="NAME", help="Who publishes it, if skill.toml does not say so.")
 @click.option("--version", "version", default="", metavar="VERSION", help="Its version, if its manifest has none.")
 @click.option("--builder", metavar="URI", help="Who builds it, for the provenance.")
+@click.option(
+    "--form",
+    type=click.Choice(["in-toto", "palyra"]),
+    default="in-toto",
+    show_default=True,
+    help="The form of the provenance: a valid in-toto statement, or with what Palyra reads.",
+)
 @click.pass_obj
 def build(
     common: Common,
@@ -166,11 +179,12 @@ def build(
     publisher: str,
     version: str,
     builder: str | None,
+    form: Form,
 ) -> None:
     """Build a signed artifact from FOLDER: a project with skill.toml, or a skill with SKILL.md.
 
     The same folder gives the same bytes, but for the time of the signature. Nothing is written unless the artifact is
-    valid.
+    valid. With --form palyra it is an error if Palyra would not read the artifact.
     """
     from cortex_skills.features.artifacts import package_operations
     from cortex_skills.features.artifacts.package.build import BUILDER
@@ -183,6 +197,7 @@ def build(
         publisher=publisher,
         version=version,
         builder=builder or BUILDER,
+        form=form,
         signed_at_unix_ms=_signed_at(),
     )
     report, document = done.built.report, done.document()
@@ -192,6 +207,8 @@ def build(
         common.out.line(f"  payload {report.payload_sha256}")
         common.out.line(f"  signed by {document['publisher']} with {done.key}")
         _show_warnings(common, report)
+        for problem in done.not_run_by_palyra:
+            common.out.line(("warning", "yellow"), f" {problem}")
 
     common.out.answer(document, show)
 

@@ -6,6 +6,7 @@ from cortex_skills.features.artifacts.contracts.contract_kinds import (
     KINDS,
     SECRETS,
     STORAGE,
+    VERSION,
     ContractKind,
 )
 from cortex_skills.features.artifacts.contracts.contract_schemas import SCHEMAS
@@ -19,6 +20,7 @@ __all__ = [
     "SCHEMAS",
     "SECRETS",
     "STORAGE",
+    "VERSION",
     "ContractKind",
     "LifecycleDecision",
     "NegotiatedContract",

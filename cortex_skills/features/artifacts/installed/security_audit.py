@@ -4,7 +4,8 @@ Rules kept here:
 - an audit is made of a verification, and changes nothing. Each check passed, warned, failed or was skipped; what failed
   is a finding, `check` or `check:what`, which quarantines the version unless a person accepted exactly that finding;
 - an artifact that is not valid is not examined further;
-- modules are compiled as they are before a call, so what passes here can run, and what cannot run does not pass;
+- modules are compiled and started as they are before a call, with the quotas of their manifest and no host functions:
+  what passes here starts, and what does not start does not pass;
 - in an artifact that runs no TypeScript, sources among the assets are only warned about: they are data;
 - what cannot be examined because of this machine (no compiler, no memory) is an error, never a finding.
 """
@@ -12,16 +13,17 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from cortex_sandbox.errors import CompileError, MissingExport, SandboxError
+from cortex_sandbox.errors import CompileError, FuelExhausted, MemoryLimit, MissingExport, SandboxError, TimedOut, Trap
 from cortex_sandbox.wasm import WasmSandbox
-from cortex_sandbox.wasm.wasm_limits import MAX_EXPORTED_FUNCTIONS, MAX_MODULE_BYTES
+from cortex_sandbox.wasm.wasm_limits import LARGE_MODULE_BYTES, MAX_EXPORTED_FUNCTIONS, MAX_MODULE_BYTES
 from cortex_skills.errors import CortexError, from_floor
 from cortex_skills.features.artifacts.installed.artifact_grants import GrantKind
+from cortex_skills.features.artifacts.installed.module_limits import limits_of
 from cortex_skills.features.artifacts.installed.vulnerability_feed import VulnerabilityFeed
 from cortex_skills.features.artifacts.package import ArtifactManifest, VerificationReport
 from cortex_skills.features.artifacts.package.bill_of_materials import bill_hashes
@@ -37,6 +39,7 @@ MODEL_CHECK = "model_signature"
 CheckStatus = Literal["passed", "warned", "failed", "skipped"]
 
 _MAX_LISTED = 8
+_START_S = 30.0  # the longest that a start may take
 _MAX_FINDINGS = 200
 # The steps of a verification that are the check of the signature; the others are checks of their own.
 _STEPS = {
@@ -229,27 +232,41 @@ def _of_modules(report: VerificationReport, manifest: ArtifactManifest, used: se
     modules = {path: data for path, data in report.entries.items() if is_module(path)}
     present = _listed(modules) if modules else "a TypeScript skill"
     yield AuditCheck("wasm_module_presence", "passed" if modules or manifest.is_semantic else "failed", present)
-    names = ("wasm_module_size_limit", "wasm_module_validation", "wasm_exported_function_limit", "wasm_imports")
+    names = (
+        "wasm_module_size_limit",
+        "wasm_module_validation",
+        "wasm_exported_function_limit",
+        "wasm_imports",
+        "wasm_module_start",
+    )
+    limits = limits_of(manifest.capabilities.quotas)
+    limits = replace(limits, timeout_s=min(limits.timeout_s, _START_S))
     failed: dict[str, list[tuple[str, str]]] = {name: [] for name in names}
     for path, data in modules.items():
         try:
-            imports = WasmSandbox(data).imports
+            box = WasmSandbox(data, limits, entrypoint=manifest.entrypoint)
+            used.update(kind for name in box.imports for kind in _KINDS_OF_IMPORTS.get(name.partition("-")[0], ()))
+            box.start()
         except (CompileError, MissingExport) as error:
             failed[_MODULE_CHECKS.get(error.name, "wasm_module_validation")].append((path, error.message))
+        except (FuelExhausted, MemoryLimit, TimedOut, Trap) as error:
+            failed["wasm_module_start"].append((path, error.message))
         except SandboxError as error:
             raise from_floor(error) or error from None
-        else:
-            used.update(kind for name in imports for kind in _KINDS_OF_IMPORTS.get(name.partition("-")[0], ()))
-    limits = (
+    large = [path for path, data in modules.items() if len(data) > LARGE_MODULE_BYTES]
+    passed_messages = (
         f"at most {MAX_MODULE_BYTES >> 20} MiB each",
-        "they compile and export run",
+        f"they compile and export {manifest.entrypoint}",
         f"at most {MAX_EXPORTED_FUNCTIONS} exported functions each",
         "only functions of the plugin world",
+        "they start within their quotas",
     )
-    for name, passed in zip(names, limits, strict=True):
+    for name, passed in zip(names, passed_messages, strict=True):
         found = failed[name]
         message = "; ".join(f"{shown(path)}: {problem}" for path, problem in found[:_MAX_LISTED])
         status: CheckStatus = "failed" if found else "passed"
+        if name == "wasm_module_size_limit" and large and not found:
+            status, message = "warned", f"above {LARGE_MODULE_BYTES >> 20} MiB, which Palyra refuses: {_listed(large)}"
         yield AuditCheck(name, status, message or passed, tuple(path for path, _ in found))
 
 

@@ -1,8 +1,9 @@
 """The ZIP of an artifact, read from and written to bytes.
 
 Rules kept here:
-- at most 64 MiB, 256 entries, 16 MiB an entry, 64 MiB in total: the sizes that the archive declares are checked first,
-  then each entry is decompressed up to its declared size, and must end there, with the declared CRC-32;
+- at most 64 MiB, 256 entries, 32 MiB a module, 16 MiB another entry, 64 MiB in total: the sizes that the archive
+  declares are checked first, then each entry is decompressed up to its declared size, and must end there, with the
+  declared CRC-32;
 - the archive is exactly its entries, its central directory and its end record (APPNOTE 4.3.6), in this order and
   without gaps: nothing before, between or after them is skipped, so all readers see the same entries;
 - each local header equals its central header. Encryption, data descriptors, ZIP64, several disks, comments, extra
@@ -28,13 +29,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cortex_skills.features.artifacts.package.artifact_error import ArtifactError
-from cortex_skills.features.artifacts.package.entry_paths import check_distinct, entry_path
+from cortex_skills.features.artifacts.package.entry_paths import check_distinct, entry_path, is_module
 from cortex_skills.safe_io.outside_file import OutsideFileError, read_outside
 from cortex_skills.safe_io.schemas import shown
 
 MAX_ARCHIVE = 64 << 20
 MAX_TOTAL = 64 << 20
 MAX_ENTRY = 16 << 20
+MAX_MODULE = 32 << 20
 MAX_ENTRIES = 256
 
 _END = struct.Struct("<4s4H2IH")
@@ -94,8 +96,7 @@ def read_archive(data: bytes) -> dict[str, bytes]:
         raise ArtifactError(f"the artifact is larger than {MAX_ARCHIVE >> 20} MiB")
     headers, directory = _directory(data)
     for header in headers:
-        if header.size > MAX_ENTRY:
-            raise ArtifactError(f"the entry {shown(header.path)} is larger than {MAX_ENTRY >> 20} MiB")
+        _check_size(header.path, header.size)
     if sum(header.size for header in headers) > MAX_TOTAL:
         raise ArtifactError(f"the entries are larger than {MAX_TOTAL >> 20} MiB in total")
     check_distinct(header.path for header in headers)
@@ -144,11 +145,16 @@ def check_entries(entries: Mapping[str, bytes]) -> None:
     for path, content in entries.items():
         if entry_path(path) != path:
             raise ArtifactError(f"the path {shown(path)} is not in its normal form", hint="write / instead of \\")
-        if len(content) > MAX_ENTRY:
-            raise ArtifactError(f"the entry {shown(path)} is larger than {MAX_ENTRY >> 20} MiB")
+        _check_size(path, len(content))
     if sum(map(len, entries.values())) > MAX_TOTAL:
         raise ArtifactError(f"the entries are larger than {MAX_TOTAL >> 20} MiB in total")
     check_distinct(entries)
+
+
+def _check_size(path: str, size: int) -> None:
+    most = MAX_MODULE if is_module(path) else MAX_ENTRY
+    if size > most:
+        raise ArtifactError(f"the entry {shown(path)} is larger than {most >> 20} MiB")
 
 
 def _directory(data: bytes) -> tuple[list[_Header], int]:

@@ -114,6 +114,17 @@ class ArtifactManifest:
         return self.plugin.get("kind") == SEMANTIC
 
     @property
+    def entrypoint(self) -> str:
+        """The export that is called."""
+        return str(self.plugin.get("default_entrypoint", "run"))
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """`[operator.config]` as a JSON object."""
+        config: Mapping[str, Any] = self.operator.get("config", {})
+        return config
+
+    @property
     def executable(self) -> frozenset[str]:
         """The entries that can be started as programs."""
         return frozenset(self.plugin.get("executable", ()))

@@ -39,6 +39,7 @@ from cortex_skills.safe_io.schemas import shown
 Status = Literal["passed", "warned", "failed", "skipped"]
 TrustCheck = Callable[[ArtifactSignature, ArtifactManifest], str]
 _MAX_LISTED = 8
+_CORE_MODULE = b"\0asm\1\0\0\0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +229,10 @@ def _provenance(reading: _Reading) -> str:
     reading.provenance = read_provenance(_required(reading.entries, PROVENANCE), reading.entries)
     if uncovered := reading.provenance.uncovered(reading.entries):
         reading.warnings.append(f"no subject of the provenance: {_listed(uncovered)}")
+    if not reading.provenance.is_statement:
+        reading.warnings.insert(0, f"unattested form, built by {shown(reading.provenance.builder_id)}")
+        if absent := reading.provenance.absent(reading.entries):
+            reading.warnings.append(f"not compared: {_listed(absent)}")
     return f"built by {shown(reading.provenance.builder_id)}"
 
 
@@ -240,6 +245,10 @@ def _content(reading: _Reading) -> str:
     default = manifest.plugin.get("default_module_path")
     if default is not None and default not in modules:
         raise ArtifactError(f"the default module {shown(default)} is not in the artifact")
+    for path in modules:
+        is_core = reading.entries[path].startswith(_CORE_MODULE)
+        if manifest.plugin.get("abi", "core" if is_core else "component") != ("core" if is_core else "component"):
+            raise ArtifactError(f"{shown(path)} is not what operator.plugin.abi states: {manifest.plugin['abi']}")
     if missing := sorted(manifest.executable - reading.entries.keys()):
         raise ArtifactError(f"the executable file {shown(missing[0])} is not in the artifact")
     return "a TypeScript skill" if manifest.is_semantic else f"{len(modules)} modules"

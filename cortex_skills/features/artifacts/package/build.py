@@ -5,6 +5,8 @@ Rules kept here:
   serial number of the bill is computed from the contents;
 - each module and asset is a component of the bill, with its SHA-256 and a package URL, and a subject of the provenance;
 - `integrity.files` lists every entry but `skill.toml` and `signature.json`; what the author wrote there is replaced;
+- `skill.toml` states no default, so that Palyra reads it; the form `palyra` adds the `builder` that Palyra reads to the
+  provenance, which is no valid in-toto statement then, and refuses what Palyra does not read;
 - what is built passes every step of the verification but that of trust: it is verified before it is returned.
 """
 
@@ -15,8 +17,9 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, Literal
 
+from cortex_skills.features.artifacts.dialects.palyra import unreadable, without_defaults
 from cortex_skills.features.artifacts.package.archive import check_entries, write_archive
 from cortex_skills.features.artifacts.package.artifact_error import ArtifactError
 from cortex_skills.features.artifacts.package.artifact_manifest import ArtifactManifest
@@ -32,6 +35,7 @@ from cortex_skills.features.artifacts.package.provenance_statement import PREDIC
 from cortex_skills.features.artifacts.package.skill_toml import read_document
 from cortex_skills.keys import Key
 
+Form = Literal["in-toto", "palyra"]
 BUILDER = "urn:cortex-skills:package-build"
 BUILD_TYPE = "urn:cortex-skills:artifact:1"
 
@@ -59,7 +63,9 @@ class BuiltArtifact:
     report: VerificationReport
 
 
-def build_artifact(project: ArtifactProject, key: Key, signed_at_unix_ms: int, builder: str = BUILDER) -> BuiltArtifact:
+def build_artifact(
+    project: ArtifactProject, key: Key, signed_at_unix_ms: int, builder: str = BUILDER, form: Form = "in-toto"
+) -> BuiltArtifact:
     """Build and sign an artifact.
 
     Args:
@@ -67,19 +73,22 @@ def build_artifact(project: ArtifactProject, key: Key, signed_at_unix_ms: int, b
         key: of the publisher that the manifest names.
         signed_at_unix_ms: the time, in milliseconds since 1970.
         builder: the URI of who builds, for the provenance.
+        form: of the provenance; `palyra` for an artifact that Palyra reads.
 
     Raises:
-        ArtifactError: `manifest_invalid`, `artifact_invalid`: it would not be valid.
+        ArtifactError: `manifest_invalid`, `artifact_invalid`: it would not be valid, or not read by Palyra.
     """
     strange = [path for path in project.content if not is_content(path)]
     if strange:
         raise ArtifactError(f"{strange[0]} is neither a module nor an asset", hint="put it into modules/ or assets/")
     check_entries(project.content)
-    document = read_document(_toml(project.manifest))
+    document = without_defaults(read_document(_toml(project.manifest)))
+    if form == "palyra":
+        _check_readable(document, project.content)
     entries = {
         **project.content,
         SBOM: bill_of(document, project.content, project.dependencies),
-        PROVENANCE: provenance_of(document, project.content, project.dependencies, builder),
+        PROVENANCE: provenance_of(document, project.content, project.dependencies, builder, form),
     }
     files = [{"path": path, "sha256": _sha256(content)} for path, content in sorted(entries.items())]
     entries[MANIFEST] = _toml({**document, "integrity": {"files": files}})
@@ -149,9 +158,10 @@ def provenance_of(
     content: Mapping[str, bytes],
     dependencies: tuple[ContainedPackage, ...] = (),
     builder: str = BUILDER,
+    form: Form = "in-toto",
 ) -> bytes:
-    """The provenance: an in-toto Statement v1 with an SLSA v1 predicate, and the `builder` that the origin reads."""
-    document = {
+    """The provenance: an in-toto Statement v1 with an SLSA v1 predicate, in the form `palyra` with its `builder`."""
+    document: dict[str, Any] = {
         "_type": STATEMENT_TYPE,
         "subject": [{"name": path, "digest": {"sha256": _sha256(data)}} for path, data in sorted(content.items())],
         "predicateType": PREDICATE_TYPE,
@@ -163,9 +173,17 @@ def provenance_of(
             },
             "runDetails": {"builder": {"id": builder}},
         },
-        "builder": {"id": builder},
     }
-    return _json(document)
+    return _json(document | ({"builder": {"id": builder}} if form == "palyra" else {}))
+
+
+def _check_readable(document: Mapping[str, Any], content: Mapping[str, bytes]) -> None:
+    if problems := list(unreadable(document, content)):
+        raise ArtifactError(
+            f"Palyra would not read it: {'; '.join(problems)}",
+            hint="change that, or build without --form palyra",
+            errors=tuple({"field": "", "message": problem} for problem in problems),
+        )
 
 
 def _built_here(_: ArtifactSignature, __: ArtifactManifest) -> str:

@@ -7,8 +7,10 @@ Rules kept here:
 - only a TypeScript skill may have no tools;
 - `*` is allowed only where `wildcard_opt_in` allows it; a host is `*`, `*.` and a host, or a host;
 - paths are relative, as those of entries are;
-- version 1 has no `[operator]`; a default tool is one of the tools; a contract is one of the twelve kinds; a contract
-  and a configured value occur once; a default has its declared type and is one of the declared values;
+- version 1 has no `[operator]` but an empty one; a default tool is one of the tools; a contract is one of the twelve
+  kinds, in the version that this host has; a contract and a configured value occur once; a default has its declared
+  type and is one of the declared values;
+- a TypeScript skill declares nothing that only a module has;
 - what a builder made stays experimental.
 """
 
@@ -18,7 +20,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from cortex_skills.features.artifacts.contracts import KINDS
+from cortex_skills.features.artifacts.contracts import KINDS, VERSION
 from cortex_skills.features.artifacts.package.artifact_error import ArtifactError
 from cortex_skills.features.artifacts.package.artifact_manifest import SEMANTIC
 from cortex_skills.features.artifacts.package.entry_paths import relative_path
@@ -32,6 +34,7 @@ _LABEL = re.compile(r"[a-z0-9._-]{1,64}", re.ASCII)
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCES = frozenset({"$ref", "$dynamicRef"})
 _MAX_SCHEMA_ERROR = 200
+_OF_MODULES = ("abi", "default_tool_id", "default_module_path", "default_entrypoint")
 _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "string": str,
     "integer": int,
@@ -59,7 +62,7 @@ def warnings_of(document: Mapping[str, Any]) -> dict[str, str]:
     operator = document.get("operator", {})
     if document["manifest_version"] == 1:
         found["legacy_manifest_version"] = "manifest_version is 1; 2 is current"
-    if not operator:
+    if is_empty(operator):
         found["missing_operator_metadata"] = "there is no [operator], so listings show only the id"
     elif "display_name" not in operator:
         found["missing_operator_display_name"] = "operator.display_name is missing"
@@ -74,6 +77,11 @@ def warnings_of(document: Mapping[str, Any]) -> dict[str, str]:
     if open_secrets:
         found["operator_config_redaction_recommended"] = f"{', '.join(open_secrets[:8])}: secret, but not redacted"
     return found
+
+
+def is_empty(operator: Mapping[str, Any]) -> bool:
+    """Whether `[operator]` states nothing; Palyra writes such a table into each manifest."""
+    return not any(operator.values())
 
 
 def is_version(text: str) -> bool:
@@ -204,7 +212,7 @@ def _of_path(path: Path, value: str) -> Iterator[Problem]:
 
 def _of_operator(document: Mapping[str, Any]) -> Iterator[Problem]:
     operator = document.get("operator", {})
-    if operator and document["manifest_version"] == 1:
+    if not is_empty(operator) and document["manifest_version"] == 1:
         yield Problem(("operator",), "needs manifest_version 2")
     plugin = operator.get("plugin", {})
     default = plugin.get("default_tool_id")
@@ -216,6 +224,10 @@ def _of_operator(document: Mapping[str, Any]) -> Iterator[Problem]:
         yield from _of_path(("operator", "plugin", "executable", index), name)
     if "executable" in plugin and plugin.get("kind") != SEMANTIC:
         yield Problem(("operator", "plugin", "executable"), f"needs the kind {SEMANTIC}")
+    if plugin.get("kind") == SEMANTIC:
+        yield from (Problem(("operator", "plugin", name), "needs a module") for name in _OF_MODULES if name in plugin)
+        if "config" in operator:
+            yield Problem(("operator", "config"), "needs a module: a TypeScript skill cannot read it")
     kinds = set()
     for index, contract in enumerate(plugin.get("contracts", [])):
         path: Path = ("operator", "plugin", "contracts", index, "kind")
@@ -224,6 +236,9 @@ def _of_operator(document: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(path, f"{contract['kind']} is not a kind of contract", hint)
         if contract["kind"] in kinds:
             yield Problem(path, f"{contract['kind']} is there twice")
+        elif (version := contract.get("version", VERSION)) != VERSION:
+            problem = f"is {version}, and this host has version {VERSION} of {contract['kind']}"
+            yield Problem((*path[:-1], "version"), problem, "ask its publisher for that version, or update this host")
         kinds.add(contract["kind"])
     config = operator.get("config", {})
     properties = config.get("properties", {})
@@ -245,13 +260,14 @@ def _of_property(path: Path, name: str, declared: Mapping[str, Any]) -> Iterator
     if "default" not in declared:
         return
     default = declared["default"]
-    if not _has_type(default, declared["type"]):
+    if not has_type(default, declared["type"]):
         yield Problem((*path, "default"), f"is not of the type {declared['type']}")
     elif values and default not in values:
         yield Problem((*path, "default"), "is none of enum_values")
 
 
-def _has_type(value: Any, name: str) -> bool:
+def has_type(value: Any, name: str) -> bool:
+    """Whether a value has a type of `operator.config`."""
     if isinstance(value, bool):
         return name == "boolean"
     if not isinstance(value, _TYPES[name]):

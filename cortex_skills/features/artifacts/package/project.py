@@ -6,7 +6,8 @@ Rules kept here:
 - a folder with `SKILL.md` is a skill, packed as it is, but for its signature; its `skill.toml` is made from its
   manifest, unless it is there;
 - hidden files of a skill, such as the settings of an editor, are not packed: no skill loads them;
-- a core module that was compiled for the world of components becomes a component, others are packed as they are;
+- a core module that was compiled for the world of components becomes a component, others are packed as they are; with
+  `operator.plugin.abi` all modules are of that kind, or it is an error;
 - the files of a skill whose owner may start them are named in `skill.toml`, which is signed: the modes of the entries
   are not, and all artifacts have the same;
 - `skill.toml` states the version that a skill's own manifest states;
@@ -67,7 +68,8 @@ def read_project(folder: Path, publisher: str = "", version: str = "") -> Artifa
             f"{shown(str(folder))} contains neither {MANIFEST} nor SKILL.md",
             hint="create a project with `cortex-skills package init NAME`, or give the folder of a skill",
         )
-    packed = {path: _module(path, data) for path, data in content.items() if not _is_hidden(path)}
+    abi = plugin_of(document).get("abi")
+    packed = {path: _module(path, data, abi) for path, data in content.items() if not _is_hidden(path)}
     if len(packed) > MAX_ENTRIES - _OWN_ENTRIES:
         most = MAX_ENTRIES - _OWN_ENTRIES
         raise ArtifactError(f"the project has more than {most} files to pack", hint="pack fewer, larger files")
@@ -158,17 +160,31 @@ def _is_hidden(path: str) -> bool:
     return path.startswith(SKILL_FILES) and any(part.startswith(".") for part in path.split("/"))
 
 
-def _module(path: str, data: bytes) -> bytes:
-    """A module as it is packed."""
-    if not is_module(path) or not data.startswith(_CORE_MODULE):
+def _module(path: str, data: bytes, abi: object) -> bytes:
+    """A module as it is packed.
+
+    Raises:
+        ArtifactError: it is no module, or not of the kind `abi`.
+    """
+    if not is_module(path):
         return data
     from cortex_sandbox.errors import SandboxError
     from cortex_sandbox.wasm import is_for_components, make_component
 
+    is_core = data.startswith(_CORE_MODULE)
     try:
-        return make_component(data) if is_for_components(data) else data
+        if is_core and is_for_components(data):
+            if abi != "core":
+                return make_component(data)
+            is_core = False
     except SandboxError as error:
         raise ArtifactError(f"{shown(path)}: {error.message}", hint="compile it as sdk/c/README.md describes") from None
+    if abi in ("core", "component") and is_core != (abi == "core"):
+        raise ArtifactError(
+            f"{shown(path)} is a {'core module' if is_core else 'component'}, and operator.plugin.abi is {abi}",
+            hint="a core module imports palyra:plugins/host-capabilities@0.1.0 and exports run () -> i32",
+        )
+    return data
 
 
 def _document(data: bytes, publisher: str) -> dict[str, Any]:

@@ -178,7 +178,7 @@ class _Contract(_Part):
     """A contract."""
 
     kind: Annotated[str, Field(pattern="^[a-z_]{1,64}$", description="A word of a-z and _.")]
-    version: Annotated[_Number, Field(description="Its version, from 1.")]
+    version: NotRequired[Annotated[_Number, Field(description="Its version; 1 if it is not given.")]]
 
 
 class _Plugin(_Part, total=False):
@@ -195,12 +195,15 @@ class _Plugin(_Part, total=False):
         ],
         Field(max_length=256, description="The files of a skill that can be started as programs."),
     ]
-    default_tool_id: Annotated[_ToolId, Field(description="The id of one of its tools.")]
+    abi: Annotated[
+        Literal["core", "component"], Field(description="What its modules are; a build makes components otherwise.")
+    ]
+    default_tool_id: Annotated[_ToolId, Field(description="The tool that is called by the id of the skill.")]
     default_module_path: Annotated[
         str, Field(max_length=1024, pattern=r"^modules/.+\.wasm$", description="One of its modules: modules/NAME.wasm.")
     ]
     default_entrypoint: Annotated[
-        str, Field(pattern="^[a-z0-9_-]{1,128}$", description="An export: a-z, 0-9, _ and -.")
+        str, Field(pattern="^[a-z0-9_-]{1,128}$", description="The export of a core module that is called.")
     ]
     contracts: Annotated[list[_Contract], Field(max_length=64, description="The contracts that it fulfils.")]
 

@@ -101,10 +101,12 @@ class ArtifactAction(AgentAction):
     Attributes:
         installed: the version that it is of.
         fulfils: the typed contracts that it is called for: kinds and operations.
+        default_tool_id: of the artifact; empty without one.
     """
 
     installed: InstalledArtifact | None = None
     fulfils: frozenset[tuple[str, str]] = frozenset()
+    default_tool_id: str = ""
 
     @property
     def skill_id(self) -> str:

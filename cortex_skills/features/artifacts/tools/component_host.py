@@ -23,6 +23,7 @@ from cortex_sandbox.wasm import Grants, HostRefusal, HttpRequest, HttpResponse, 
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.artifact_settings import ArtifactSettings
+from cortex_skills.features.artifacts.installed.configured_values import ConfiguredValues
 from cortex_skills.features.artifacts.package.artifact_manifest import ArtifactCapabilities
 from cortex_skills.features.artifacts.tools.artifact_storage import ArtifactStorage
 from cortex_skills.features.artifacts.tools.contract_calls import ARTIFACT
@@ -50,6 +51,7 @@ class ComponentHost:
         settings: the section `artifacts` of the configuration.
         secrets: opens the secrets of the owner.
         storage_file: the file of its storage.
+        values: what the owner configured for it.
     """
 
     skill_id: str
@@ -57,6 +59,7 @@ class ComponentHost:
     settings: ArtifactSettings
     secrets: Callable[[], SecretStore]
     storage_file: Path
+    values: ConfiguredValues
 
     def for_call(
         self, call_tool: ToolCaller, cancel: CancelToken | None, deliver: Callable[[str, str, bytes], None]
@@ -108,6 +111,7 @@ class ComponentHost:
             storage_write=write,
             storage_list=storage.listed,
             channel_send=to_channel,
+            config_read=self.values.json,
             graph_query=lambda arguments: graph(QUERY, arguments),
             graph_assert=lambda arguments: graph(ASSERT, arguments),
             log=lambda level, message: self._log.write(_LEVELS.get(level, logging.INFO), HIDDEN.text(message)),

@@ -28,6 +28,7 @@ from cortex_skills.features.artifacts.contracts import (
     SCHEMAS,
     SECRETS,
     STORAGE,
+    VERSION,
     LifecycleDecision,
     Negotiation,
     decision_in,
@@ -63,7 +64,7 @@ def negotiated(manifest: ArtifactManifest, may: ArtifactCapabilities) -> Negotia
         STORAGE: may.read_roots or may.write_roots,
         CHANNELS: may.node,
     }
-    declared = [(each["kind"], each["version"]) for each in manifest.plugin.get("contracts", ())]
+    declared = [(each["kind"], each.get("version", VERSION)) for each in manifest.plugin.get("contracts", ())]
     requested = [name for name, granted in classes.items() if granted]
     return negotiate(manifest.skill_id, declared, [tool.id for tool in manifest.tools], requested)
 

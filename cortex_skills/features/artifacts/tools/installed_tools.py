@@ -8,6 +8,8 @@ Rules kept here:
   verified for a list;
 - an artifact that cannot be listed offers no tool, and is tried again after `_RETRY_S`; a name that could be one of its
   tools is refused with the reason, and never said not to exist;
+- the id of an artifact with `operator.plugin.default_tool_id` is another name of that tool, which is not listed;
+- a tool runs only if its artifact is configured as its manifest requires;
 - the code of a module is compiled once for its bytes; each call has its own store, with the quotas of the manifest;
 - the engine is imported when an artifact is first called;
 - inputs were checked by the gate; an answer that is not JSON, or not as the manifest declares, fails the call.
@@ -51,9 +53,8 @@ from cortex_skills.safe_io.strict_json import read_json
 from cortex_skills.secrets import HIDDEN, SecretStore
 
 if TYPE_CHECKING:
-    from cortex_sandbox.wasm import WasmLimits, WasmSandbox
+    from cortex_sandbox.wasm import WasmSandbox
     from cortex_skills.features.artifacts.installed import InstalledArtifact, OpenArtifact
-    from cortex_skills.features.artifacts.package.artifact_manifest import ArtifactQuotas
     from cortex_skills.features.artifacts.tools.component_host import ComponentHost
 
 log = logging.getLogger(__name__)
@@ -62,7 +63,6 @@ _KEPT_MODULES = 64
 _RETRY_S = 5.0
 _MAX_DEPTH = 64
 _MAX_ERROR = 500
-_TRANSFER_BYTES = 1 << 20
 
 # Calls a tool through the gate: the skill, the tool, its arguments, and the call that it is made for.
 GateCall = Callable[[Skill, str, dict[str, Any], ActionCall], Any]
@@ -75,6 +75,7 @@ class _Listed:
     revision: str
     artifacts: Mapping[InstalledArtifact, tuple[ArtifactAction, ...]] = field(default_factory=dict)
     by_name: Mapping[str, ArtifactAction] = field(default_factory=dict)
+    by_skill: Mapping[str, ArtifactAction] = field(default_factory=dict)  # the default tools
     failed: Mapping[InstalledArtifact, CortexError] = field(default_factory=dict)
     at: float = 0.0
 
@@ -102,7 +103,7 @@ class InstalledTools:
         self._changing = Lock()
 
     def find(self, name: str) -> AgentAction | None:
-        """The tool with this id, active or not; None when there is none.
+        """The tool with this id, or the default tool of the artifact with this id, active or not; None without one.
 
         Raises:
             CortexError: there may be one, but the artifact cannot be verified; or the store cannot be read.
@@ -110,7 +111,7 @@ class InstalledTools:
         if "." not in name:
             return None
         listed = self._current()
-        found = listed.by_name.get(name)
+        found = listed.by_name.get(name) or listed.by_skill.get(name)
         if found is None:
             for installed, error in listed.failed.items():
                 if name.startswith(f"{installed.publisher}."):
@@ -171,7 +172,10 @@ class InstalledTools:
                     log.warning("the tool %s of %s is skipped: another artifact has it", name, installed.key)
                 else:
                     by_name[name] = action
-        return _Listed(revision, artifacts, by_name, failed, time.monotonic())
+        by_skill = {
+            action.skill_id: action for action in by_name.values() if action.manifest.id == action.default_tool_id
+        }
+        return _Listed(revision, artifacts, by_name, by_skill, failed, time.monotonic())
 
     def _tools_of(self, installed: InstalledArtifact) -> tuple[ArtifactAction, ...]:
         """The tools of an artifact.
@@ -196,21 +200,29 @@ class InstalledTools:
         return found
 
     def _action(self, opened: OpenArtifact, terms: ToolTerms) -> ArtifactAction:
+        from cortex_skills.features.artifacts.installed.configured_values import ConfiguredValues
         from cortex_skills.features.artifacts.tools.component_host import ComponentHost
 
         installed, may, config = opened.installed, opened.capabilities, self._host.config
         storage = self._installed.files.folder / ".storage" / installed.key.skill_id / "kept.sqlite3"
         secrets = partial(SecretStore.of, config.secrets)
-        host = ComponentHost(installed.key.skill_id, may, config.section(ArtifactSettings), secrets, storage)
+        settings = config.section(ArtifactSettings)
+        values = ConfiguredValues(opened.manifest, settings, secrets)
+        host = ComponentHost(installed.key.skill_id, may, settings, secrets, storage, values)
         payload = installed.key.payload_sha256
         skill = skill_of(opened.manifest, may, self._installed.files.place(installed.key))
         about = f"{terms.id} of {installed.key} by {installed.publisher} ({payload[:16]})"
         fulfils = negotiated(opened.manifest, may).fulfilled_by(terms.id)
         preview = "\n".join([about, "may use:", *(grants_as_text(may) or ["nothing"])])
+
+        def check(_: object) -> None:
+            self._installed.check_runs(installed)
+            values.check()
+
         return ArtifactAction(
             terms,
             run=partial(self._run, installed, host, skill, fulfils),
-            check=lambda _: self._installed.check_runs(installed),
+            check=check,
             preview=lambda _: preview,
             read_only=not reaches_out(may),
             acting=skill,
@@ -218,6 +230,7 @@ class InstalledTools:
             profile="core",  # the user installed it for models
             installed=installed,
             fulfils=fulfils,
+            default_tool_id=opened.manifest.plugin.get("default_tool_id", ""),
         )
 
     def _run(
@@ -278,10 +291,13 @@ class InstalledTools:
         if box is not None:
             return box
         from cortex_sandbox.wasm import WasmSandbox
+        from cortex_skills.features.artifacts.installed.module_limits import limits_of
 
         try:
             box = WasmSandbox(
-                module_of(opened.manifest, opened.entries), limits_of(opened.manifest.capabilities.quotas)
+                module_of(opened.manifest, opened.entries),
+                limits_of(opened.manifest.capabilities.quotas),
+                entrypoint=opened.manifest.entrypoint,
             )
         except SandboxError as error:
             raise from_floor(error) or error from error
@@ -294,20 +310,6 @@ class InstalledTools:
 def _precedence(installed: InstalledArtifact) -> tuple[int, str]:
     """The order in which artifacts get a name: `acme.tools` before `acme`, which could name a tool of the former."""
     return -len(installed.publisher), installed.key.skill_id
-
-
-def limits_of(quotas: ArtifactQuotas) -> WasmLimits:
-    """The limits of a call with these quotas; the memory of this host is the highest."""
-    from cortex_sandbox.limits import MAX_MEMORY_BYTES
-    from cortex_sandbox.wasm import WasmLimits
-
-    memory = min(quotas.max_memory_bytes, MAX_MEMORY_BYTES)
-    return WasmLimits(
-        fuel=quotas.fuel_budget,
-        memory_bytes=memory,
-        timeout_s=quotas.wall_clock_timeout_ms / 1000,
-        transfer_bytes=min(_TRANSFER_BYTES, memory),
-    )
 
 
 def _outputs(terms: ToolTerms, text: str) -> Mapping[str, Any]:

@@ -1,0 +1,1 @@
+"""The forms of artifacts that other systems read and write."""
