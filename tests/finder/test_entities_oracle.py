@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_graph import NamespacedGraph, open_store
-from cortex_skills.features.finder import entity_follower
+from cortex_skills.features.finder import entity_follower, index_follower
 from cortex_skills.features.finder.entities import EntityIndex
 
 LANGUAGES = {None: "english", "en": "english", "de-AT": "german", "ja": None}
@@ -135,7 +135,7 @@ def test_what_is_found_is_what_a_comparison_with_everything_finds(graph, rounds)
     there: set[tuple[str, str, str, str | None]] = set()
     index = EntityIndex(graph)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(entity_follower, "MOVED_AT", 2)  # so that some are in the files, and some are not
+        patch.setattr(index_follower, "MOVED_AT", 2)  # so that some are in the files, and some are not
         for changed, asked in rounds:
             for adds, statement in changed:
                 write(graph, there, statement, adds=adds)

@@ -18,9 +18,10 @@ from pyoxigraph import Literal, NamedNode, Quad
 from cortex_graph import NamespacedGraph, Provenance, open_store
 from cortex_graph.as_of import as_of
 from cortex_graph.namespace.agent_graph import AgentGraph
-from cortex_skills.features.finder import entity_follower, entity_texts
+from cortex_skills.features.finder import entity_follower, entity_texts, index_follower
 from cortex_skills.features.finder.entities import EntityIndex, Found
-from cortex_skills.features.finder.entity_documents import DocumentsWriter, EntityDocuments
+from cortex_skills.features.finder.entity_documents import EntityDocuments
+from cortex_skills.features.finder.kept_documents import DocumentsWriter
 from cortex_skills.features.memory.memory_triples import triples_of
 from cortex_skills.features.memory.model import NewMemory
 
@@ -85,7 +86,7 @@ print(index.find("there").hits[0].subject.value)
 
 
 def test_what_was_moved_to_the_files_is_found_by_the_next_process_without_indexing_again(graph, folder, monkeypatch):
-    monkeypatch.setattr(entity_follower, "MOVED_AT", 5)
+    monkeypatch.setattr(index_follower, "MOVED_AT", 5)
     index = EntityIndex(graph)
     for number in range(20):
         note(graph, f"s{number}", f"common word{number}")
@@ -100,9 +101,9 @@ print(index.find("common", limit=5).total, index.find("word7").hits[0].subject.v
 
 KILLED = """
 import time
-from cortex_skills.features.finder import entity_documents, entity_follower
+from cortex_skills.features.finder import index_follower, kept_documents
 
-commit = entity_documents.DocumentsWriter.commit
+commit = kept_documents.DocumentsWriter.commit
 moments = []
 
 def wait(moment):
@@ -116,8 +117,8 @@ def watched(self, state):
     commit(self, state)
     wait("after")
 
-entity_follower.MOVED_AT = 5
-entity_documents.DocumentsWriter.commit = watched
+index_follower.MOVED_AT = 5
+kept_documents.DocumentsWriter.commit = watched
 index.find("common")
 for number in range(10):
     graph.create_triple({{"subject": f"t{{number}}", "predicate": "note", "object": "common"}})
@@ -328,8 +329,8 @@ def test_a_server_is_read_again_after_a_while_and_the_age_of_the_index_is_stated
     note(graph, "b", "hello again")
     assert EntityIndex(graph).find("hello").total == 1
     assert EntityIndex(graph).find("m:b").hits[0].score == 1.0  # a name is read from the server
-    monkeypatch.setattr(entity_follower, "AGED_S", 0.0)
-    monkeypatch.setattr(entity_follower, "_SHARE", 0)
+    monkeypatch.setattr(index_follower, "AGED_S", 0.0)
+    monkeypatch.setattr(index_follower, "_SHARE", 0)
     assert EntityIndex(graph, timeout_s=2).find("hello").total == 2
 
 

@@ -175,17 +175,3 @@ def test_an_unknown_word_of_a_query_keeps_the_coverage_below_one():
     index.change(add=[(1, "tea from Assam", 1.0)])
     (hit,) = (found := index.search("tea zebra", 0.0, 5)).hits
     assert 0 < found.asked.coverage(hit.mask) < 0.5
-
-
-def test_what_is_near_the_best_hits_is_found_beyond_the_limit_if_it_matches():
-    index = TextIndex()
-    index.change(add=[(1, "tea tea", 1.0), (2, "tea and a long text about other things", 1.0), (3, "a dog", 1.0)])
-    assert [hit.number for hit in index.search("tea", 0.0, 1).hits] == [1]
-    given_: list[set[int]] = []
-
-    def near(best):
-        given_.append(set(best))
-        return [2, 3, 99]
-
-    assert [hit.number for hit in index.search("tea", 0.0, 1, near=near).hits] == [1, 2]
-    assert given_ == [{1}]

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from cortex_skills.features.finder import word_index
 from cortex_skills.features.finder.question_words import asked_words
-from cortex_skills.features.finder.word_index import MAX_QUERY_WORDS, WordIndex
+from cortex_skills.features.finder.word_index import WordIndex
+from cortex_skills.features.finder.word_stems import MAX_QUERY_WORDS, stems_of
 from cortex_skills.features.finder.words import LONGEST, MAX_WORDS, without_accents, words
 
 
@@ -97,7 +98,7 @@ def test_a_discarded_number_is_not_found() -> None:
 
 def test_stop_words_do_not_count_and_rare_words_weigh_more() -> None:
     index = WordIndex()
-    assert index.words_of("the of and is") == []
+    assert stems_of("the of and is") == []
     index.change(add=[(0, "tea with milk", 0.5), *((number, "tea with lemon", 0.5) for number in range(1, 9))])
     (best, _), *_ = index.search(index.asked("tea and milk"), 0, 10)
     assert best == 0

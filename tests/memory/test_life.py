@@ -47,7 +47,7 @@ def test_the_threads_of_old_agents_end(memories: Memories) -> None:
         for number in range(8):
             assert texts(memories, "tea", f"a{number}") == ["tea"]
     own = threads() - others
-    assert own
+    assert len(own) <= 1  # what makes the index, for all agents
     memories.close()
     gc.collect()
     end = time.monotonic() + 100

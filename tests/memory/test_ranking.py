@@ -149,12 +149,12 @@ def test_an_order_of_times_is_that_of_sorting(pairs: list[tuple[float, int]], da
     expected = sorted(set(pairs) - set(gone))
     assert [order.place(*pair) for pair in expected] == list(range(len(expected)))
     for place in range(len(expected)):
-        near = [number for _, number in expected[max(0, place - 2) : place + 3]]
-        assert [*order.beside(place, reach=2)] == [number for number in near if number != expected[place][1]]
+        near = expected[max(0, place - 2) : place + 3]
+        assert [*order.beside(place, reach=2)] == [pair for pair in near if pair != expected[place]]
 
 
 def test_many_numbers_are_ordered_and_removed_at_once() -> None:
     order = TimeOrder()
     order.add([(float(-number), number) for number in range(500)])
     order.discard([(float(-number), number) for number in range(0, 500, 2)])
-    assert [*order.beside(order.place(-251.0, 251), reach=1)] == [253, 249]
+    assert [*order.beside(order.place(-251.0, 251), reach=1)] == [(-253.0, 253), (-249.0, 249)]

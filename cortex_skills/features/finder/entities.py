@@ -22,9 +22,10 @@ from pyoxigraph import Literal, NamedNode
 
 from cortex_graph import InvalidArguments, NamespacedGraph
 from cortex_graph.as_of import today_of
-from cortex_skills.features.finder.entity_follower import EntityView, follower_of, read_entity
+from cortex_skills.features.finder.entity_follower import follower_of, read_entity
 from cortex_skills.features.finder.entity_match import Match, QueryWord, match, query_words
 from cortex_skills.features.finder.entity_texts import MAX_STATEMENTS, MAX_TEXT, EntityTexts
+from cortex_skills.features.finder.index_follower import IndexView
 
 MAX_QUERY = 1_000  # characters
 INDEX_TIMEOUT_S = 10.0
@@ -143,7 +144,7 @@ class EntityIndex:
         counted = _classes(view, asked, classes) if classes and found else ()
         return Found(hits, max(total, len(found)), not reason, reason, not asked.fewer, asked.typos, counted)
 
-    def _matching(self, view: EntityView, asked: _Asked, limit: int, most: int) -> tuple[list[_Matching], int]:
+    def _matching(self, view: IndexView, asked: _Asked, limit: int, most: int) -> tuple[list[_Matching], int]:
         """The best matching resources, as many as asked for and some more, and how many match.
 
         The documents are sorted in blocks of a fixed size, so that the order does not depend on how many are read.
@@ -178,7 +179,7 @@ class EntityIndex:
         entity = read_entity(self._graph, node)
         return entity if entity is not None and of_class in (None, *entity.classes) else None
 
-    def _unsearched(self, view: EntityView, *, whole: bool) -> str:
+    def _unsearched(self, view: IndexView, *, whole: bool) -> str:
         """What was not searched, when that may be what was looked for."""
         if self._today is not self._graph:
             return "what was there at that moment and is not today is not searched"
@@ -227,7 +228,7 @@ def _order(each: _Matching) -> tuple[float, str, str]:
     return -found.score, entity.label() or "", entity.subject.value
 
 
-def _classes(view: EntityView, asked: _Asked, most: int) -> tuple[tuple[NamedNode, int], ...]:
+def _classes(view: IndexView, asked: _Asked, most: int) -> tuple[tuple[NamedNode, int], ...]:
     """The classes of all resources that match, of any class."""
     anything = replace(asked, of_class=None)
     entities = [each for each in view.changed.values() if each is not None and anything.match(each) is not None]

@@ -3,43 +3,45 @@
 Rules kept here:
 - the index only proposes memories: each one is read from the graph before it is returned, so a deleted memory is never
   recalled;
-- memories that other processes write are found by their minute: after a change of the graph, the minutes since the last
-  update are read again (and one before, for clock differences). All memories are read for the first index, after a long
-  pause, and once an hour, which also finds imported memories;
-- the words of all agents of a namespace are in one index, in which an agent finds its own only (`SharedWords`);
-- the first index of many memories is built in the background (`IndexUpdates`);
+- the index is that of all agents of a namespace, in which an agent finds its own only (`owned_documents.py`). In memory
+  are the times of an agent's memories, with their places in the index, and what changed since its last commit;
 - a memory near the best ones in time is ranked too if it matches, however many match better (`ranking`);
-- at most `MAX_INDEXED` memories are indexed; a warning states how many are not.
+- with an embedder, the vectors of the memories of an agent are in memory, made at its first recall.
 """
 
 from __future__ import annotations
 
-import logging
-from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator
-from datetime import datetime, timedelta
-from itertools import chain
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 
 from cortex_graph.namespace.agent_graph import AgentGraph
-from cortex_graph.store import Revisioned
-from cortex_skills.features.finder.embedders import Embedder
-from cortex_skills.features.finder.index_updates import IndexUpdates
-from cortex_skills.features.finder.text_index import FoundTexts, TextIndex
-from cortex_skills.features.finder.word_index import SharedWords
-from cortex_skills.features.memory.memory_triples import MemoryReader, minute_of
+from cortex_skills.features.finder.embedders import Embedder, Vectors
+from cortex_skills.features.finder.index_follower import IndexView
+from cortex_skills.features.finder.meaning_index import MeaningIndex, MeaningProblem
+from cortex_skills.features.finder.owned_documents import OwnedDocuments, OwnedText
+from cortex_skills.features.finder.query_words import QueryWords
+from cortex_skills.features.finder.text_index import MIN_SIMILARITY
+from cortex_skills.features.finder.word_stems import asked_stems
+from cortex_skills.features.memory.memory_follower import MemorySource, owner_of
+from cortex_skills.features.memory.memory_triples import MemoryReader
 from cortex_skills.features.memory.model import Memory, MemoryQuery, Recalled, Scored
 from cortex_skills.features.memory.ranking import LENT, NEAR_S, Candidate, rank
 from cortex_skills.features.memory.time_order import TimeOrder
 
-log = logging.getLogger(__name__)
-
-MAX_INDEXED = 200_000
 POOL = 200  # the candidates with the best words, and with the best meaning; those near the best in time are added
+NEAR = 20  # candidates of either kind, beside which others are looked for
 INDEX_TIMEOUT_S = 10.0
-_ROUNDS = 3
-_MINUTE = timedelta(minutes=1)
-_LONG_PAUSE = timedelta(hours=6)
-_FULL_UPDATE = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Matching:
+    """What matches a query: the candidates by their numbers, and why meaning was not used."""
+
+    asked: QueryWords
+    candidates: tuple[Candidate, ...]
+    problem: MeaningProblem | None
 
 
 class AgentMemories:
@@ -47,36 +49,28 @@ class AgentMemories:
 
     Args:
         graph: the memories of the agent.
+        source: the index that has them.
         clock: returns the time, in UTC.
         embedder: finds them by meaning too; None for words alone.
-        shared: the words of the memories of all agents; without it, only those of this one.
     """
 
     def __init__(
         self,
         graph: AgentGraph,
+        source: MemorySource,
         clock: Callable[[], datetime],
         embedder: Embedder | None = None,
-        shared: SharedWords | None = None,
     ) -> None:
-        self._graph = graph
-        self._store = graph.store if isinstance(graph.store, Revisioned) else None
         self._reader = MemoryReader(graph)
+        self._source = source
         self._clock = clock
-        self._updates = IndexUpdates(self._refresh, "memories")
-        self._index = TextIndex(embedder, shared)
-        self._numbers: dict[str, int] = {}
-        self._ids: list[str] = []
-        self._importances = array("d")
-        self._times = array("d")
-        self._order = TimeOrder()
-        self._revision: str | None = None
-        self._updated: datetime | None = None
-        self._updated_fully: datetime | None = None
+        self._lock = threading.Lock()
+        self._own = _OwnTexts(owner_of(graph.agent))
+        self._meaning = None if embedder is None else _Meaning(embedder, self._reader)
 
     def __len__(self) -> int:
-        """How many memories are indexed."""
-        return len(self._numbers)
+        """How many memories were there at the last recall."""
+        return len(self._own)
 
     def recall(self, query: MemoryQuery, timeout_s: float = INDEX_TIMEOUT_S) -> Recalled:
         """The memories that match a query best.
@@ -88,110 +82,197 @@ class AgentMemories:
         Raises:
             CortexError: `graph_busy`, when the index is not ready in time; it is still being built.
         """
-        with self._updates.current(timeout_s):
-            for last in (False,) * (_ROUNDS - 1) + (True,):
-                matching = self._matching(query.query, query.min_importance)
-                words = matching.asked.words
-                if not words and self._index.embedder is None:
-                    return Recalled((), (), 0)
-                ranked = rank(self._candidates(matching), matching.asked, self._clock().timestamp())
-                found, gone = self._read(ranked, query)
-                self._forget(gone)
-                if last or not gone or len(found) == query.limit:
-                    break
-            others = () if found or query.min_importance <= 0 else self._matching(query.query, 0.0).hits
-            considered = min(len(matching.hits) - len(gone), POOL)
-            return Recalled(tuple(found), words, considered, min(len(others), POOL), matching.problem)
+        with self._lock:
+            self._own.follow(self._source.view(timeout_s))
+            if self._meaning is not None:
+                self._meaning.follow(self._own)
+            matching = self._matching(query.query, query.min_importance)
+            words = matching.asked.words
+            if not words and self._meaning is None:
+                return Recalled((), (), 0)
+            found, gone = self._read(rank(matching.candidates, matching.asked, self._clock().timestamp()), query)
+            others = 0
+            if not found and query.min_importance > 0:
+                others = len(self._matching(query.query, 0.0).candidates)
+        considered = min(len(matching.candidates) - gone, POOL)
+        return Recalled(tuple(found), words, considered, min(others, POOL), matching.problem)
 
-    def _matching(self, query: str, min_importance: float) -> FoundTexts:
+    def _matching(self, query: str, min_importance: float) -> _Matching:
         """The best matches, and those near them in time that match too."""
-
-        def near(best: Collection[int]) -> Iterator[int]:
-            for number in best:
-                time = self._times[number]
-                for other in self._order.beside(self._order.place(time, number), reach=len(LENT)):
-                    if self._importances[other] >= min_importance and abs(self._times[other] - time) <= NEAR_S:
-                        yield other
-
-        return self._index.search(query, min_importance, POOL, near=near)
-
-    def _candidates(self, found: FoundTexts) -> Iterator[Candidate]:
-        for hit in found.hits:
-            number, time = hit.number, self._times[hit.number]
-            place = self._order.place(time, number)
-            yield Candidate(self._ids[number], hit.mask, self._importances[number], time, place, hit.similarity)
+        own, meaning = self._own, self._meaning
+        asked = own.asked(query)
+        by_words = own.search(asked, min_importance, POOL)
+        similar, reason = ({}, None) if meaning is None else meaning.search(query, min_importance)
+        texts = own.texts(dict.fromkeys((*by_words, *similar)))
+        best = dict.fromkeys((*by_words[:NEAR], *list(similar)[:NEAR]))
+        near = own.near((number, texts[number]) for number in best)
+        texts |= own.texts([number for number in dict.fromkeys(near) if number not in texts])
+        if meaning is not None:
+            similar |= meaning.similarities(number for number in texts if number not in similar)
+        candidates = []
+        for number, text in texts.items():
+            mask, similarity = text.mask(asked.words), similar.get(number)
+            if text.weight < min_importance or not (mask or (similarity or -1.0) > MIN_SIMILARITY):
+                continue
+            place = own.place(text.time, number)
+            candidates.append(Candidate(text.id, mask, text.weight, text.time, place, similarity))
+        return _Matching(asked, tuple(candidates), reason)
 
     def _read(
         self, ranked: Iterable[tuple[str, Scored]], query: MemoryQuery
-    ) -> tuple[list[tuple[Memory, Scored]], list[str]]:
-        """The first ranked memories as the graph has them now, and the ids of deleted ones."""
+    ) -> tuple[list[tuple[Memory, Scored]], int]:
+        """The first ranked memories as the graph has them now, and how many are gone."""
         found: list[tuple[Memory, Scored]] = []
-        gone: list[str] = []
+        gone = 0
         for identifier, scored in ranked:
             if len(found) == query.limit:
                 break
             memory = self._reader.one(identifier)
             if memory is None:
-                gone.append(identifier)
+                gone += 1
             elif memory.importance >= query.min_importance:
                 found.append((memory, scored))
         return found, gone
 
-    def _refresh(self) -> None:
-        """Index the new memories of the graph."""
-        now = self._clock()
-        revision = None if self._store is None else self._store.revision([self._graph.names.graph])
-        if revision is not None and revision == self._revision:
+
+class _OwnTexts:
+    """The texts of one owner: those in the documents by their places, and later ones by negative numbers."""
+
+    def __init__(self, owner: str) -> None:
+        self._owner = owner
+        self._view = IndexView(None)
+        self._documents: OwnedDocuments | None = None
+        self._order = TimeOrder()
+        self._seen: dict[str, OwnedText | None] = {}
+        self._later: dict[int, OwnedText] = {}
+        self._numbers: dict[str, int] = {}  # of later ones, by their keys
+        self._replaced: dict[int, OwnedText] = {}  # in the documents, by their places
+        self._next = -1
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def follow(self, view: IndexView) -> None:
+        """Have the texts of a view."""
+        if self._documents is not view.documents or view.generation != self._view.generation:
+            self._documents = view.documents
+            self._order = TimeOrder()
+            self._order.add(self._documents.times(self._owner) if self._documents is not None else [])
+            for each in (self._seen, self._later, self._numbers, self._replaced):
+                each.clear()
+        if view.changed is not self._view.changed or not self._seen:
+            self._apply(view.changed)
+        self._view = view
+
+    def _apply(self, changed: Mapping[str, OwnedText | None]) -> None:
+        start = f"{self._owner}:"
+        for key, text in changed.items():
+            if not key.startswith(start) or (key in self._seen and self._seen[key] is text):
+                continue
+            number = self._numbers.pop(key, None)
+            if number is not None:
+                self._order.discard([(self._later.pop(number).time, number)])
+            elif key not in self._seen and self._documents is not None:
+                place = self._documents.place_of(key)
+                if place is not None:
+                    self._replaced[place] = self._documents.text(place)
+                    self._order.discard([(self._replaced[place].time, place)])
+            self._seen[key] = text
+            if text is not None:
+                self._numbers[key], self._later[self._next] = self._next, text
+                self._order.add([(text.time, self._next)])
+                self._next -= 1
+
+    def asked(self, query: str) -> QueryWords:
+        """The words of a query, with their weights among the texts."""
+        words = asked_stems(query)
+        having = [0] * len(words) if self._documents is None else self._documents.having(self._owner, words)
+        for sign, texts in ((1, self._later.values()), (-1, self._replaced.values())):
+            for text in texts:
+                mask = text.mask(words)
+                having = [count + sign * (mask >> place & 1) for place, count in enumerate(having)]
+        return QueryWords.of(words, having, len(self))
+
+    def search(self, asked: QueryWords, min_weight: float, limit: int) -> list[int]:
+        """The numbers of the texts with the best words."""
+        found = [
+            (number, asked.coverage(mask))
+            for number, text in self._later.items()
+            if text.weight >= min_weight and (mask := text.mask(asked.words))
+        ]
+        if self._documents is not None:
+            hits = self._documents.search(self._owner, asked, min_weight, limit + len(self._replaced))
+            found += [hit for hit in hits if hit[0] not in self._replaced]
+        return [number for number, _ in sorted(found, key=lambda hit: -hit[1])[:limit]]
+
+    def near(self, texts: Iterable[tuple[int, OwnedText]]) -> Iterator[int]:
+        """The texts before and after some, at most 10 minutes apart."""
+        for number, text in texts:
+            for time, other in self._order.beside(self.place(text.time, number), reach=len(LENT)):
+                if abs(time - text.time) <= NEAR_S:
+                    yield other
+
+    def texts(self, numbers: Collection[int]) -> dict[int, OwnedText]:
+        """What is indexed of some texts, in their order."""
+        places = [number for number in numbers if number >= 0]
+        read = self._documents.texts(places) if places and self._documents is not None else []
+        of_places = dict(zip(places, read, strict=True))
+        return {number: self._later[number] if number < 0 else of_places[number] for number in numbers}
+
+    def numbers(self) -> list[int]:
+        """All of them."""
+        return self._order.numbers()
+
+    def place(self, time: float, number: int) -> int:
+        """The place of a text in the order of the times."""
+        return self._order.place(time, number)
+
+    @property
+    def state(self) -> tuple[int, int]:
+        """Another one after each change."""
+        return self._view.generation, self._next
+
+
+class _Meaning:
+    """The meanings of the texts of an owner, by their ids, as numbers that do not change."""
+
+    def __init__(self, embedder: Embedder, reader: MemoryReader) -> None:
+        self._index = MeaningIndex(embedder)
+        self._reader = reader
+        self._numbers: dict[int, int] = {}  # of texts, by the numbers of their vectors
+        self._vectors: dict[int, int] = {}  # the reverse
+        self._vector: Vectors | None = None
+        self._state: object = None
+
+    def follow(self, own: _OwnTexts) -> None:
+        """Have a vector of each text, and of no other."""
+        state = (own.state, len(own))
+        if state == self._state:
             return
-        if self._updated is None or self._updated_fully is None or _is_due(self._updated, self._updated_fully, now):
-            everything = self._reader.identifiers()
-            self._forget(self._numbers.keys() - everything)
-            new = everything.difference(self._numbers)
-            self._updated_fully = now
-        else:
-            minutes = _minutes(self._updated - _MINUTE, now + _MINUTE)
-            found = chain.from_iterable(map(self._reader.identifiers_at, minutes))
-            new = {identifier for identifier in found if identifier not in self._numbers}
-        room = MAX_INDEXED - len(self._numbers)
-        if len(new) > room:
-            log.warning("%d memories are not searched: there are more than %d", len(new) - room, MAX_INDEXED)
-            new = set(sorted(new)[:room])
-        self._add(self._reader.many(new))
-        self._updated, self._revision = now, revision
+        texts = own.texts(own.numbers())
+        found = {_vector_number(text.id): (number, text.id) for number, text in texts.items()}
+        for gone in self._numbers.keys() - found.keys():
+            self._index.discard(gone)
+        new = {found[each][1] for each in found.keys() - self._numbers.keys()}
+        for memory in self._reader.many(new):
+            self._index.add(_vector_number(memory.id), " ".join((memory.text, *memory.tags)), memory.importance)
+        self._numbers = {vector: number for vector, (number, _) in found.items()}
+        self._vectors = {number: vector for vector, number in self._numbers.items()}
+        self._state = state
 
-    def _add(self, memories: Iterable[Memory]) -> None:
-        first = len(self._ids)
+    def search(self, query: str, min_weight: float) -> tuple[dict[int, float], MeaningProblem | None]:
+        """The numbers of the texts with the most similar meanings, and why meaning was not used."""
+        self._vector, reason = self._index.vector_of(query)
+        found = self._index.search(self._vector, min_weight, POOL, MIN_SIMILARITY)
+        similar = {self._numbers[each]: value for each, value in found.items() if each in self._numbers}
+        return similar, self._index.problem(reason, whole=self._vector is None)
 
-        def entries() -> Iterable[tuple[int, str, float]]:
-            for memory in memories:
-                number = len(self._ids)
-                self._numbers[memory.id] = number
-                self._ids.append(memory.id)
-                self._importances.append(memory.importance)
-                self._times.append(memory.time.timestamp())
-                yield number, " ".join((memory.text, *memory.tags)), memory.importance
-
-        try:
-            self._index.change(add=entries())
-        except BaseException:  # the graph could not be read to the end: the next recall begins again
-            self._index.change(discard=range(first, len(self._ids)))
-            for identifier in self._ids[first:]:
-                del self._numbers[identifier]
-            raise
-        self._order.add([(self._times[number], number) for number in range(first, len(self._ids))])
-
-    def _forget(self, identifiers: Iterable[str]) -> None:
-        numbers = [self._numbers.pop(identifier) for identifier in list(identifiers)]
-        if numbers:
-            self._order.discard([(self._times[number], number) for number in numbers])
-            self._index.change(discard=numbers)
+    def similarities(self, numbers: Iterable[int]) -> dict[int, float]:
+        """The similarity of each of some texts to the last query."""
+        vectors = [self._vectors[number] for number in numbers if number in self._vectors]
+        found = self._index.similarities(self._vector, vectors)
+        return {self._numbers[each]: value for each, value in found.items()}
 
 
-def _is_due(updated: datetime, updated_fully: datetime, now: datetime) -> bool:
-    """Whether all memories must be read again; also when the clock was set back."""
-    return not timedelta() <= now - updated <= _LONG_PAUSE or now - updated_fully > _FULL_UPDATE
-
-
-def _minutes(first: datetime, last: datetime) -> list[str]:
-    count = int((last - first) / _MINUTE) + 1
-    return [minute_of(first + number * _MINUTE) for number in range(count)]
+def _vector_number(identifier: str) -> int:
+    return int(identifier[:15], 16)

@@ -13,7 +13,8 @@ Rules kept here:
 - a recalled reflection is counted, where the store can be written to;
 - a provider of the host, where there is one, gets what is remembered after the graph, and what it recalls is ranked
   with the memories of the graph;
-- the memories of the agents that recalled last are indexed, together at most `MAX_INDEXED` if they are of several.
+- the times of the memories of the agents that recalled last are kept in memory, together at most `MAX_KEPT` if they
+  are of several agents.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ from cortex_graph.store import Pattern
 from cortex_skills.errors import CortexError
 from cortex_skills.features.finder.embedder_choice import embedder_of
 from cortex_skills.features.finder.embedders import Embedder
-from cortex_skills.features.finder.word_index import SharedWords
-from cortex_skills.features.memory.agent_memories import INDEX_TIMEOUT_S, MAX_INDEXED, AgentMemories
+from cortex_skills.features.memory.agent_memories import INDEX_TIMEOUT_S, AgentMemories
+from cortex_skills.features.memory.memory_follower import source_of
 from cortex_skills.features.memory.memory_triples import MemoryReader, memory_node, triples_of
 from cortex_skills.features.memory.model import Memory, MemoryQuery, NewMemory, Recalled, ReflectedOn, Scored
 from cortex_skills.features.memory.requests import MAX_DEPTH, MAX_SOURCES
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+MAX_KEPT = 500_000  # 16 bytes each
 _NEXT = timedelta(milliseconds=1)
 _CLOCK_STEP = timedelta(minutes=1)  # a clock that goes back further was set
 
@@ -87,7 +89,6 @@ class Memories:
         self._clock = clock
         self._embedder = embedder
         self._owned: OrderedDict[str, AgentMemories] = OrderedDict()
-        self._shared: SharedWords | None = None
         self._lock = threading.Lock()
         self._latest = datetime.min.replace(tzinfo=UTC)
         self.provider: MemoryProvider | None = None
@@ -240,11 +241,11 @@ class Memories:
         with self._lock:
             owned = self._owned.get(agent)
             if owned is None:
-                self._shared = self._shared or SharedWords()
                 graph = AgentGraph(self._graph, agent)
-                owned = self._owned[agent] = AgentMemories(graph, self._clock, self._embedder, self._shared)
+                source = source_of(self._graph, graph, self._clock)
+                owned = self._owned[agent] = AgentMemories(graph, source, self._clock, self._embedder)
             self._owned.move_to_end(agent)
-            while len(self._owned) > 1 and sum(map(len, self._owned.values())) > MAX_INDEXED:
+            while len(self._owned) > 1 and sum(map(len, self._owned.values())) > MAX_KEPT:
                 self._owned.popitem(last=False)
         recalled = owned.recall(query, timeout_s)
         if self.provider is None:
@@ -295,7 +296,6 @@ class Memories:
         """Release the indexes."""
         with self._lock:
             self._owned.clear()
-            self._shared = None
 
 
 def memories_of(host: Host) -> Memories:

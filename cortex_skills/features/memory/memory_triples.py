@@ -187,6 +187,13 @@ def _time(value: Literal) -> list[datetime]:
         return []
 
 
+def id_of(subject: str, names: Names) -> str:
+    """The ID of the memory with an IRI; empty for another subject."""
+    start = f"{names.base}{names.namespace}:memory:"
+    identifier = subject.removeprefix(start)
+    return identifier if identifier != subject and _ID.fullmatch(identifier) else ""
+
+
 class MemoryReader:
     """Reads the memories of one agent."""
 
@@ -245,8 +252,4 @@ class MemoryReader:
 
     def _id(self, quad: Quad) -> str:
         """The ID of the memory of a quad; empty for another subject."""
-        subject = quad.subject
-        if not isinstance(subject, NamedNode) or not subject.value.startswith(self._start):
-            return ""
-        identifier = subject.value[len(self._start) :]
-        return identifier if _ID.fullmatch(identifier) else ""
+        return id_of(quad.subject.value, self._names) if isinstance(quad.subject, NamedNode) else ""

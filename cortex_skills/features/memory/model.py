@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from cortex_graph.checks.datetimes import date_time
-from cortex_skills.features.finder.text_index import MeaningProblem
+from cortex_skills.features.finder.meaning_index import MeaningProblem
 
 
 @dataclass(frozen=True, slots=True)

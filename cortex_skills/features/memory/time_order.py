@@ -3,7 +3,7 @@
     >>> order = TimeOrder()
     >>> order.add([(5.0, 1), (3.0, 2), (5.0, 3)])
     >>> order.place(5.0, 3), list(order.beside(2, reach=1))
-    (2, [1])
+    (2, [(5.0, 1)])
     >>> order.discard([(5.0, 1)])
     >>> order.place(5.0, 3)
     1
@@ -54,11 +54,18 @@ class TimeOrder:
         first = bisect_left(self._times, time)
         return bisect_left(self._numbers, number, first, bisect_right(self._times, time, first))
 
-    def beside(self, place: int, *, reach: int) -> Iterator[int]:
-        """The numbers that are at most so many places away."""
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def numbers(self) -> list[int]:
+        """All numbers in their order."""
+        return self._numbers.tolist()
+
+    def beside(self, place: int, *, reach: int) -> Iterator[tuple[float, int]]:
+        """The numbers that are at most so many places away, with their times."""
         for other in range(max(0, place - reach), min(len(self._numbers), place + reach + 1)):
             if other != place:
-                yield self._numbers[other]
+                yield self._times[other], self._numbers[other]
 
     def _replace(self, pairs: list[tuple[float, int]]) -> None:
         pairs.sort()

@@ -39,8 +39,9 @@ from typing_extensions import TypedDict
 from cortex_skills.errors import CortexError
 from cortex_skills.features.finder.embedders import Embedder
 from cortex_skills.features.finder.index_updates import IndexUpdates
+from cortex_skills.features.finder.meaning_index import MeaningProblem
 from cortex_skills.features.finder.query_words import QueryWords
-from cortex_skills.features.finder.text_index import MIN_SIMILARITY, FoundTexts, MeaningProblem, TextHit, TextIndex
+from cortex_skills.features.finder.text_index import MIN_SIMILARITY, FoundTexts, TextHit, TextIndex
 from cortex_skills.features.registry.records.lifecycle import STATES, Quality, Standing, health, is_listed, is_reliable
 from cortex_skills.features.registry.records.reading import RegistryReader
 from cortex_skills.features.registry.records.skill_record import SkillKey, SkillRecord, SkillVersion

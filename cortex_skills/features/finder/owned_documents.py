@@ -1,0 +1,142 @@
+"""The documents of an index of texts that belong to owners, each of whom finds its own only.
+
+Rules kept here:
+- the owner is a part of the key and of each indexed word, so that a query of one cannot match a text of another. How
+  frequent a word is, and how many texts there are, is counted for each owner: both decide scores, which must not depend
+  on others. What all have in common is only the mean length of a text, which has a part in the order of equal words
+  where more texts match than are asked for;
+- a document has stems, a weight and a time, and no text: the text of an answer is read from the graph;
+- a place (`int`) names a document in one state of the files (`IndexView.generation`), and none after that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cortex_skills.features.finder.kept_documents import ANALYZER, KeptDocuments
+from cortex_skills.features.finder.query_words import QueryWords, rarity
+
+if TYPE_CHECKING:
+    from tantivy import Query, SchemaBuilder
+
+_DOC_BITS = 32
+_MOST = 1_000_000  # texts of one owner
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedText:
+    """What of a text is indexed.
+
+    Attributes:
+        key: `OWNER:ID`; neither has a colon or a space.
+        stems: of its words, in order, separated by spaces.
+        weight: from 0 to 1.
+        time: in seconds since 1970.
+        words: the stems, each once.
+    """
+
+    key: str
+    stems: str
+    weight: float
+    time: float
+    words: frozenset[str] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "words", frozenset(self.stems.split()))
+
+    @property
+    def id(self) -> str:
+        """The second part of the key."""
+        return self.key.rpartition(":")[2]
+
+    def mask(self, asked: Sequence[str]) -> int:
+        """Which of some words it has (`QueryWords`)."""
+        own = self.words
+        mask = 0
+        for place, word in enumerate(asked):
+            if word in own:
+                mask |= 1 << place
+        return mask
+
+
+class OwnedDocuments(KeptDocuments):
+    """An index of the texts of owners."""
+
+    version = 1
+
+    def _add_fields(self, schema: SchemaBuilder) -> None:
+        schema.add_text_field("owner", tokenizer_name="raw", index_option="basic")
+        schema.add_text_field("words", tokenizer_name=ANALYZER, index_option="freq")
+        schema.add_bytes_field("stems", stored=True, indexed=False)
+        schema.add_float_field("weight", indexed=True, fast=True)
+        schema.add_float_field("time", fast=True)
+
+    def fields_of(self, document: OwnedText) -> dict[str, Any]:
+        """The key, the owner, the words of the owner, and what is read of a text."""
+        owner = document.key.partition(":")[0]
+        words = " ".join(f"{owner}:{stem}" for stem in document.stems.split())
+        fields = {"key": document.key, "owner": owner, "words": words, "stems": document.stems.encode()}
+        return {**fields, "weight": document.weight, "time": document.time}
+
+    def times(self, owner: str) -> list[tuple[float, int]]:
+        """The times and places of all texts of an owner."""
+        hits = self._searcher.search(self._term("owner", owner), limit=_MOST, count=False).hits
+        addresses = [address for _, address in hits]
+        times = self._searcher.fast_field_values("time", addresses)
+        return [(float(time), _place(each)) for time, each in zip(times, addresses, strict=True) if time is not None]
+
+    def place_of(self, key: str) -> int | None:
+        """The place of a text; None if it is not there."""
+        hits = self._searcher.search(self._term("key", key), limit=1, count=False).hits
+        return _place(hits[0][1]) if hits else None
+
+    def text(self, place: int) -> OwnedText:
+        """What is indexed of the text at a place."""
+        return self.texts([place])[0]
+
+    def texts(self, places: Sequence[int]) -> list[OwnedText]:
+        """What is indexed of the texts at some places."""
+        searcher = self._searcher
+        addresses = [self._tantivy.DocAddress(place >> _DOC_BITS, place & ((1 << _DOC_BITS) - 1)) for place in places]
+        weights, times = (searcher.fast_field_values(name, addresses) for name in ("weight", "time"))
+        found = []
+        for address, weight, time in zip(addresses, weights, times, strict=True):
+            document = searcher.doc(address)
+            stems = bytes(document.get_first("stems") or b"").decode()
+            found.append(OwnedText(str(document.get_first("key")), stems, float(weight or 0), float(time or 0)))
+        return found
+
+    def having(self, owner: str, words: Iterable[str]) -> list[int]:
+        """How many texts of an owner have each of some words."""
+        return [self._number_of(self._term("words", f"{owner}:{word}")) for word in words]
+
+    def search(self, owner: str, asked: QueryWords, min_weight: float, limit: int) -> list[tuple[int, float]]:
+        """The places of texts with one of the words and at least this weight, with their scores, best first."""
+        query, occur = self._tantivy.Query, self._tantivy.Occur
+        every = zip(asked.words, asked.weights, strict=True)
+        of_words = [each for word, weight in every if (each := self._of_word(f"{owner}:{word}", weight)) is not None]
+        if not of_words:
+            return []
+        wanted = query.boolean_query([(occur.Should, each) for each in of_words])
+        if min_weight > 0:
+            kind = self._tantivy.FieldType.Float
+            at_least = query.const_score_query(query.range_query(self._schema, "weight", kind, min_weight, None), 0.0)
+            wanted = query.boolean_query([(occur.Must, wanted), (occur.Must, at_least)])
+        hits = self._searcher.search(wanted, limit=limit, count=False).hits
+        return [(_place(address), float(score)) for score, address in hits]
+
+    def _of_word(self, term: str, weight: float) -> Query | None:
+        """What matches a word, with its weight among the texts of its owner in place of that among all."""
+        having = self._searcher.doc_freq("words", term)
+        if not having:
+            return None
+        query = self._tantivy.Query
+        of_term = query.term_query(self._schema, "words", term, "freq")
+        boosted: Query = query.boost_query(of_term, weight / rarity(having, self._searcher.num_docs))
+        return boosted
+
+
+def _place(address: Any) -> int:
+    return (int(address.segment_ord) << _DOC_BITS) | int(address.doc)
