@@ -254,14 +254,16 @@ class Described:
 
     Args:
         description: what it means.
+        keywords: further keywords of JSON Schema, which a type has no words for.
     """
 
-    def __init__(self, description: str) -> None:
+    def __init__(self, description: str, **keywords: Any) -> None:
         self.description = description
+        self._keywords = keywords
 
     def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Any]:
         """Return the schema of the type with its description."""
-        return {**handler(core), "description": self.description}
+        return {**handler(core), "description": self.description, **self._keywords}
 
 
 AS_IS = _AsIs()

@@ -16,6 +16,12 @@ from cortex_skills.operations.run import run
 from cortex_skills.tools.base import Call, Outcome, Tool
 
 
+def arguments_of(operation: Operation[Any, Any], leaves_out: Collection[str]) -> dict[str, Any]:
+    """The JSON Schema of the arguments of an operation, without some of them."""
+    whole = operation.schema
+    return {**whole, "properties": {name: of for name, of in whole["properties"].items() if name not in leaves_out}}
+
+
 def operation_tool(operation: str, name: str, description: str, leaves_out: Collection[str] = ()) -> Tool:
     """A tool that reads.
 
@@ -31,15 +37,10 @@ def operation_tool(operation: str, name: str, description: str, leaves_out: Coll
         answer: View = run(of, call.asking, of.by_name(call.arguments), call.host, call.cancel)
         return Outcome(answer.text(call.host.cleaning), answer.document())
 
-    def schema() -> dict[str, Any]:
-        whole: dict[str, Any] = named(operation).schema
-        members = {name: member for name, member in whole["properties"].items() if name not in leaves_out}
-        return {**whole, "properties": members}
-
     return Tool(
         name,
         description,
-        input_schema=schema,
+        input_schema=lambda: arguments_of(named(operation), leaves_out),
         permissions=("graph:read",),
         budget="query",
         run=called,

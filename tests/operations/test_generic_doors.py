@@ -147,6 +147,25 @@ def test_a_list_is_no_parameter_of_a_query_string() -> None:
         WireArguments(OPERATIONS["test.guests"], "/api/test/guests", {}, {}, from_query=True).query  # noqa: B018
 
 
+def test_an_optional_list_is_no_parameter_of_a_query_string() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Some:
+        kinds: tuple[str, ...] = ()
+        note: str = ""
+
+    @operation("test.some", effect="reads", permission=None)
+    def run(call: OperationCall, given: Some) -> str:
+        """Read some."""
+        return ""
+
+    try:
+        run.__dict__["given"] = Some
+        query = WireArguments(run, "/api/test/some", {}, {}, from_query=True).query
+    finally:
+        del OPERATIONS["test.some"]
+    assert set(query.__annotations__) == {"namespace", "note"}
+
+
 def answer_of(tmp_path: Path, name: str, *arguments: str) -> Any:
     command = command_of(OPERATIONS[name])
     return CliRunner().invoke(command, [*arguments, "--store", str(tmp_path / "g")])

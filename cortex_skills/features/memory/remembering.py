@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from annotated_types import Ge, Le, MaxLen, MinLen
+from annotated_types import Ge, Le, Len, MaxLen
 from pyoxigraph import Literal, NamedNode
 
 from cortex_graph.assertion_records.records import select
@@ -30,27 +30,36 @@ from cortex_skills.features.memory.requests import (
     MAX_LIMIT,
     MAX_QUERY,
     MAX_SOURCES,
+    MAX_TAG,
+    MAX_TAGS,
+    MAX_TEXT,
     MIN_IMPORTANCE,
     memory_query,
     new_memory,
 )
 from cortex_skills.features.memory.whose_memories import Agent, asked_agent, memory_in, memory_state, no_memory
-from cortex_skills.operations.operation import OperationCall, operation
+from cortex_skills.operations.json_types import MemoryId
+from cortex_skills.operations.operation import Described, OperationCall, operation
 
 CANDIDATES = 200
 _QUERY_S = 10.0
 _LATEST = Scored(1.0, 1.0, 1.0)
 
 Fraction = Annotated[float, Ge(0), Le(1)]
+Tags = Annotated[
+    Sequence[Annotated[str, Len(1, MAX_TAG)]],
+    MaxLen(MAX_TAGS),
+    Described("Words to find it by, beside those of the text."),
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Remember:
     """A fact; of the agent that it is for, by default the caller."""
 
-    text: str
+    text: Annotated[str, Len(1, MAX_TEXT), Described("One fact, as a sentence that is clear without its context.")]
     importance: Fraction = IMPORTANCE
-    tags: Sequence[str] = ()
+    tags: Tags = ()
     agent: Agent = ""
 
 
@@ -109,10 +118,16 @@ def recall(call: OperationCall, given: Recall) -> Recalled:
 class Reflect:
     """What an agent concludes, and the ids of the memories that it follows from."""
 
-    text: str
-    reflects_on: Annotated[Sequence[str], MinLen(1), MaxLen(MAX_SOURCES)]
+    text: Annotated[
+        str, Len(1, MAX_TEXT), Described("The conclusion, as a sentence that is clear without its context.")
+    ]
+    reflects_on: Annotated[
+        Sequence[MemoryId],
+        Len(1, MAX_SOURCES),
+        Described("The ids of the memories that it follows from.", uniqueItems=True),
+    ]
     importance: Fraction = IMPORTANCE
-    tags: Sequence[str] = ()
+    tags: Tags = ()
     agent: Agent = ""
 
 

@@ -7,14 +7,30 @@ Rules kept here:
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
+from typing_extensions import TypedDict
+
 from cortex_skills.features.memory.remembering import reflect
-from cortex_skills.features.memory.requests import MAX_SOURCES
-from cortex_skills.features.memory.tools.skill_memory_remember import SKILL_MEMORY_REMEMBER
+from cortex_skills.operations.operation import Described
 from cortex_skills.operations.run import run
 from cortex_skills.tools.base import Call, Outcome, Tool
+from cortex_skills.tools.operation_tools import arguments_of
 
-MEMORY_ID = {"type": "string", "pattern": "^[0-9a-f]{32}$"}
-_GIVEN = SKILL_MEMORY_REMEMBER.input_schema["properties"]
+
+class _Answer(TypedDict):
+    id: str
+    created: Annotated[bool, Described("Whether it was not remembered before.")]
+    depth: int
+    reflectsOn: list[str]
+
+
+def _arguments() -> dict[str, Any]:
+    """Those of the operation, whose names have more than one word as they are."""
+    schema = arguments_of(reflect, ("agent",))
+    properties, required = schema["properties"], schema["required"]
+    properties["reflects_on"] = properties.pop("reflectsOn")
+    return {**schema, "required": ["reflects_on" if name == "reflectsOn" else name for name in required]}
 
 
 def _run(call: Call) -> Outcome:
@@ -32,40 +48,11 @@ SKILL_MEMORY_REFLECT = Tool(
         "Remember what you conclude from memories of your own: a reflection. It is at most three levels away from "
         "what was observed, and can become a skill (memory_skill_promote_from_reflection)."
     ),
-    input_schema={
-        "type": "object",
-        "properties": {
-            "text": {
-                **_GIVEN["text"],
-                "description": "The conclusion, as a sentence that is clear without its context.",
-            },
-            "reflects_on": {
-                "type": "array",
-                "items": MEMORY_ID,
-                "minItems": 1,
-                "maxItems": MAX_SOURCES,
-                "uniqueItems": True,
-                "description": "The ids of the memories that it follows from.",
-            },
-            "importance": _GIVEN["importance"],
-            "tags": _GIVEN["tags"],
-        },
-        "required": ["text", "reflects_on"],
-        "additionalProperties": False,
-    },
+    input_schema=_arguments,
     permissions=("memory:recall", "memory:remember"),
     budget=None,
     profile="registry",
     read_only=False,
-    output_schema={
-        "type": "object",
-        "properties": {
-            "id": {"type": "string"},
-            "created": {"type": "boolean", "description": "Whether it was not remembered before."},
-            "depth": {"type": "integer"},
-            "reflectsOn": {"type": "array", "items": {"type": "string"}},
-        },
-        "required": ["id", "created", "depth", "reflectsOn"],
-    },
+    output_schema=_Answer,
     run=_run,
 )

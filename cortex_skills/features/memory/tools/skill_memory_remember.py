@@ -7,10 +7,21 @@ Rules kept here:
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Annotated
+
+from typing_extensions import TypedDict
+
 from cortex_skills.features.memory.remembering import remember
-from cortex_skills.features.memory.requests import MAX_TAG, MAX_TAGS, MAX_TEXT
+from cortex_skills.operations.operation import Described
 from cortex_skills.operations.run import run
 from cortex_skills.tools.base import Call, Outcome, Tool
+from cortex_skills.tools.operation_tools import arguments_of
+
+
+class _Answer(TypedDict):
+    id: str
+    created: Annotated[bool, Described("Whether it was not remembered before.")]
 
 
 def _run(call: Call) -> Outcome:
@@ -26,36 +37,10 @@ SKILL_MEMORY_REMEMBER = Tool(
         "Remember one fact for later conversations. skill_memory_context recalls it by its words, importance and age; "
         "only this agent sees it."
     ),
-    input_schema={
-        "type": "object",
-        "properties": {
-            "text": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": MAX_TEXT,
-                "description": "One fact, as a sentence that is clear without its context.",
-            },
-            "importance": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.5},
-            "tags": {
-                "type": "array",
-                "maxItems": MAX_TAGS,
-                "items": {"type": "string", "minLength": 1, "maxLength": MAX_TAG},
-                "description": "Words to find it by, beside those of the text.",
-            },
-        },
-        "required": ["text"],
-        "additionalProperties": False,
-    },
+    input_schema=partial(arguments_of, remember, ("agent",)),
     permissions=("memory:remember",),
     budget=None,
     read_only=False,
-    output_schema={
-        "type": "object",
-        "properties": {
-            "id": {"type": "string"},
-            "created": {"type": "boolean", "description": "Whether it was not remembered before."},
-        },
-        "required": ["id", "created"],
-    },
+    output_schema=_Answer,
     run=_run,
 )
