@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from cortex_graph.assertion_records.proofs import StoredProof
 from cortex_graph.checks.argument_checks import check_moment
@@ -129,7 +128,7 @@ def _row(reading: Reading, proof: StoredProof, verdict: Verdict) -> ProofRow:
 def _document(call: PageCall) -> bytes:
     reading = Reading.of(call, "proofs", past=False)
     found, cursor = _page(call)
-    rows: list[dict[str, Any]] = [described(proof, reading.graph, verdict) for proof, verdict in found]
+    rows = [described(proof, reading.graph, verdict) for proof, verdict in found]
     return to_json({"count": len(rows), "proofs": rows, "nextCursor": cursor})
 
 

@@ -28,9 +28,9 @@ class _Answer(TypedDict):
 def _arguments() -> dict[str, Any]:
     """Those of the operation, whose names have more than one word as they are."""
     schema = arguments_of(reflect, ("agent",))
-    properties, required = schema["properties"], schema["required"]
-    properties["reflects_on"] = properties.pop("reflectsOn")
-    return {**schema, "required": ["reflects_on" if name == "reflectsOn" else name for name in required]}
+    names = {"reflectsOn": "reflects_on"}
+    properties = {names.get(name, name): member for name, member in schema["properties"].items()}
+    return {**schema, "properties": properties, "required": [names.get(name, name) for name in schema["required"]]}
 
 
 def _run(call: Call) -> Outcome:

@@ -7,13 +7,15 @@ Rules kept here:
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from cortex_skills.doors.rest.operations import ApiCall
+from cortex_skills.features.proofs.assertions import Part
 from cortex_skills.features.proofs.kinds import CheckContext, type_of
-from cortex_skills.features.proofs.proof_operations import CheckedProof
+from cortex_skills.features.proofs.proof_operations import CheckedProof, now_text
+from cortex_skills.features.proofs.rest.proof_models import ProofCheck, ProofVerification
 from cortex_skills.features.proofs.verdict import Check
 
 
@@ -24,7 +26,7 @@ def asked_of(call: ApiCall) -> CheckContext:
     return CheckContext(datetime.now(UTC), config, call.graph, deadline=deadline)
 
 
-def verification(result: CheckedProof) -> dict[str, Any]:
+def verification(result: CheckedProof) -> ProofVerification:
     """The JSON of a verification."""
     proof = result.proof
     return {
@@ -32,11 +34,16 @@ def verification(result: CheckedProof) -> dict[str, Any]:
         "proof_type": type_of(proof.kind, proof.content),
         "valid": result.verdict.holds,
         "verdict": result.verdict.value,
-        "verified_at": result.at,
+        "verified_at": result.at or now_text(),
         "verification_time_us": result.took_us,
         "details": list(map(_line, result.checks)),
-        "checks": [check.to_json() for check in result.checks],
+        "checks": checks_of(result.checks),
     }
+
+
+def checks_of(checks: Iterable[Check | Part]) -> list[ProofCheck]:
+    """The JSON of checks."""
+    return [cast("ProofCheck", check.to_json()) for check in checks]
 
 
 def _line(check: Check) -> str:

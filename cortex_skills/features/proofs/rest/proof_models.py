@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
-from typing_extensions import TypeAliasType
+from typing_extensions import TypeAliasType, TypedDict
 
 from cortex_skills.doors.rest.model_types import (
     FROM_QUERY,
@@ -71,7 +71,7 @@ class NewProofs(ApiModel):
     proofs: Annotated[list[NewProof], Field(min_length=1, max_length=64, description="Stored or refused one by one.")]
 
 
-class ProofCheck(ApiModel):
+class ProofCheck(TypedDict):
     """The result of one check."""
 
     part: Annotated[str, Field(description="What was checked.")]
@@ -84,7 +84,7 @@ class ProofCheck(ApiModel):
     tripleHash: NotRequired[TripleId]
 
 
-class ListedProof(ApiModel):
+class ListedProof(TypedDict):
     """A proof, without its content."""
 
     id: ProofId
@@ -117,7 +117,7 @@ class SubmittedProof(ListedProof):
     checks: list[ProofCheck]
 
 
-class RefusedProof(ApiModel):
+class RefusedProof(TypedDict):
     """A proof that is not stored."""
 
     index: Annotated[Count, Field(description="Its position in the request.")]
@@ -125,7 +125,7 @@ class RefusedProof(ApiModel):
     code: Annotated[str, Field(description="A stable code.")]
 
 
-class SubmittedProofs(ApiModel):
+class SubmittedProofs(TypedDict):
     """The result for each proof."""
 
     successful_count: Count
@@ -134,7 +134,7 @@ class SubmittedProofs(ApiModel):
     failed: list[RefusedProof]
 
 
-class ProofPage(ApiModel):
+class ProofPage(TypedDict):
     """A page of proofs."""
 
     count: Annotated[Count, Field(description="How many are on this page.")]
@@ -142,14 +142,14 @@ class ProofPage(ApiModel):
     nextCursor: NextCursor
 
 
-class DeletedProof(ApiModel):
+class DeletedProof(TypedDict):
     """The proof is deleted."""
 
     proof_id: ProofId
     deleted: Literal[True]
 
 
-class ProofStats(ApiModel):
+class ProofStats(TypedDict):
     """Numbers of proofs, and of verifications since the server started."""
 
     total_proofs: Count
@@ -165,7 +165,7 @@ class ProofStats(ApiModel):
     exact: Annotated[bool, Field(description="Whether the numbers are exact; else they are lower bounds.")]
 
 
-class ProofVerification(ApiModel):
+class ProofVerification(TypedDict):
     """The result of verifying a proof."""
 
     proof_id: Annotated[str, Field(description="As in the request.")]
@@ -188,14 +188,14 @@ class ProofIds(ApiModel):
     proof_ids: Annotated[list[_AnyId], Field(min_length=1, max_length=64, description="The ids of the proofs.")]
 
 
-class BriefVerification(ApiModel):
+class BriefVerification(TypedDict):
     """The result for one proof, in short."""
 
     id: str
     verified: bool
 
 
-class ProofVerifications(ApiModel):
+class ProofVerifications(TypedDict):
     """The results, in the order of the request."""
 
     total: Count
@@ -237,7 +237,7 @@ ToValidate = TypeAliasType(
 )
 
 
-class RuleMessage(ApiModel):
+class RuleMessage(TypedDict):
     """A finding of a rule."""
 
     level: Literal["error", "warning", "info"]
@@ -245,7 +245,7 @@ class RuleMessage(ApiModel):
     rule: Annotated[str | None, Field(description="The rule set and the rule.")]
 
 
-class ValidatedStatement(ApiModel):
+class ValidatedStatement(TypedDict):
     """The result for one statement."""
 
     triple: StoredTriple
@@ -254,7 +254,7 @@ class ValidatedStatement(ApiModel):
     messages: list[RuleMessage]
 
 
-class RuleValidation(ApiModel):
+class RuleValidation(TypedDict):
     """The result of evaluating the rules."""
 
     valid: _IsValid
@@ -278,7 +278,7 @@ class AssertionsToVerify(ApiModel):
     assertions: Annotated[list[AssertionToVerify], Field(min_length=1, max_length=64)]
 
 
-class VerifiedAssertion(ApiModel):
+class VerifiedAssertion(TypedDict):
     """The result for one assertion."""
 
     subject: str
@@ -290,7 +290,7 @@ class VerifiedAssertion(ApiModel):
     details: list[str]
 
 
-class VerifiedAssertions(ApiModel):
+class VerifiedAssertions(TypedDict):
     """The results, in the order of the request."""
 
     results: list[VerifiedAssertion]

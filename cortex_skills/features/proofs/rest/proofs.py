@@ -26,6 +26,7 @@ from cortex_skills.features.proofs.importing import ImportedProof
 from cortex_skills.features.proofs.kinds import kind_named, type_of
 from cortex_skills.features.proofs.proof_operations import now_text
 from cortex_skills.features.proofs.rest import proof_models as models
+from cortex_skills.features.proofs.rest.proof_checks import checks_of
 from cortex_skills.features.proofs.verdict import Verdict
 from cortex_skills.features.proofs.verification_counts import counts_of
 
@@ -53,25 +54,30 @@ def submit_proof(call: ApiCall) -> ApiAnswer:
     """
     taken = _taken(call, call.body)
     now = now_text()
-    document = {**described(taken.proof, call.graph, taken.verdict, now), "proof_id": taken.proof.id}
-    document |= {"submitted_at": now, "created": taken.is_new, "checks": [check.to_json() for check in taken.checks]}
+    document: models.SubmittedProof = {
+        **described(taken.proof, call.graph, taken.verdict, now),
+        "proof_id": taken.proof.id,
+        "submitted_at": now,
+        "created": taken.is_new,
+        "checks": checks_of(taken.checks),
+    }
     return ApiAnswer(201 if taken.is_new else 200, document)
 
 
 @OPERATIONS.add(
     "POST",
     "/api/v1/proofs/batch",
-    {200: models.SubmittedProofs},
     permission="write",
     query=NamespaceQuery,
     body=models.NewProofs,
     errors=("graph_busy",),
     pool="slow",
 )
-def submit_proofs(call: ApiCall) -> ApiAnswer:
+def submit_proofs(call: ApiCall) -> models.SubmittedProofs:
     """Store several proofs; each is stored or refused separately."""
     deadline = time.monotonic() + call.service.plugin.config.skill_sandbox.proof_timeout_ms / 1000
-    successful, failed = [], []
+    successful: list[str] = []
+    failed: list[models.RefusedProof] = []
     for index, given in enumerate(call.body["proofs"]):
         try:
             successful.append(_taken(call, given, deadline).proof.id)
@@ -79,8 +85,12 @@ def submit_proofs(call: ApiCall) -> ApiAnswer:
             if error.code not in _OF_ONE:
                 raise
             failed.append({"index": index, "error": error.message, "code": error.code})
-    counts = {"successful_count": len(successful), "failed_count": len(failed)}
-    return ApiAnswer(200, {**counts, "successful": successful, "failed": failed})
+    return {
+        "successful_count": len(successful),
+        "failed_count": len(failed),
+        "successful": successful,
+        "failed": failed,
+    }
 
 
 def _taken(call: ApiCall, given: dict[str, Any], deadline: float | None = None) -> ImportedProof:
@@ -98,36 +108,32 @@ def _taken(call: ApiCall, given: dict[str, Any], deadline: float | None = None) 
 @OPERATIONS.add(
     "GET",
     "/api/v1/proofs/{id}",
-    {200: models.FullProof},
     query=NamespaceQuery,
     errors=("proof_not_found", "graph_busy"),
 )
-def get_proof(call: ApiCall) -> ApiAnswer:
+def get_proof(call: ApiCall) -> models.FullProof:
     """Return the proof with an id."""
     proof = call.operate(proofs.show, proof=call.path["id"])
-    return ApiAnswer(200, described(proof, call.graph) | {"proof_data": json.loads(proof.content)})
+    return {**described(proof, call.graph), "proof_data": json.loads(proof.content)}
 
 
 @OPERATIONS.add(
     "DELETE",
     "/api/v1/proofs/{id}",
-    {200: models.DeletedProof},
     permission="write",
     query=NamespaceQuery,
     errors=("proof_not_found",),
 )
-def delete_proof(call: ApiCall) -> ApiAnswer:
+def delete_proof(call: ApiCall) -> models.DeletedProof:
     """Delete the proof with an id, and the links to it.
 
     Also needs the permission `provenance` if a record links to the proof, unless the caller asserted the statement.
     """
-    return ApiAnswer(200, {"proof_id": call.operate(proofs.remove, proof=call.path["id"]), "deleted": True})
+    return {"proof_id": call.operate(proofs.remove, proof=call.path["id"]), "deleted": True}
 
 
-@OPERATIONS.add(
-    "GET", "/api/v1/proofs", {200: models.ProofPage}, query=models.ProofsQuery, errors=("graph_busy",), pool="slow"
-)
-def list_proofs(call: ApiCall) -> ApiAnswer:
+@OPERATIONS.add("GET", "/api/v1/proofs", query=models.ProofsQuery, errors=("graph_busy",), pool="slow")
+def list_proofs(call: ApiCall) -> models.ProofPage:
     """List the proofs; optionally those of a type, or those that are verified.
 
     Proofs are verified only if `verified` is given, and within the time limit.
@@ -140,12 +146,12 @@ def list_proofs(call: ApiCall) -> ApiAnswer:
         verified=call.query.get("verified"),
     )
     rows = [described(each.proof, call.graph, each.verdict, each.at) for each in found.proofs]
-    return ApiAnswer(200, {"count": len(rows), "proofs": rows, "nextCursor": found.next_cursor})
+    return {"count": len(rows), "proofs": rows, "nextCursor": found.next_cursor}
 
 
 def described(
     proof: StoredProof, graph: NamespacedGraph, verdict: Verdict = Verdict.NOT_CHECKED, at: str | None = None
-) -> dict[str, Any]:
+) -> models.ListedProof:
     """The JSON of a proof, without its content.
 
     Args:
@@ -187,12 +193,11 @@ def _names(proof: StoredProof, graph: NamespacedGraph) -> tuple[str | None, str 
 @OPERATIONS.add(
     "GET",
     "/api/v1/proofs/stats",
-    {200: models.ProofStats},
     query=NamespaceQuery,
     pool="slow",
     description=f"The first {COUNTED:,} proofs; `exact` states whether that is all of them. Nothing is cached.",
 )
-def get_proof_stats(call: ApiCall) -> ApiAnswer:
+def get_proof_stats(call: ApiCall) -> models.ProofStats:
     """Count the proofs, and the verifications since the server started."""
     types: Counter[str] = Counter()
     size, cursor = 0, None
@@ -203,7 +208,7 @@ def get_proof_stats(call: ApiCall) -> ApiAnswer:
         if cursor is None or types.total() >= COUNTED:
             break
     verdicts = call.host.shared(counts_of).of(call.graph.namespace)
-    document = {
+    return {
         "total_proofs": types.total(),
         "proofs_by_type": dict(sorted(types.items())),
         "total_verifications": verdicts.total(),
@@ -216,7 +221,6 @@ def get_proof_stats(call: ApiCall) -> ApiAnswer:
         "total_size_bytes": size,
         "exact": cursor is None,
     }
-    return ApiAnswer(200, document)
 
 
 # Errors of one proof of a batch; any other fails the batch.

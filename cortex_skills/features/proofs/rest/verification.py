@@ -9,12 +9,12 @@ Rules kept here:
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from cortex_graph import NamespacedGraph
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.rest.model_types import NamespaceQuery
-from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
+from cortex_skills.doors.rest.operations import ApiCall, Operations
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs import proof_operations as proofs
 from cortex_skills.features.proofs.assertions import check_statements
@@ -22,12 +22,13 @@ from cortex_skills.features.proofs.kinds import CheckContext
 from cortex_skills.features.proofs.proof_operations import now_text
 from cortex_skills.features.proofs.proving import prover_of
 from cortex_skills.features.proofs.rest import proof_models as models
-from cortex_skills.features.proofs.rest.proof_checks import asked_of, plain_triple, verification
+from cortex_skills.features.proofs.rest.proof_checks import asked_of, checks_of, plain_triple, verification
 from cortex_skills.features.proofs.verdict import Verdict
 
 if TYPE_CHECKING:
     from pyoxigraph import Quad
 
+    from cortex_skills.doors.rest.model_types import StoredTriple
     from cortex_skills.features.proofs.logic.evaluate import Evaluation
     from cortex_skills.features.proofs.logic.findings import RuleFinding
     from cortex_skills.skill_folder.rule_set import RuleSet
@@ -41,30 +42,28 @@ OPERATIONS = Operations()
 @OPERATIONS.add(
     "GET",
     "/api/v1/proofs/{id}/verify",
-    {200: models.ProofVerification},
     query=models.VerifyQuery,
     errors=("proof_not_found", "graph_busy"),
     pool="slow",
 )
-def verify_proof(call: ApiCall) -> ApiAnswer:
+def verify_proof(call: ApiCall) -> models.ProofVerification:
     """Verify a proof."""
     given = {"replay": call.query.get("replay", True), "nonce": call.query.get("nonce")}
     (found,) = call.operate(proofs.verify, proofs=[call.path["id"]], **given)
     if found is None:
         raise HttpError("proof_not_found", "the namespace has no proof with this id", hint="list them with GET")
-    return ApiAnswer(200, verification(found))
+    return verification(found)
 
 
 @OPERATIONS.add(
     "POST",
     "/api/v1/proofs/verify/batch",
-    {200: models.ProofVerifications},
     query=NamespaceQuery,
     body=models.ProofIds,
     errors=("graph_busy",),
     pool="slow",
 )
-def verify_proofs(call: ApiCall) -> ApiAnswer:
+def verify_proofs(call: ApiCall) -> models.ProofVerifications:
     """Verify several proofs.
 
     They share the time limit of one; a proof that it does not suffice for is `not checked`.
@@ -72,9 +71,9 @@ def verify_proofs(call: ApiCall) -> ApiAnswer:
     ids = call.body["proof_ids"]
     found = call.operate(proofs.verify, proofs=ids)
     rows = [_unknown(i) if each is None else verification(each) for i, each in zip(ids, found, strict=True)]
-    counts = Counter(row["verdict"] for row in rows)
+    counts = Counter(Verdict(row["verdict"]) for row in rows)
     valid = counts[Verdict.VERIFIED] + counts[Verdict.WELL_FORMED]
-    document = {
+    return {
         "total": len(rows),
         "valid_count": valid,
         "invalid_count": len(rows) - valid,
@@ -82,12 +81,11 @@ def verify_proofs(call: ApiCall) -> ApiAnswer:
         "well_formed_count": counts[Verdict.WELL_FORMED],
         "not_evaluated_count": counts[Verdict.NOT_CHECKED],
         "verifications": rows,
-        "results": [{"id": row["proof_id"], "verified": row["verdict"] == Verdict.VERIFIED} for row in rows],
+        "results": [{"id": row["proof_id"], "verified": row["verdict"] == "verified"} for row in rows],
     }
-    return ApiAnswer(200, document)
 
 
-def _unknown(proof_id: str) -> dict[str, Any]:
+def _unknown(proof_id: str) -> models.ProofVerification:
     return {
         "proof_id": proof_id,
         "proof_type": None,
@@ -104,13 +102,12 @@ def _unknown(proof_id: str) -> dict[str, Any]:
 @OPERATIONS.add(
     "POST",
     "/api/v1/validate",
-    {200: models.RuleValidation},
     query=NamespaceQuery,
     body=models.ToValidate,
     errors=("graph_busy",),
     pool="slow",
 )
-def validate_triples(call: ApiCall) -> ApiAnswer:
+def validate_triples(call: ApiCall) -> models.RuleValidation:
     """Evaluate the rules on statements, which need not be in the graph.
 
     The core rules, and the shapes of the namespace. Nothing is written: `proof_hash` names a proof that was
@@ -120,20 +117,20 @@ def validate_triples(call: ApiCall) -> ApiAnswer:
     graph, asked = call.graph, asked_of(call)
     quads = [graph.quad_of(plain_triple(each)) for each in given]
     sets = _rule_sets(call)
-    results, evaluations = [], []
+    results: list[models.ValidatedStatement] = []
+    evaluations: list[Evaluation | None] = []
     for quad in quads:
         evaluation, why_not = _judged(call, quad, sets, asked)
         evaluations.append(evaluation)
         results.append(_result(graph, quad, evaluation, why_not))
     verdict = Verdict.of_all(Verdict(result["verdict"]) for result in results)
-    document = {
+    return {
         "valid": verdict.holds,
         "verdict": verdict.value,
         "results": results,
         "messages": [message for result in results for message in result["messages"]],
         "proof_hash": _proof_of(graph, quads, evaluations),
     }
-    return ApiAnswer(200, document)
 
 
 def _rule_sets(call: ApiCall) -> list[RuleSet]:
@@ -170,16 +167,18 @@ def _judged(call: ApiCall, quad: Quad, sets: list[RuleSet], asked: CheckContext)
         return None, error.message
 
 
-def _result(graph: NamespacedGraph, quad: Quad, evaluation: Evaluation | None, why_not: str) -> dict[str, Any]:
+def _result(
+    graph: NamespacedGraph, quad: Quad, evaluation: Evaluation | None, why_not: str
+) -> models.ValidatedStatement:
     verdict = Verdict.NOT_CHECKED if evaluation is None else evaluation.verdict
     if evaluation is None:
-        messages = [{"level": "error", "message": why_not, "rule": None}]
+        messages: list[models.RuleMessage] = [{"level": "error", "message": why_not, "rule": None}]
     else:
         messages = [
             {"level": _LEVELS[finding.severity.value], "message": finding.message, "rule": f"{name}#{finding.rule}"}
             for name, finding in _findings(evaluation)
         ]
-    triple = graph.as_json(quad)
+    triple = cast("StoredTriple", graph.as_json(quad))
     return {"triple": triple, "valid": verdict.holds, "verdict": verdict.value, "messages": messages}
 
 
@@ -187,7 +186,7 @@ def _findings(evaluation: Evaluation) -> list[tuple[str, RuleFinding]]:
     return [(result.rules.name, finding) for result in evaluation.rule_sets for finding in result.findings]
 
 
-_LEVELS = {"violation": "error", "warning": "warning", "info": "info"}
+_LEVELS: dict[str, Literal["error", "warning", "info"]] = {"violation": "error", "warning": "warning", "info": "info"}
 
 
 def _proof_of(graph: NamespacedGraph, quads: list[Quad], evaluations: list[Evaluation | None]) -> str | None:
@@ -205,31 +204,41 @@ def _proof_of(graph: NamespacedGraph, quads: list[Quad], evaluations: list[Evalu
 @OPERATIONS.add(
     "POST",
     "/api/v1/assertions/verify-batch",
-    {200: models.VerifiedAssertions},
     query=NamespaceQuery,
     body=models.AssertionsToVerify,
     errors=("graph_busy",),
     pool="slow",
 )
-def verify_assertions(call: ApiCall) -> ApiAnswer:
+def verify_assertions(call: ApiCall) -> models.VerifiedAssertions:
     """Verify the proofs of assertions."""
     asked = asked_of(call)
-    return ApiAnswer(200, {"results": [_assertion(call, given, asked) for given in call.body["assertions"]]})
+    return {"results": [_assertion(call, given, asked) for given in call.body["assertions"]]}
 
 
-def _assertion(call: ApiCall, given: dict[str, Any], asked: CheckContext) -> dict[str, Any]:
-    given_names = {"subject": given["subject"], "predicate": given["predicate"]}
+def _assertion(call: ApiCall, given: dict[str, Any], asked: CheckContext) -> models.VerifiedAssertion:
     if not asked.limit_ms:
-        answer = {"verified": False, "verdict": Verdict.NOT_CHECKED.value, "found": None, "checks": []}
-        return given_names | answer | {"details": [_OUT_OF_TIME]}
+        return {
+            "subject": given["subject"],
+            "predicate": given["predicate"],
+            "verified": False,
+            "verdict": "not checked",
+            "found": None,
+            "checks": [],
+            "details": [_OUT_OF_TIME],
+        }
     statements = check_statements(call.graph, given, asked)
-    verdict = statements.verdict
     parts_of = [*statements.checked, *((triple, [part]) for triple, part in statements.withdrawn)]
-    checks = [{**part.to_json(), "tripleHash": triple["id"]} for triple, parts in parts_of for part in parts]
     details = [] if statements.checked else ["there is no such statement"]
     if statements.withdrawn:
         details.append(f"{len(statements.withdrawn)} were withdrawn: see their presence")
     if statements.unchecked:
         details.append(f"{statements.unchecked} more were not checked: give an object")
-    answer = {"verified": verdict is Verdict.VERIFIED, "verdict": verdict.value, "found": bool(statements.checked)}
-    return given_names | answer | {"checks": checks, "details": details}
+    return {
+        "subject": given["subject"],
+        "predicate": given["predicate"],
+        "verified": statements.verdict is Verdict.VERIFIED,
+        "verdict": statements.verdict.value,
+        "found": bool(statements.checked),
+        "checks": [{**check, "tripleHash": triple["id"]} for triple, parts in parts_of for check in checks_of(parts)],
+        "details": details,
+    }
