@@ -11,7 +11,7 @@ ASSETS := cortex_skills/doors/explorer/static/assets.json
 
 # Packages of npm that tests use: those of `make test`, and the others of `make test-all`.
 NPM := $(addprefix tests/,examples/typecheck mcp/conformance explorer/typecheck)
-NPM_EXTENDED := $(addprefix tests/,mcp/inspector server/sparql/javascript proofs/interop/digitalbazaar explorer/browser/axe)
+NPM_EXTENDED := $(addprefix tests/,mcp/inspector server/sparql/javascript proofs/interop/digitalbazaar explorer/browser/axe) sdk/javascript
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 .PHONY: help setup demo check test test-all lint bench bench-clean eval fuzz soak record wheel clean
