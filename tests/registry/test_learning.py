@@ -248,9 +248,69 @@ def test_the_endpoint_words_the_run_and_gets_no_secret(wordable: Plugin, chat: C
 
 def test_a_model_that_skips_is_respected(wordable: Plugin, chat: ChatServer) -> None:
     answer_with(chat, {"skip": True})
-    assert done(learn(wordable))["learned"] is False
+    result = learn(wordable)
+    assert (done(result)["learned"], "can still be learned" in result.text) == (False, True)
     assert names(wordable) == []
-    assert learn(wordable).code == "invalid_arguments"
+    assert done(learn(wordable, name="refresh-the-report"))["learned"] is True
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"Here it is:\n\n```json\n{json.dumps(WORDED)}\n```\nDone.",
+        f"```\n{json.dumps(WORDED)}\n```",
+        {**WORDED, "origin": "human", "trust_tier": 4, "prerequisites": ["A file"], "expectedOutcome": "A report."},
+        {**WORDED, "steps": [{"step": 1, "description": "Slowly", "then": "y", **WORDED["steps"][0]}]},
+    ],
+)
+def test_a_fence_and_further_members_are_read_over(wordable: Plugin, chat: ChatServer, answer: object) -> None:
+    answer_with(chat, answer)
+    assert done(learn(wordable))["learned"] is True
+    record = wordable.registry.record(KEY)
+    document = wordable.registry.document(wordable.registry.version(record.version_id))
+    assert (record.standing.origin, record.standing.lifecycle) == ("learned", "candidate")
+    assert (document.steps[0].action, document.steps[0].tool) == ("Read the figures", "fs_read")
+    body = "## Prerequisites\n\n- A file\n\n## Expected outcome\n\nA report.\n"
+    assert document.body == (body if isinstance(answer, dict) and "prerequisites" in answer else "")
+
+
+# --- by itself
+
+
+def test_a_session_that_has_ended_is_learned_by_the_model_of_the_endpoint(
+    opened: Callable[..., Plugin], chat: ChatServer, tmp_path: Path
+) -> None:
+    settings = {**LEARN, "endpoint": chat.url, "runs": str(tmp_path / "runs")}
+    answer_with(chat, {**WORDED, "name": "refresh_the_report"})
+    first = opened(store=str(tmp_path / "store"), learning=settings)
+    did(first, ("fs_read", {"password": SECRET}), "fs_write")
+    first.close()
+    assert SECRET not in json.dumps(chat.asked)
+    plugin = opened(store=str(tmp_path / "store"), learning=settings)
+    record = plugin.registry.record(KEY)
+    assert (record.key.name, record.standing.origin, record.standing.trust_tier) == ("refresh_the_report", "learned", 1)
+    assert record.authors == {"a1"}
+    kept = KeptRuns.of(plugin.config, "mayros")
+    assert kept is not None
+    assert kept.all() == []
+    (last,) = (each.record for each in first.audit.calls.page().calls if each.record.event == "registry.learn")
+    assert (last.outcome, last.agent) == ("ok", "a1")
+
+
+@pytest.mark.parametrize(("more", "answer"), [({}, {"skip": True}), ({}, "nonsense"), ({"automatic": False}, WORDED)])
+def test_a_session_that_no_model_words_waits_for_a_person(
+    opened: Callable[..., Plugin], chat: ChatServer, tmp_path: Path, more: dict[str, Any], answer: object
+) -> None:
+    settings = {**LEARN, "endpoint": chat.url, "runs": str(tmp_path / "runs"), **more}
+    answer_with(chat, answer)
+    plugin = opened(store=str(tmp_path / "store"), learning=settings)
+    did(plugin, "fs_read", "fs_write")
+    plugin.close()
+    assert len(chat.asked) == (0 if more else 1)
+    plugin = opened(store=str(tmp_path / "store"), learning=settings)
+    kept = KeptRuns.of(plugin.config, "mayros")
+    assert kept is not None
+    assert (names(plugin), len(kept.all())) == ([], 1)
 
 
 @pytest.mark.parametrize(
@@ -259,15 +319,13 @@ def test_a_model_that_skips_is_respected(wordable: Plugin, chat: ChatServer) -> 
         "Sure! Here is the skill.",
         "[]",
         "{",
-        '{"skip": true, "name": "x"}',
         '{"name": "a", "name": "b"}',
-        {**WORDED, "origin": "human"},
         {**WORDED, "name": "test-thing"},
         {**WORDED, "name": "Not A Name"},
         {**WORDED, "description": ""},
         {**WORDED, "steps": []},
         {**WORDED, "steps": [{"action": "Delete all", "tool": "fs_delete"}]},
-        {**WORDED, "steps": [{"action": "x", "then": "y"}]},
+        {**WORDED, "steps": [{"then": "y"}]},
         {**WORDED, "steps": [{"action": OVERRIDE, "tool": "fs_read"}]},
         {**WORDED, "description": OVERRIDE},
         {**WORDED, "trigger_pattern": 7},
@@ -303,7 +361,7 @@ def test_an_endpoint_that_hangs_or_fails_ends_in_time(opened: Callable[..., Plug
 
 def test_the_model_of_the_client_is_asked_before_the_endpoint(wordable: Plugin, chat: ChatServer) -> None:
     answer_with(chat, {"skip": True})
-    token = SAMPLER.set(lambda instructions, text: json.dumps(WORDED))
+    token = SAMPLER.set(lambda timeout: lambda instructions, text: json.dumps(WORDED))
     try:
         assert done(learn(wordable))["wordedBy"] == "the model of the client"
     finally:

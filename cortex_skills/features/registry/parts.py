@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
     from cortex_skills.audit.call_records import AuditRecord
     from cortex_skills.config.settings import Config
+    from cortex_skills.features.registry.learning import SessionLearner
     from cortex_skills.features.registry.records.registry import SkillRegistry
     from cortex_skills.features.registry.records.skill_record import SkillKey, SkillRecord
     from cortex_skills.features.registry.session_calls import LoadedSkills, SessionCalls
@@ -94,6 +95,13 @@ def calls_in(host: Host) -> SessionCalls:
     return SessionCalls(host.session.session)
 
 
+def learner_in(host: Host) -> SessionLearner:
+    """Learns from sessions that have ended, where a model has an endpoint."""
+    from cortex_skills.features.registry.learning import SessionLearner
+
+    return SessionLearner(host)
+
+
 def attach(gate: Gate) -> None:
     """Connect the registry to the calls, the sessions, the context and the loader of a plugin."""
     host = gate.host
@@ -108,7 +116,10 @@ def _call_ended(host: Host, learns: bool, session: str, entry: AuditRecord, argu
     if host.has_part(loaded_in):
         host.part(loaded_in).after_call(session, entry.tool, entry.outcome, entry.agent)
     if learns and is_step and entry.outcome != "cancelled":
-        host.part(calls_in).after_call(session, entry.agent, entry.tool, arguments, entry.outcome)
+        from cortex_skills.tools.base import CALLER
+
+        user = "" if (sender := CALLER.get()) is None else sender.name
+        host.part(calls_in).after_call(session, entry.agent, entry.tool, arguments, entry.outcome, user)
 
 
 def _session_ended(host: Host, session: str | None) -> None:
@@ -117,9 +128,14 @@ def _session_ended(host: Host, session: str | None) -> None:
         from cortex_skills.features.registry.session_calls import settle_runs
 
         ended = host.part(calls_in).end(session)
-        settle_runs(host.config, partial(host.part, registry_in), ended, host.graph.namespace)
+        found = settle_runs(host.config, partial(host.part, registry_in), ended, host.graph.namespace)
+        settings = host.config.section(LearningSettings)
+        if found and settings.automatic and settings.endpoint:
+            host.part(learner_in).learn(found)
     if host.has_part(loaded_in):
         host.part(loaded_in).end(session)
+    if session is None and host.has_part(learner_in):
+        host.part(learner_in).close()
 
 
 def _record_started(host: Host, snapshot: SkillSnapshot) -> None:

@@ -47,6 +47,9 @@ class LearningSettings:
     enabled: bool = setting(
         False, "Whether redacted calls are kept while a session lasts, and become skills: true or false."
     )
+    automatic: bool = setting(
+        True, "Whether the server of `endpoint` words skills when a session has ended: true or false."
+    )
     min_calls: int = setting(
         2, "The number of successful calls that a skill is learned from, at least.", minimum=2, maximum=200
     )

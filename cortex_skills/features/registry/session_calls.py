@@ -76,15 +76,17 @@ class SessionRun:
         session: the key of the session; empty for the plugin's own.
         session_id: the id under which what was learned is kept.
         agent: on whose behalf.
+        user: who that is as the interface knows them; the agent when empty.
         calls: in their order.
         more: how many followed that are not kept.
         loaded: whether a skill with steps was loaded in the session.
-        is_learned: whether a skill was learned from it, or a model found that there is none.
+        is_learned: whether a skill was learned from it.
     """
 
     session: str
     session_id: str
     agent: str
+    user: str = ""
     calls: list[SessionCall] = field(default_factory=list)
     more: int = 0
     loaded: bool = False
@@ -119,11 +121,12 @@ class SessionCalls:
         self._runs: dict[tuple[str, str], SessionRun] = {}
         self._lock = Lock()
 
-    def after_call(self, session: str, agent: str, tool: str, arguments: Any, outcome: str) -> None:
-        """Keep a call that has ended."""
+    def after_call(self, session: str, agent: str, tool: str, arguments: Any, outcome: str, user: str = "") -> None:
+        """Keep a call that has ended; the user is the agent as the interface knows it."""
         call = SessionCall(tool, _limited(redacted(without_secrets(arguments))), outcome)
         with self._lock:
             run = self._run(session, agent)
+            run.user = user or run.user
             if len(run.calls) < MAX_CALLS:
                 run.calls.append(call)
             else:
@@ -353,8 +356,11 @@ class KeptRuns:
 
 def settle_runs(
     config: Config, registry: Callable[[], RegistryReader], runs: Iterable[SessionRun], namespace: str
-) -> None:
+) -> list[tuple[SessionRun, str]]:
     """Count the runs of sessions that have ended, and keep those that can be learned.
+
+    Returns:
+        The runs that can be learned, with the ids that they are kept under; empty for one that is not kept.
 
     Args:
         config: the settings of the plugin.
@@ -362,6 +368,7 @@ def settle_runs(
         runs: with the calls.
         namespace: of the plugin.
     """
+    found = []
     for run in runs:
         if run.loaded or not run.calls:
             continue
@@ -375,13 +382,15 @@ def settle_runs(
             continue
         try:
             successful_calls(run.calls, config.section(LearningSettings).min_calls)
-            kept = KeptRuns.of(config, namespace)
-            if kept is not None:
-                kept.keep(run)
         except CortexError:
             continue  # there is nothing to learn
+        try:
+            kept = KeptRuns.of(config, namespace)
+            found.append((run, "" if kept is None else kept.keep(run)))
         except OSError as error:
+            found.append((run, ""))
             log.warning("a run is not kept: %s", error)
+    return found
 
 
 MIN_TOOLS = 2

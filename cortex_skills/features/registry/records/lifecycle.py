@@ -21,7 +21,9 @@ Rules kept here:
 - a new skill of the package is released with trust tier 4, one of a person with 3; a learned one is a candidate with
   tier 1;
 - a new version of a learned skill that was verified or released is a candidate with tier 1 again;
-- maintenance never raises a state, and never changes a skill of a person or of the package;
+- maintenance never raises a state, and never changes a skill of a person or of the package. From five outcomes of the
+  current version on it degrades a learned skill, a released one too, whose health is below 0.3, of which less than 30 %
+  succeeded, or whose failures took all of its utility;
 - a model can raise no trust and change no origin, and it changes learned skills only;
 - a list has no deprecated or archived skill unless it is asked for that state;
 - agents are shown a learned candidate for its outcomes with the current version that count: of the host, or of two
@@ -397,7 +399,11 @@ def maintained(standing: Standing, quality: Quality, health: Health) -> Standing
         return standing
     if health.freshness < _UNUSED[0] and quality.invocations < _UNUSED[1]:
         return Standing(standing.origin, "deprecated", standing.trust_tier, "unused")
-    if health.overall < _UNHEALTHY[0] and quality.current >= _UNHEALTHY[1] and standing.lifecycle != "degraded":
+    if quality.current < _UNHEALTHY[1] or standing.lifecycle == "degraded":
+        return standing
+    if quality.current_rate < _RELIABLE_RATE or quality.utility == 0:
+        return Standing(standing.origin, "degraded", standing.trust_tier, "it goes on failing")
+    if health.overall < _UNHEALTHY[0]:
         return Standing(standing.origin, "degraded", standing.trust_tier, "its health is low")
     return standing
 

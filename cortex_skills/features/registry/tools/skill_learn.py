@@ -65,7 +65,11 @@ def _learned(call: Call, calls: list[SessionCall], learned_in: LearnedIn) -> Out
         sampler or (None if name is not None else ChatEndpoint.of(settings)),
     )
     if document is None:
-        return Outcome("The model found nothing that is worth repeating.", _details(by, learned=False))
+        call.host.part(calls_in).give_back(call.host.part(calls_in).of(call.session, call.agent))
+        text = (
+            "The model found nothing that is worth repeating. The session can still be learned: skill_learn with name."
+        )
+        return Outcome(text, _details(by, learned=False))
     learned = operate(call, changes.learn, document=document, learned_in=learned_in)
     version = learned.version
     text = f"{version.key} is learned, a candidate with {len(document.steps)} steps."
