@@ -200,7 +200,12 @@ def read_skill_folder(folder: Path, namespace: str, *, accept_changed: bool = Fa
     try:
         manifest, texts = read_manifest(folder)
     except ManifestError as error:
-        raise ManifestError(error.errors, folder.name) from None  # without the path, which clients may read
+        problems = error.errors
+        is_empty = any(each.message.startswith(("is missing", "is shorter than 1 ")) for each in problems)
+        if is_empty and all(each.path == ("description",) for each in problems):
+            hint = "add the line `description: WHAT IT DOES, AND WHEN TO USE IT` below `name`"
+            problems = [replace(problems[0], message="is all that is missing", hint=hint)]
+        raise ManifestError(problems, folder.name) from None  # without the path, which clients may read
     companion = next((text for name, text in texts.items() if name != MANIFEST), None)
     warnings: list[str] = []
     resources = tuple(_resources(folder, {*_OWN, *texts}, warnings))
