@@ -14,7 +14,7 @@ from tests.interchange.ai_memory.vectors import READ, REFUSED, Vector
 
 HEAD = "---\nnamespace: skills\nname: composer\ndescription: A composing skill.\n"
 CONTROLS = "escapes-of-json"  # control characters in the description
-TAKEN_HERE = {"no-namespace"}  # it is the namespace of the registry then
+TAKEN_HERE = {"no-namespace": "mayros/ok", "an-underscore-in-the-name": "testns/my_skill"}
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +55,12 @@ def test_what_the_original_refuses_is_refused(vector: Vector) -> None:
     assert caught.value.code == "manifest_invalid"
 
 
-def test_a_text_without_a_namespace_is_of_the_registry() -> None:
-    (text,) = (each.text for each in REFUSED if str(each) in TAKEN_HERE)
-    assert read_skill_md(text, namespace="mayros").namespace == "mayros"
+@pytest.mark.parametrize("case", TAKEN_HERE)
+def test_a_text_that_only_this_registry_takes(case: str) -> None:
+    """Without a namespace it is of the registry's own, and CortexPrism has names with underscores."""
+    (text,) = (each.text for each in REFUSED if str(each) == case)
+    document = read_skill_md(text, namespace="mayros")
+    assert f"{document.namespace}/{document.name}" == TAKEN_HERE[case]
 
 
 def test_the_order_of_files_does_not_change_the_digest() -> None:

@@ -156,6 +156,7 @@ def is_beyond(document: SkillDocument) -> bool:
     ("fields", "problem"),
     [
         ({"name": "zahlen-prüfen"}, "a letter that ai-memory does not take"),
+        ({"name": "my_skill"}, "a letter that ai-memory does not take"),
         ({"description": "é" * 600}, "1,200 bytes"),
         ({"compatibility": "é" * 300}, "600 bytes"),
         ({"reflections": {"namespace": "a"}}, "not the list"),

@@ -5,15 +5,15 @@ Rules kept here:
 - the original reads its own members, and keeps every other key as metadata. What it cannot read is refused, with each
   problem: it takes ASCII names, counts bytes, and needs a list in `composes_with_reflections`;
 - `read_skill_md` reads the same document from it, and `path_here` the same paths;
-- metadata that is no text, number, list or object of those, or whose key has another meaning here, is in the JSON text
-  below `metadata` that the other form has too.
+- what has a number that YAML readers read differently, and metadata whose key has another meaning here, is in the JSON
+  text below `metadata` that the other form has too.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cortex_skills.features.registry.documents.declared_reflections import KEY
@@ -23,7 +23,14 @@ from cortex_skills.features.registry.documents.document import (
     SkillDocument,
     path_problem,
 )
-from cortex_skills.features.registry.documents.skill_md import EXTENSION, KNOWN, check_sizes, in_yaml, steps_of
+from cortex_skills.features.registry.documents.skill_md import (
+    EXTENSION,
+    KNOWN,
+    check_sizes,
+    former_steps_of,
+    in_yaml,
+    steps_of,
+)
 from cortex_skills.manifest import ManifestError
 from cortex_skills.safe_io.schemas import Problem, shown
 
@@ -58,12 +65,16 @@ def ai_memory_md(document: SkillDocument) -> str:
         front["type"] = "semantic"
     if document.reflections is not None:
         front[KEY] = document.reflections
-    if document.steps != steps_of(document.body):
-        front["steps"] = [step.to_json() for step in document.steps]
+    extras: dict[str, Any] = {}
+    if not document.steps == steps_of(document.body) == former_steps_of(document.body):
+        steps = [step.to_json() for step in document.steps]
+        (front if _is_plain(steps) else extras)["steps"] = steps
     plain = {key: value for key, value in document.metadata.items() if key not in _TAKEN and _is_plain(value)}
     if others := {key: value for key, value in document.metadata.items() if key not in plain}:
-        extras = {"namespace": document.namespace, "metadata": others}
-        front["metadata"] = {EXTENSION: json.dumps(extras, ensure_ascii=False, sort_keys=True)}
+        extras["metadata"] = others
+    if extras:
+        extras["namespace"] = document.namespace
+        front["metadata"] = {EXTENSION: json.dumps(extras, ensure_ascii=False, sort_keys=True, default=dict)}
     line, newline, _ = document.body.partition("\n")
     end = "\r\n" if newline and line.endswith("\r") else "\n"
     text = f"---\n{in_yaml(front | dict(sorted(plain.items())))}\n---{end}"
@@ -75,10 +86,12 @@ _TAKEN = KNOWN | {EXTENSION}
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether YAML readers agree on a value: text, and lists and objects of texts, whole numbers and truth values."""
-    if isinstance(value, dict):
+    """Whether YAML readers agree on a value: all JSON but numbers with a fraction, or of more than 53 bits."""
+    if isinstance(value, Mapping):
         return all(map(_is_plain, value.values()))
-    return all(map(_is_plain, value)) if isinstance(value, list | tuple) else isinstance(value, str | bool | int)
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return not isinstance(value, float) and (not isinstance(value, int) or abs(value) < 2**53)
 
 
 def _problems(document: SkillDocument) -> Iterator[Problem]:
