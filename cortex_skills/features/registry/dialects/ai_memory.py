@@ -3,7 +3,7 @@
 Rules kept here:
 - each parameter that the original takes, and each member that it answers, is mapped, or named with the reason why it is
   not kept;
-- its members stand beside those of the registry. Its digest is the compat digest here: `digest` is that of everything;
+- its members are beside those of the registry. Its digest is the compat digest here: `digest` is that of everything;
 - its path of a file is without `resources/`, and its kind of a file follows from that path.
 """
 
