@@ -18,8 +18,8 @@ from typing import Any
 
 from cortex_graph import import_rdf
 from cortex_skills import Config, Plugin
-from cortex_skills.tools.token_estimate import tokens_of
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
+from cortex_skills.tools.token_estimate import tokens_of
 
 
 class Walk:

@@ -159,17 +159,24 @@ class Operation(Generic[G, R]):
         setattr(self.given, "__pydantic_config__", ConfigDict(extra="forbid"))  # noqa: B010 - no attribute of the type
         return TypeAdapter(self.given)
 
+    @cached_property
+    def _validator(self) -> Any:
+        return self._adapter.validator  # without what the adapter adds to each call
+
     def checked(self, given: Mapping[str, Any]) -> G:
         """The arguments, when they are valid.
 
         Raises:
             CortexError: `invalid_arguments`, naming every field that is wrong.
         """
-        from pydantic import ValidationError
-
         try:
-            return self._adapter.validate_python(dict(given))
-        except ValidationError as error:
+            checked: G = self._validator.validate_python(given if type(given) is dict else dict(given))
+            return checked
+        except ValueError as error:
+            from pydantic import ValidationError
+
+            if not isinstance(error, ValidationError):
+                raise
             found = error.errors(include_url=False, include_context=False, include_input=False)[:_MAX_PROBLEMS]
         problems = [{"field": ".".join(map(str, each["loc"])), "message": each["msg"][:300]} for each in found]
         what = "; ".join(f"{each['field']}: {each['message']}" for each in problems[:5])

@@ -14,9 +14,12 @@ Rules kept here:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
+
+from cortex_skills.safe_io.strict_json import read_json
 
 Schema = Mapping[str, Any]
 _NONE: Schema = MappingProxyType({})
@@ -102,3 +105,14 @@ def _types(schema: Schema, definitions: Schema) -> frozenset[str]:
     if values is None:
         return _ANY
     return frozenset({"null"} if None in values else ())
+
+
+def json_or_text(text: str) -> Any:
+    """A value of a query string or of a command: JSON (`5`, `true`, `{"node": "a"}`), or text that is no JSON."""
+    try:
+        value = read_json(text, repeated_keys=True)  # what reads it refuses what is no value
+    except ValueError:
+        return text
+    if isinstance(value, float) and math.isinf(value):  # `1e999`
+        return text
+    return value if isinstance(value, str | int | float | dict) else text

@@ -95,7 +95,9 @@ def acting_caller(skill: Manifest, agent: str, host: Host, session: str = "", al
     """
     sender = CALLER.get()
     given = _EVERY if sender is None else sender.permissions.difference(_OF_REGISTRY)
-    granted = (*filter(skill.has_permission, _OF_REGISTRY), *also)
+    granted = list(also)
+    if skill.semantic is not None and skill.semantic.permissions.registry:
+        granted += filter(skill.has_permission, _OF_REGISTRY)
     return Caller(
         agent if sender is None else sender.name,
         "agent",

@@ -11,7 +11,7 @@ from pyoxigraph import Literal
 
 from cortex_graph import WELL_KNOWN_VOCABULARIES, NamespacedGraph, open_store
 from cortex_graph.naming.turtle_terms import TurtleTerms
-from cortex_skills.features.graph.tools.triple_text import line_of
+from cortex_skills.features.graph.triple_text import line_of
 from cortex_skills.safe_io.display import json_text, shown_name
 
 RDFS, XSD = WELL_KNOWN_VOCABULARIES["rdfs"], WELL_KNOWN_VOCABULARIES["xsd"]

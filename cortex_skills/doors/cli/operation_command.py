@@ -4,7 +4,8 @@
 
 Rules kept here:
 - the arguments of the operation are those of the command: one without a default is named by its place, the others by an
-  option. The operation checks the values. One that is called like a common option, such as `agent`, is that option;
+  option. The operation checks the values; one of any type is JSON, or text that is no JSON. One that is called like a
+  common option, such as `agent`, is that option;
 - the caller is the owner of the store, and the answer is the operation's: with `--json` as it is.
 """
 
@@ -22,6 +23,7 @@ from cortex_skills.doors.cli.command import Command
 from cortex_skills.doors.cli.options import Common, common_options
 from cortex_skills.doors.cli.output import Output
 from cortex_skills.operations.operation import Operation, View
+from cortex_skills.safe_io.lenient_values import json_or_text
 
 
 def command_of(
@@ -44,6 +46,7 @@ def command_of(
     types = get_type_hints(operation.given, include_extras=True)
     names = [each.name for each in fields(operation.given) if each.name not in without]
     common_names = {each.name for each in common_options()}.intersection(names)
+    of_any_type = [each for each in names if _plain(types[each]) is Any]
     params = [
         _parameter(each, types[each.name], is_needed=each.name in by_place)
         for each in fields(operation.given)
@@ -52,6 +55,7 @@ def command_of(
 
     def run(common: Common, **given: Any) -> None:
         given |= {each: getattr(common, each) for each in common_names}
+        given |= {each: json_or_text(given[each]) for each in of_any_type if given[each] is not None}
         with common.plugin(reads=operation.effect == "reads") as plugin:
             answer = plugin.operate(
                 operation, door="command", **{k: v for k, v in given.items() if v not in (None, ())}
@@ -72,7 +76,7 @@ def command_of(
 def _parameter(member: Field[Any], type_: Any, *, is_needed: bool) -> click.Parameter:
     about = next((each.description for each in _marks(type_) if getattr(each, "description", None)), None)
     plain = _plain(type_)
-    values: Any = click.Choice(get_args(plain)) if get_origin(plain) is Literal else plain
+    values: Any = click.Choice(get_args(plain)) if get_origin(plain) is Literal else str if plain is Any else plain
     is_list = get_origin(plain) in (tuple, list, Sequence)
     if is_list:
         values = get_args(plain)[0]

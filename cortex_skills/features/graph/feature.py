@@ -10,6 +10,8 @@ FEATURE = Feature(
         "cortex_skills.features.graph.looking.entity_search",
         "cortex_skills.features.graph.looking.description",
         "cortex_skills.features.graph.looking.sparql_rows",
+        "cortex_skills.features.graph.looking.pattern_query",
+        "cortex_skills.features.graph.looking.statement_checks",
         "cortex_skills.features.graph.statement_changes",
     ),
     attach=("cortex_skills.features.graph.starting_agents:attach",),
@@ -22,6 +24,7 @@ FEATURE = Feature(
         "cortex_skills.features.graph.rest.stats",
         "cortex_skills.features.graph.rest.overview",
         "cortex_skills.features.graph.rest.looking",
+        "cortex_skills.features.graph.rest.statement_checks",
     ),
     commands={
         "Keep the graph": {
@@ -31,6 +34,8 @@ FEATURE = Feature(
             "graph overview": "cortex_skills.features.graph.looking.schema_overview:overview",
             "graph find": "cortex_skills.features.graph.looking.entity_search:find_things",
             "graph describe": "cortex_skills.features.graph.looking.description:describe",
+            "graph query": "cortex_skills.features.graph.cli.patterns:QUERY",
+            "graph verify": "cortex_skills.features.graph.cli.patterns:VERIFY",
         },
     },
     settings={

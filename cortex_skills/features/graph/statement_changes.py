@@ -138,12 +138,18 @@ def _absent(graph: NamespacedGraph, triple_id: str) -> CortexError:
     )
 
 
+def memories_in(call: OperationCall, agent: str) -> AgentGraph:
+    """The memories of an agent in the namespace, for a caller with the permission `memories`.
+
+    Raises:
+        CortexError: `permission_denied`.
+    """
+    _require(call, "memories", "naming the agent of memories")
+    return AgentGraph(call.host.graph, agent)
+
+
 def _graph(call: OperationCall, memories_of: str) -> NamespacedGraph:
-    """The graph of the namespace, or the memories in it of an agent."""
-    if not memories_of:
-        return call.host.graph
-    _require(call, "memories", "changing the statements of memories")
-    return AgentGraph(call.host.graph, memories_of)
+    return memories_in(call, memories_of) if memories_of else call.host.graph
 
 
 def _provenance(call: OperationCall, given: AssertedStatements) -> Provenance | None:

@@ -30,14 +30,16 @@ from cortex_skills.doors.explorer.page import ExplorerPage, PageCall
 from cortex_skills.doors.explorer.page_queries import TriplesQuery
 from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway, TextLink
 from cortex_skills.features.explorer.triple_rows import TripleRow, assertion_rows, triple_rows
+from cortex_skills.features.graph.looking.pattern_query import moment_of
 from cortex_skills.features.graph.rest.overview import assertion_document
-from cortex_skills.features.graph.rest.triples import moment_of, object_of
-from cortex_skills.features.graph.rest.triples import page as triples_page
+from cortex_skills.features.graph.rest.triples import queried
 from cortex_skills.features.proofs.kinds import proof_kinds
 from cortex_skills.features.proofs.proof_operations import is_before
+from cortex_skills.safe_io.lenient_values import json_or_text
 
 _LIMIT = 100
 _LIMIT_AS_OF = 70  # every link of such a page has the moment, and a page has at most 60 KB
+_OF_PAGE = ("limit", "cursor", "asOf")
 _FACETS = 8
 _RECORDED = ("skill", "agent", "since", "recorded", "evidence")
 _MOST_PAGES = 20  # of assertions, that are read for one page of those with a proof
@@ -116,7 +118,7 @@ def _given(call: PageCall) -> dict[str, Any]:
     names = (*_PARTS, "skill", "agent", "since")
     given: dict[str, Any] = {name: call.query[name] for name in names if call.query.get(name)}
     if "object" in given:
-        given["object"] = object_of(given["object"])
+        given["object"] = json_or_text(given["object"])
     return given
 
 
@@ -217,9 +219,8 @@ def _document(call: PageCall) -> object:
         page = _assertions(reading, query.get("limit", DEFAULT_LIMIT), query.get("cursor"))
         listed = [assertion_document(each, reading.graph.names) for each in page.assertions]
         return {"assertions": listed, **moment_of(reading.graph, []), "nextCursor": page.cursor}
-    given = {name: query[name] for name in ("limit", "cursor") if query.get(name)}
-    found = triples_page(reading.graph, {**_given(call), **given}, _LIMIT)
-    return {"triples": found.pop("rows"), **found}
+    found = queried(call.api(), {**_given(call), **{name: query.get(name) or None for name in _OF_PAGE}})
+    return {"triples": found.pop("matches"), **found}
 
 
 FORMS = rdf_forms(_quads, _document)

@@ -17,7 +17,7 @@ from cortex_skills.doors.explorer.page import ExplorerPage, PageCall
 from cortex_skills.doors.explorer.page_queries import UsedQuery
 from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway
 from cortex_skills.features.explorer.triple_rows import TripleRow, triple_rows
-from cortex_skills.features.graph.rest.triples import page as triples_page
+from cortex_skills.features.graph.rest.triples import queried
 
 _LIMIT = 100
 
@@ -69,13 +69,10 @@ def _quads(call: PageCall) -> Iterator[Quad]:
 
 
 def _document(call: PageCall) -> object:
-    reading = Reading.of(call, "r/used")
-    pattern, query = _pattern(reading), call.query
-    given = {"object": {"node": query["name"]}, "limit": query.get("limit", _LIMIT), "cursor": query.get("cursor")}
-    if pattern.predicate is not None:
-        given["predicate"] = query["predicate"]
-    found = triples_page(reading.graph, given, _LIMIT)
-    return {"triples": found.pop("rows"), **found}
+    _pattern(Reading.of(call, "r/used"))  # refuses a query without a name
+    given = {name: call.query.get(name) or None for name in ("predicate", "limit", "cursor", "asOf")}
+    found = queried(call.api(), {**given, "object": {"node": call.query["name"]}})
+    return {"triples": found.pop("matches"), **found}
 
 
 FORMS = rdf_forms(_quads, _document)

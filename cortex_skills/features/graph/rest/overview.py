@@ -16,9 +16,10 @@ from cortex_graph.namespace.neighbourhood import Direction, Neighbourhood, neigh
 from cortex_graph.naming.names import Names
 from cortex_graph.naming.terms import from_term
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
+from cortex_skills.features.graph.looking.pattern_query import moment_of
 from cortex_skills.features.graph.rest import overview_models as models
-from cortex_skills.features.graph.rest.triples import moment_of, object_of
 from cortex_skills.features.graph.text_search import search
+from cortex_skills.safe_io.lenient_values import json_or_text
 
 _NAMES = 100
 
@@ -96,7 +97,7 @@ def get_assertions(call: ApiCall) -> ApiAnswer:
     """
     graph, given = call.graph, dict(call.query)
     if "object" in given:
-        given["object"] = object_of(given["object"])
+        given["object"] = json_or_text(given["object"])
     keys = ("subject", "predicate", "object", "agent", "skill", "since", "until", "withdrawn")
     which = AssertionFilter(**{key: given[key] for key in keys if key in given})
     page = list_assertions(graph, which, limit=given.get("limit", 50), cursor=given.get("cursor"))

@@ -12,7 +12,7 @@ from typing import Any
 from cortex_skills.doors.rest.graph_rows import count, select
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.features.graph.rest import triple_models as models
-from cortex_skills.features.graph.rest.triples import page
+from cortex_skills.features.graph.rest.triples import queried
 
 _DEFAULT_LIMIT = 100
 
@@ -22,10 +22,11 @@ OPERATIONS = Operations()
 @OPERATIONS.add("POST", "/api/v1/query", {200: models.MatchPage}, query=models.CountQuery, body=models.TriplePattern)
 def query_pattern(call: ApiCall) -> ApiAnswer:
     """Find the triples that match a pattern."""
-    found = page(call.graph, call.body | call.query, _DEFAULT_LIMIT)
-    found.pop("offset")
-    pattern = {part: call.body.get(part) for part in ("subject", "predicate", "object")}
-    return ApiAnswer(200, {"matches": found.pop("rows"), **found, "pattern": pattern})
+    found = queried(call, call.body | call.query)
+    del found["offset"]
+    return ApiAnswer(
+        200, {**found, "pattern": {part: call.body.get(part) for part in ("subject", "predicate", "object")}}
+    )
 
 
 @OPERATIONS.add(

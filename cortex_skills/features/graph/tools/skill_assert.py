@@ -16,7 +16,7 @@ from cortex_graph import GraphError, NamespacedGraph
 from cortex_skills.errors import CortexError
 from cortex_skills.features.graph.acting_skill import PARTS, ActingSkill, StatementsRefusedError
 from cortex_skills.features.graph.statement_changes import assert_statements
-from cortex_skills.features.graph.tools.triple_text import line_of
+from cortex_skills.features.graph.triple_text import line_of
 from cortex_skills.features.proofs.proving import prover_of
 from cortex_skills.features.proofs.verdict import Verdict
 from cortex_skills.operations.run import run

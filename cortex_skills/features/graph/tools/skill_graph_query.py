@@ -26,15 +26,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cortex_graph import NamespacedGraph
 from cortex_skills.errors import CortexError
-from cortex_skills.features.graph.given_terms import with_present_object
-from cortex_skills.features.graph.tools.triple_text import grouped, lines_shown
+from cortex_skills.features.graph.looking.pattern_query import query
+from cortex_skills.features.graph.triple_text import grouped, lines_shown
 from cortex_skills.features.proofs.proving import prover_of
-from cortex_skills.policy.permissions import check_permissions, is_of_memories
+from cortex_skills.operations.run import run
+from cortex_skills.policy.permissions import is_of_memories
 from cortex_skills.safe_io.display import one_line
 from cortex_skills.tools.answer_sizes import LENGTH, LONGEST_PAGE, OF_PROOF, PAGE, fitting, how_many_fit
 from cortex_skills.tools.base import BUDGET, ENRICHMENT_S, MATCH, NAME, TRIPLE, VALUE, Call, Outcome, Tool
+
+_LIMIT = 20
 
 _SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -42,7 +44,7 @@ _SCHEMA: dict[str, Any] = {
         "subject": {**NAME, "description": "Only triples about this name."},
         "predicate": {**NAME, "description": "Only triples with this predicate."},
         "object": {**VALUE, "description": 'Only triples with this value, or with this node: {"node": "name"}.'},
-        "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": _LIMIT},
         "scope": {
             "enum": ["agent", "namespace", "global"],
             "description": "agent: about the calling agent; the default without a subject. namespace, global: about "
@@ -110,18 +112,12 @@ def _run(call: Call) -> Outcome:
     pattern: dict[str, Any] = {
         key: arguments[key] for key in ("subject", "predicate", "object", "limit", "cursor") if key in arguments
     }
-    of_memories = is_of_memories(arguments.get("predicate"), graph.names)
-    if of_memories:
-        check_permissions(["memory:inspect"], call.skill.manifest, "a query of memories")
-        from cortex_skills.features.memory.memories import memories_of
-
-        graph = call.host.part(memories_of).graph_of(call.agent)
-    elif scope == "agent":
+    of_agent = scope == "agent" and not is_of_memories(arguments.get("predicate"), graph.names)
+    if of_agent:
         pattern["subject"] = f"{graph.namespace}:agent:{call.agent}"
-    pattern, note_on_object = with_present_object(graph, pattern)
     proves = arguments.get("prove", "none") != "none"
     most = LONGEST_PAGE if proves or "limit" in arguments or "cursor" in arguments else PAGE
-    page = _page(graph, pattern, most, OF_PROOF if proves else 0)
+    page = _page(call, pattern, most, OF_PROOF if proves else 0)
     enriched = _enrich(call, scope, page["matches"]) if call.enrich else _Enriched(page["matches"], {"status": "none"})
     matches, is_one = enriched.matches, len(page["matches"]) == 1
     if is_one:  # several fit
@@ -133,13 +129,13 @@ def _run(call: Call) -> Outcome:
     subjects = [match["subject"] if is_whole else None for match, (_, is_whole) in zip(matches, shown, strict=True)]
     lines = grouped(lines, subjects, graph)
     text = "\n".join([_heading(page, len(lines), call.skill.name, "cursor" in arguments), *lines])
-    if note_on_object:
-        text += f"\n{note_on_object}"
+    if "note" in page:
+        text += f"\n{page['note']}"
     if page["nextCursor"]:
         text += f"\nmore: cursor={page['nextCursor']}"
     if is_one and any("objectLength" in match for match in matches):
         text += f"\n{_WHOLE}"
-    if scope == "agent" and not of_memories and (note := _about_the_agent(call, page)):
+    if of_agent and (note := _about_the_agent(call, page)):
         text += f"\n{note}"
     details = {
         "total": page["total"],
@@ -156,11 +152,12 @@ def _run(call: Call) -> Outcome:
     return Outcome(text, details, enriched.context, proposed=enriched.proposed)
 
 
-def _page(graph: NamespacedGraph, pattern: dict[str, Any], most: int, beside: int) -> dict[str, Any]:
+def _page(call: Call, pattern: dict[str, Any], most: int, beside: int) -> dict[str, Any]:
     """A page of at most so many bytes, with `beside` bytes for each triple, or with one triple."""
-    page = graph.pattern_query(pattern)
+    caller, given = call.asking, {**pattern, "acting": call.skill.manifest}
+    page = run(query, caller, {"limit": _LIMIT, **given}, call.host)
     while (fit := how_many_fit(page["matches"], most, beside)) < len(page["matches"]):
-        page = graph.pattern_query({**pattern, "limit": fit})
+        page = run(query, caller, {**given, "limit": fit}, call.host)
     return page
 
 

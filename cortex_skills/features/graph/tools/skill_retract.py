@@ -10,7 +10,7 @@ from __future__ import annotations
 from cortex_skills.errors import CortexError
 from cortex_skills.features.graph.acting_skill import ActingSkill
 from cortex_skills.features.graph.statement_changes import withdraw
-from cortex_skills.features.graph.tools.triple_text import line_of
+from cortex_skills.features.graph.triple_text import line_of
 from cortex_skills.operations.run import run
 from cortex_skills.tools.answer_sizes import LENGTH, with_short_object
 from cortex_skills.tools.base import TRIPLE, Call, Outcome, Tool

@@ -1,4 +1,4 @@
-"""`/api/v1/proofs/…/verify`, `/validate` and `/assertions/verify-batch`: verify proofs, evaluate rules.
+"""`/api/v1/proofs/…/verify` and `/validate`: verify proofs, evaluate rules.
 
 Rules kept here:
 - nothing is written, and no proof is made: validating only evaluates the rules;
@@ -9,7 +9,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from cortex_graph import NamespacedGraph
 from cortex_skills.doors.http.http_errors import HttpError
@@ -17,12 +17,11 @@ from cortex_skills.doors.rest.model_types import NamespaceQuery
 from cortex_skills.doors.rest.operations import ApiCall, Operations
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs import proof_operations as proofs
-from cortex_skills.features.proofs.assertions import check_statements
 from cortex_skills.features.proofs.kinds import CheckContext
 from cortex_skills.features.proofs.proof_operations import now_text
 from cortex_skills.features.proofs.proving import prover_of
 from cortex_skills.features.proofs.rest import proof_models as models
-from cortex_skills.features.proofs.rest.proof_checks import asked_of, checks_of, plain_triple, verification
+from cortex_skills.features.proofs.rest.proof_checks import asked_of, plain_triple, verification
 from cortex_skills.features.proofs.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -199,46 +198,3 @@ def _proof_of(graph: NamespacedGraph, quads: list[Quad], evaluations: list[Evalu
         return None
     stored = graph.current_proofs(graph.index.identify(quads[0]), KIND)
     return next((proof.id for proof in stored if still_holds(proof, quads[0], evaluation)), None)
-
-
-@OPERATIONS.add(
-    "POST",
-    "/api/v1/assertions/verify-batch",
-    query=NamespaceQuery,
-    body=models.AssertionsToVerify,
-    errors=("graph_busy",),
-    pool="slow",
-)
-def verify_assertions(call: ApiCall) -> models.VerifiedAssertions:
-    """Verify the proofs of assertions."""
-    asked = asked_of(call)
-    return {"results": [_assertion(call, given, asked) for given in call.body["assertions"]]}
-
-
-def _assertion(call: ApiCall, given: dict[str, Any], asked: CheckContext) -> models.VerifiedAssertion:
-    if not asked.limit_ms:
-        return {
-            "subject": given["subject"],
-            "predicate": given["predicate"],
-            "verified": False,
-            "verdict": "not checked",
-            "found": None,
-            "checks": [],
-            "details": [_OUT_OF_TIME],
-        }
-    statements = check_statements(call.graph, given, asked)
-    parts_of = [*statements.checked, *((triple, [part]) for triple, part in statements.withdrawn)]
-    details = [] if statements.checked else ["there is no such statement"]
-    if statements.withdrawn:
-        details.append(f"{len(statements.withdrawn)} were withdrawn: see their presence")
-    if statements.unchecked:
-        details.append(f"{statements.unchecked} more were not checked: give an object")
-    return {
-        "subject": given["subject"],
-        "predicate": given["predicate"],
-        "verified": statements.verdict is Verdict.VERIFIED,
-        "verdict": statements.verdict.value,
-        "found": bool(statements.checked),
-        "checks": [{**check, "tripleHash": triple["id"]} for triple, parts in parts_of for check in checks_of(parts)],
-        "details": details,
-    }
