@@ -17,7 +17,7 @@ from cortex_skills.policy.permissions import LEARN, MANAGE
 from cortex_skills.tokens import PERMISSIONS
 
 Kind = Literal["owner", "person", "agent", "program"]
-Door = Literal["command", "python", "mcp", "rest", "page", "task"]
+Door = Literal["command", "python", "mcp", "rest", "sparql", "page", "task"]
 
 OWNER = "owner"  # the permission that no token has
 # What a caller without an acting skill may do to registered skills, by the permissions of its token.

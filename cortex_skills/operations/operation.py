@@ -40,7 +40,11 @@ P = TypeVar("P")
 Effect = Literal["changes", "reads"]
 ObjectState = tuple[str, str]
 _MAX_PROBLEMS = 20
-_OF_THE_CORE = ("cortex_skills.operations.trust_operations", "cortex_skills.operations.secret_operations")
+_OF_THE_CORE = (
+    "cortex_skills.operations.trust_operations",
+    "cortex_skills.operations.secret_operations",
+    "cortex_skills.operations.namespace_operations",
+)
 
 
 @dataclass(slots=True)

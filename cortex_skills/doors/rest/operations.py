@@ -64,7 +64,7 @@ class ApiCall:
         query: the parameters of the query string.
         body: the document that was sent; None for an operation without one.
         path: the parameters of the path.
-        door: whether it is a request of a program, or an action on a page.
+        door: whether it is a request of a program, an update by the SPARQL protocol, or an action on a page.
         cancel: ends an operation that reads early.
     """
 
@@ -73,7 +73,7 @@ class ApiCall:
     query: dict[str, Any] = field(default_factory=dict)
     body: Any = None
     path: Mapping[str, str] = field(default_factory=dict)
-    door: Literal["rest", "page"] = "rest"
+    door: Literal["rest", "page", "sparql"] = "rest"
     cancel: CancelToken | None = None
 
     @property

@@ -28,19 +28,21 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from cortex_graph import NamespacedGraph, Provenance, QueryAnswer, namespaces_of
+from cortex_graph import NamespacedGraph, QueryAnswer, namespaces_of
 from cortex_graph.as_of import PastGraph, as_of_graphs
 from cortex_graph.checks.datetimes import date_time
-from cortex_graph.sparql import Updated, graphs_beside, query_graphs, update_graphs
+from cortex_graph.sparql import Updated, graphs_beside, query_graphs
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.doors.http.auth import Principal
 from cortex_skills.doors.http.bodies import LEAVING_CANCELS, to_json
 from cortex_skills.doors.http.http_errors import HttpError, method_not_allowed
 from cortex_skills.doors.http.service import Service
+from cortex_skills.doors.rest.operations import ApiCall
 from cortex_skills.doors.sparql.description import description
 from cortex_skills.doors.sparql.negotiation import GRAPHS, RESULTS, chosen
 from cortex_skills.doors.sparql.request import KINDS, SparqlRequest, read_get, read_post
 from cortex_skills.errors import CortexError
+from cortex_skills.operations.namespace_operations import update
 from cortex_skills.tokens import ALL_NAMESPACES
 
 PATH = "/sparql"
@@ -192,16 +194,15 @@ async def _describe(
 
 async def _update(service: Service, principal: Principal, request: SparqlRequest) -> Response:
     def work(cancel: CancelToken) -> Updated:
-        return update_graphs(
-            service.plugin.graph.store,
-            _graphs(service, principal, request),
-            request.text or "",
-            using_graphs=request.default_graphs,
-            using_named_graphs=request.named_graphs,
-            provenance=Provenance(agent=principal.name),
-            may_withdraw="provenance" in principal.permissions,
+        graphs = _graphs(service, principal, request)
+        call = ApiCall(service, principal, {"namespace": graphs[0].namespace}, door="sparql", cancel=cancel)
+        return call.operate(
+            update,
+            update=request.text or "",
+            graphs=graphs,
+            using=request.default_graphs,
+            using_named=request.named_graphs,
             timeout_s=_time(service, request),
-            cancel=cancel,
         )
 
     with service.calls.token() as cancel:

@@ -13,6 +13,7 @@ FEATURE = Feature(
         "cortex_skills.features.graph.looking.pattern_query",
         "cortex_skills.features.graph.looking.statement_checks",
         "cortex_skills.features.graph.statement_changes",
+        "cortex_skills.features.graph.transfer_operations",
     ),
     attach=("cortex_skills.features.graph.starting_agents:attach",),
     tools=("cortex_skills.features.graph.tools",),

@@ -24,6 +24,7 @@ from cortex_skills.features.graph.cli.streams import Visible, standard_output
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph, QueryAnswer
+    from cortex_skills.plugin import Plugin
 
 _ROWS = ("json", "csv", "tsv")
 _GRAPHS = ("turtle", "ntriples", "jsonld")
@@ -61,16 +62,16 @@ def sparql(common: Common, text: str | None, file: Path | None, update: bool, fo
         if update:
             if form is not None:
                 raise click.UsageError("an update returns no rows: omit --format")
-            _update(common, plugin.graph, query, timeout)
+            _update(common, plugin, query, timeout)
         else:
             _query(common, plugin.graph, query, form or ("json" if common.out.as_json else None), timeout)
 
 
-def _update(common: Common, graph: NamespacedGraph, text: str, timeout: float) -> None:
-    from cortex_graph import Provenance
+def _update(common: Common, plugin: Plugin, text: str, timeout: float) -> None:
+    from cortex_skills.operations.namespace_operations import update
 
-    provenance = Provenance(agent=common.agent) if common.agent else None
-    done = graph.update(text, provenance, timeout_s=timeout)
+    given = {"update": text, "timeout_s": timeout, "is_recorded": bool(common.agent)}
+    done = plugin.operate(update, door="command", by=common.agent or "", **given)
     words = f"{counted(done.inserted, 'triple')} written, {counted(done.removed, 'triple')} removed"
     common.out.answer({"inserted": done.inserted, "removed": done.removed}, lambda: common.out.line(words))
 

@@ -47,14 +47,20 @@ def import_(common: Common, file: Path, form: str | None, with_provenance: bool)
 
     FILE may be - for standard input, with --format, and compressed by gzip. The whole file is imported, or nothing.
     """
-    from cortex_graph.transfer import import_file
+    from cortex_skills.features.graph.transfer_operations import import_ as import_statements
 
     is_piped = str(file) == "-"
     if is_piped and form is None:
         raise click.UsageError("standard input has no extension: give --format")
     source = standard_input() if is_piped else file
     with common.plugin() as plugin, common.out.progress(f"importing {file}") as progress:
-        done = import_file(plugin.graph, source, form, with_provenance=with_provenance, progress=progress)
+        given: dict[str, Any] = {
+            "source": source,
+            "format": form,
+            "with_provenance": with_provenance,
+            "progress": progress,
+        }
+        done = plugin.operate(import_statements, door="command", with_provenance=with_provenance, **given)
         namespace = plugin.graph.namespace
     _note_omissions(common, done, with_provenance)
     document: dict[str, Any] = {"file": str(file), "namespace": namespace, "statements": done.statements}

@@ -7,10 +7,11 @@ Rules kept here:
 
 from __future__ import annotations
 
-from cortex_graph.namespace.replication import QuadSet, as_stored, change
+from cortex_graph.namespace.replication import as_stored
 from cortex_skills.doors.rest.model_types import GraphQuery
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.features.graph.rest import triple_models as models
+from cortex_skills.features.graph.transfer_operations import change_statements
 
 OPERATIONS = Operations()
 
@@ -28,12 +29,7 @@ def change_triples(call: ApiCall) -> ApiAnswer:
 
     An extension. Also needs the permission `provenance`. Only the given records are written.
     """
-    call.caller.require("provenance")
-    insert, remove = (
-        QuadSet(given.get("triples", ()), given.get("records", ()))
-        for given in (call.body.get("insert", {}), call.body.get("remove", {}))
-    )
-    change(call.graph, insert, remove)
+    call.operate(change_statements, **call.body)
     return ApiAnswer(200, {"ok": True})
 
 
