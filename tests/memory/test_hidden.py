@@ -23,7 +23,7 @@ TEXTS = ["the code of the safe is 1234", *(f"note {number} of the other agent" f
 TEXT = vocabulary.MEMORY_TEXT.value
 # Times, and the records that are written once where they are of one second.
 TIME = re.compile(r"202\d-\d\d-\d\dT[\d:.]+Z?|\\n\[\d+\] asserted by [^\\\"]*| \[\d+\]")
-# An ID as earlier versions made it: without a key, so that whoever guesses the text knows it.
+# An ID as earlier versions made it: without a key, so that one who guesses the text knows it.
 GUESSED = hashlib.sha256(json.dumps(["a2", TEXTS[0]]).encode()).hexdigest()[:32]
 COUNTING = f"""{PREFIXES}:S a sh:NodeShape ; sh:targetSubjectsOf :sealed ; sh:sparql [ sh:message "too many" ;
   sh:select "SELECT $this {{ {{ SELECT (COUNT(*) AS ?n) {{ ?s ?p ?o }} }} FILTER(?n > 100000) }}" ] ."""
@@ -158,7 +158,7 @@ def pages(plugin: Plugin, size: int) -> Iterator[str]:
     raise AssertionError("the pages do not end")
 
 
-# Times, and what a description says of the records of one second: the two plugins assert in seconds of their own.
+# Times, and what a description says of the records of one second: each of the two plugins asserts in other seconds.
 CLOCK = r'202\d-\d\d-\d\dT[\d:.]+Z?| \[\d+\](?=\\n|")|\\n\[\d+\] asserted by [^\\"]*'
 
 
