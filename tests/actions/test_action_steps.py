@@ -314,7 +314,8 @@ def test_search_index_leaves_out_memories_that_have_too_little_of_the_query(acti
         outputs = plugin.call("search_index", {"query": query, **inputs}, agent="a1").details["outputs"]
         return [each["coverage"] for each in outputs["results"]]
 
-    assert found("boiler zebra") == []  # half of it by default
+    assert found("boiler zebra") == [0.1719]  # the default is 0.15
+    assert found("boiler zebra", minSimilarity=0.5) == []
     assert found("boiler zebra", minSimilarity=0) == [0.1719]
     assert found("boiler zebra", minSimilarity=0.1718) == [0.1719]
     assert found("was the boiler serviced?") == [1.0]

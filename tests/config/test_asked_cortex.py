@@ -91,7 +91,7 @@ def test_serve_does_not_ask_itself(run: Any) -> None:  # noqa: F811
 
 
 def test_another_kind_of_cortex_is_no_store_and_nothing_is_written_to_it() -> None:
-    """It has triples and patterns, but no records of assertions: the error says so."""
+    """It has triples and patterns, but no records of assertions: the error states it."""
     with hostile(says(response(404, b"", kind="text/plain"))) as server:
         host, port = server.url.removeprefix("http://").split(":")
         with Plugin.open(config(store="cortex", cortex={"host": host, "port": int(port)})) as plugin:

@@ -51,7 +51,7 @@ MANIFEST = ActionManifest.of(
             "minSimilarity": {
                 "type": "number",
                 "description": "The least similarity of the meaning or weight of the words: 0 to 1.",
-                "schema": {"minimum": 0, "maximum": 1, "default": 0.5},
+                "schema": {"minimum": 0, "maximum": 1, "default": 0.15},
             },
         },
         "outputs": {

@@ -80,7 +80,7 @@ def chromium() -> str:
     return found
 
 
-# Playwright keeps an event loop in this thread for as long as it runs, and other tests begin loops of their own.
+# Playwright keeps an event loop in this thread for as long as it runs, and other tests begin other loops.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     program = chromium()

@@ -11,6 +11,6 @@ from tests.server.serving import Running, served
 
 @pytest.fixture(scope="session")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A server that answers; tests use namespaces of their own, or only read."""
+    """A server that answers; tests use other namespaces, or only read."""
     with served(tmp_path_factory.mktemp("explorer")) as server:
         yield server

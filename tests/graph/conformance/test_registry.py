@@ -1,4 +1,4 @@
-"""Every store that has claims keeps the registry of skills; one without says so."""
+"""Every store that has claims keeps the registry of skills; one without has an error that states it."""
 
 from __future__ import annotations
 
