@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import itertools
 import threading
 import time
 from collections.abc import Iterator
@@ -288,6 +289,24 @@ def test_labels_that_differ_in_one_letter_are_all_found(graph):
     found = EntityIndex(graph).find(label, limit=1000)
     assert (len(subjects(found)), found.total) == (len(quads), len(quads))
     assert len(EntityIndex(graph).find(label).hits) == 10
+
+
+@pytest.mark.extended
+def test_a_hundred_thousand_labels_that_differ_in_one_letter_are_told_apart(graph):
+    node, letters = NamedNode("urn:cortex:m:label"), "abcdefghijklmnopqr"
+    labels = [f"bridge{''.join(each)}" for each in itertools.islice(itertools.product(letters, repeat=4), 100_000)]
+    quads = [
+        Quad(NamedNode(f"urn:cortex:m:x/{n}"), node, Literal(text), graph.names.graph) for n, text in enumerate(labels)
+    ]
+    graph.store.bulk_insert(quads)
+    index = EntityIndex(graph, timeout_s=300)
+    for text in (labels[0], labels[50_000], labels[-1]):
+        exact = index.find(text)
+        assert (exact.hits[0].text, exact.total, exact.typos) == (text, 1, False)
+    beginning = index.find("bridgea")
+    assert (beginning.total, beginning.complete) == (len(letters) ** 3, True)
+    near = index.find("bridgezaaa")  # one letter away from all that end so
+    assert (near.total, near.typos) == (len(letters), True)
 
 
 def test_no_thread_stays_and_a_closed_store_is_not_kept(folder):

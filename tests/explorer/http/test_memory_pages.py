@@ -103,5 +103,9 @@ def test_without_the_permission_nothing_of_memories_is_shown(running: Running, b
     only = signed_in(running, running.token("looker", permissions=("read", "memories")))
     assert "needs a session of a token with the permission write" in shown(only, path)
     assert submitted(only, path, {"action": "forget"}).status_code == 403
+    assert "harbour</a>" not in reader.get("/explore/mayros/find?q=harbour", headers=CLICKED).text
+    with_memories = shown(browser, "/explore/mayros/find?q=harbour")
+    assert "Oslo has a harbour" in with_memories
+    assert "All memories with these words" in with_memories
     found = browser.get("/explore/mayros/find?q=harbour&format=suggestions").json()
     assert found["suggestions"] == []  # memories are not of the graph

@@ -3,6 +3,7 @@
 Rules kept here:
 - the search is that of the API; the page states how many there are, and why something may be missing;
 - at most `_PAGES` pages are listed: further ones are found by more words, or within a class;
+- memories with the words are listed for a token with the permission `memories` alone;
 - a text that is exactly one name, and nothing else, leads to the page of that resource;
 - the form `suggestions` has the best hits as plain texts without invisible characters, for the field of every page.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cortex_graph.find import MAX_TEXT, FindHit
-from cortex_skills.doors.explorer.addresses import ROOT
+from cortex_skills.doors.explorer.addresses import ROOT, address, namespace_root
 from cortex_skills.doors.explorer.display import ShownTerm, shown_text
 from cortex_skills.doors.explorer.field_text import to_field
 from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall, Redirected
@@ -22,11 +23,13 @@ from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway
 from cortex_skills.features.explorer.triple_rows import TripleRow, triple_rows
 from cortex_skills.features.graph.rest.overview import get_found
 from cortex_skills.features.graph.text_search import TextFound, search
+from cortex_skills.features.memory.memory_reading import search_memories
 
 _LIMIT = 30
 _PAGES = 34
 _CLASSES = 8
 _SUGGESTIONS = 8
+_MEMORIES = 5
 _OF_NOTE = 80  # characters of the text that matched
 _WORDS = {
     "name": "name",
@@ -60,6 +63,7 @@ class FindView:
     kept: tuple[tuple[str, str], ...]
     first: str | None
     next: str | None
+    memories: tuple[TextLink, ...]
     as_of: AsOfField
     away: TakeAway
 
@@ -94,6 +98,7 @@ def view(call: PageCall) -> FindView:
         tuple((name, to_field(value)) for name, value in kept if value),
         reading.changed(page=None) if number > 1 else None,
         reading.changed(page=number + 1) if has_more and number < _PAGES else None,
+        _memories(call, text) if number == 1 else (),
         reading.as_of_field(),
         reading.take_away({"json": FORMS["json"]}),
     )
@@ -106,6 +111,19 @@ def _words(found: TextFound, number: int) -> str:
         return f"{total:,} resource{'' if total == 1 else 's'} with these words" if total else ""
     more = "" if total <= _LIMIT * _PAGES else f". The first {_LIMIT * _PAGES:,} are listed: more words find the others"
     return f"{total:,} resources with these words, {first:,} to {last:,} here{more}"
+
+
+def _memories(call: PageCall, text: str) -> tuple[TextLink, ...]:
+    """Memories with the words, for a caller who may read those of all agents; the last link leads to all of them."""
+    if not text or "memories" not in call.principal.permissions:
+        return ()
+    found = call.api().operate(search_memories, text=text, limit=_MEMORIES)["memories"]
+    root = f"{namespace_root(call.graph.namespace)}/memories"
+    links = [
+        TextLink(shown_text(each["text"], _OF_NOTE).plain, address(f"{root}/{each['id']}", agent=each["agent"]))
+        for each in found
+    ]
+    return (*links, TextLink("All memories with these words", address(root, q=text))) if links else ()
 
 
 def _classes(reading: Reading, found: TextFound, of_class: str | None) -> tuple[TextLink, ...]:
