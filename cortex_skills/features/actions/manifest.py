@@ -1,7 +1,7 @@
 """The manifest of an action: what it takes, answers and may do.
 
 Rules kept here:
-- a manifest is valid: creating one checks it against `action.schema.json`, and every problem names its field. An
+- a manifest is valid: creating one checks it against its form (`manifest_form`), and every problem names its field. An
   unknown key, trust level, risk or category is an error;
 - inputs and outputs are objects with the declared fields and no others; the schema of a field may narrow its type, and
   refers to nothing outside it;
@@ -30,6 +30,7 @@ import rfc8785
 
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.dialects.metahuman import with_targets
+from cortex_skills.features.actions.manifest_form import Cost, FieldType, ManifestForm
 from cortex_skills.policy.trust_levels import Risk, TrustLevel
 from cortex_skills.safe_io.schemas import LocatedDocument, Problem, check, summary
 
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
 
 Category = Literal["fs", "memory", "agent", "shell", "network", "artifact"]
-Cost = Literal["free", "cheap", "expensive"]
-FieldType = Literal["string", "integer", "number", "boolean", "array", "object"]
 
 # Formats of inputs that the gate checks before an action runs.
 PATH, COMMAND, WEB_ADDRESS = "workspace-path", "command", "uri"
@@ -214,7 +213,7 @@ def _schema_of(declared: Fields) -> dict[str, Any]:
 
 
 def _check(document: dict[str, Any]) -> None:
-    problems = check("action", LocatedDocument(document))
+    problems = check(ManifestForm, LocatedDocument(document))
     if not problems:
         problems = [*_problems_of_fields(document), *_problems_of_targets(document)]
     if problems:
