@@ -189,7 +189,7 @@ def _time(value: Literal) -> list[datetime]:
 
 def id_of(subject: str, names: Names) -> str:
     """The ID of the memory with an IRI; empty for another subject."""
-    start = f"{names.base}{names.namespace}:memory:"
+    start = memory_node(names, "").value
     identifier = subject.removeprefix(start)
     return identifier if identifier != subject and _ID.fullmatch(identifier) else ""
 

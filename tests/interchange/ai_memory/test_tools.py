@@ -495,9 +495,9 @@ def test_nothing_is_deeper_than_three(plugin: Plugin) -> None:
 def test_a_budget_keeps_the_best_and_counts_the_others(plugin: Plugin) -> None:
     seeded(plugin, WINNING, namespace="budget.v2", uses=50)
     seeded(plugin, "Losing content. " * 20, namespace="budget.v2")
-    found = compose(plugin, "[{namespace: budget.v2, min_depth: 1}]", budget_tokens=70)
+    found = compose(plugin, "[{namespace: budget.v2, min_depth: 1}]", budget_tokens=110)
     assert (said(found), found["memories_dropped"]) == ([WINNING], 1)
-    assert found["tokens_used"] <= 70
+    assert found["tokens_used"] <= 110
 
 
 @pytest.mark.parametrize(
