@@ -39,8 +39,10 @@ class QueryWords:
 
     def coverage(self, mask: int) -> float:
         """The weight of the words of a mask, from 0 to 1."""
+        if not mask:
+            return 0.0
         if mask == (1 << len(self.weights)) - 1:
-            return 1.0 if mask else 0.0
+            return 1.0
         return math.fsum(weight for place, weight in enumerate(self.weights) if mask >> place & 1)
 
 

@@ -127,8 +127,8 @@ class Quality:
     @property
     def reports_weight(self) -> float:
         """What the reports add to the health by which found skills are ranked, within ±`REPORTS_WEIGHT`."""
-        surplus = len(self.reported_working) - len(self.reported_failing)
-        return REPORTS_WEIGHT * surplus / (self.reporting + _REPORTS_HALF)
+        working, failing = len(self.reported_working), len(self.reported_failing)
+        return REPORTS_WEIGHT * (working - failing) / (working + failing + _REPORTS_HALF)
 
     @property
     def token_cost(self) -> float:
@@ -261,7 +261,8 @@ def health(quality: Quality, similar: int, now: datetime) -> Health:
     """
     redundancy = min(1.0, 0.3 * similar)
     fresh = quality.freshness(now)
-    risk = max(0.0, 1 - quality.current_rate) if quality.current >= _FEW else _RISK_UNKNOWN
+    current = quality.current
+    risk = max(0.0, 1 - quality.current_successes / current) if current >= _FEW else _RISK_UNKNOWN
     overall = 0.35 * quality.utility + 0.25 * (1 - redundancy) + 0.20 * fresh + 0.20 * (1 - risk)
     return Health(overall, quality.utility, redundancy, fresh, risk)
 
