@@ -166,11 +166,6 @@ class ExplorerPage:
     place: int = 1000
     example: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def is_of_one(self) -> bool:
-        """Whether its path names what it shows, beside the namespace."""
-        return "{" in self.path.replace("{namespace}", "")
-
 
 @cache
 def pages() -> tuple[ExplorerPage, ...]:

@@ -14,6 +14,7 @@ from cortex_skills.doors.explorer.page import pages as all_pages
 from cortex_skills.features.actions.action_request import ActionRequest
 from cortex_skills.features.memory.requests import new_memory
 from tests.explorer.browser.conftest import HOSTILE
+from tests.explorer.page_examples import example_of, is_of_one
 from tests.server.serving import Running
 
 AXE = Path(__file__).parent / "axe" / "node_modules" / "axe-core" / "axe.min.js"
@@ -62,7 +63,7 @@ def addresses(running: Running) -> list[str]:
     graph = running.plugin.graph
     (triple,) = graph.list_triples({"subject": "customer:boris", "predicate": "isVerified"})["triples"]
     proof = graph.proofs.of(triple["id"])[0].id
-    given = [address for page in all_pages() for address in ADDRESSES.get(page.name) or (example_of(page),)]
+    given = [address for page in all_pages() for address in ADDRESSES.get(page.name) or (address_of(page),)]
     request = ActionRequest(
         "fs_write", "v1", {"content": "one\u202e\ntwo"}, "a1", "mayros", "tidy", "high", "why", "+one"
     )
@@ -74,15 +75,15 @@ def addresses(running: Running) -> list[str]:
     return given + list(OTHERS)
 
 
-def example_of(page: ExplorerPage) -> str:
+def address_of(page: ExplorerPage) -> str:
     """The address of the example of a page."""
-    assert not page.is_of_one, f"name what {page.name} shows in ADDRESSES"
-    query = urlencode({key: value.replace("{name}", "customer:boris") for key, value in page.example.items()})
+    assert not is_of_one(page), f"name what {page.name} shows in ADDRESSES"
+    query = urlencode(example_of(page, "customer:boris"))
     return page.path.replace("{namespace}", "mayros") + (f"?{query}" if query else "")
 
 
 def test_every_page_of_one_thing_has_an_address_here() -> None:
-    assert {page.name for page in all_pages() if page.is_of_one} <= set(ADDRESSES)
+    assert {page.name for page in all_pages() if is_of_one(page)} <= set(ADDRESSES)
 
 
 def go(page: Any, running: Running, address: str) -> None:

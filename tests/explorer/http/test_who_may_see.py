@@ -15,6 +15,7 @@ from cortex_skills.doors.explorer.callers import now
 from cortex_skills.doors.explorer.page import ExplorerPage, pages
 from cortex_skills.doors.explorer.sessions import LOCAL
 from tests.explorer.http.browsing import CLICKED, FOREIGN, TYPED, signed_in, submitted
+from tests.explorer.page_examples import example_of, is_of_one
 from tests.server.serving import Running, served
 
 ROLES = {
@@ -57,8 +58,7 @@ class Place:
 
     def path(self, page: ExplorerPage, form: str) -> str:
         """The address of a page in one form."""
-        example = {**page.example, **(page.forms[form].example if form in page.forms else {})}
-        given = {key: value.replace("{name}", NAME) for key, value in example.items()}
+        given = example_of(page, NAME, form)
         return str(httpx.URL(page.path.format_map(self.paths), params={**given, "format": form}))
 
 
@@ -73,7 +73,7 @@ def test_a_page_is_shown_to_those_with_its_permission_only(place: Place, page: E
     path = place.path(page, form)
     may = {role for role, permissions in ROLES.items() if page.permission in permissions}
     answers = {role: place.browsers[role].get(path, headers=CLICKED) for role in ROLES}
-    known = {200, 303} | ({404} if page.is_of_one else set())
+    known = {200, 303} | ({404} if is_of_one(page) else set())
     for role, answer in answers.items():
         if role not in may:
             assert answer.status_code == 403, role

@@ -24,6 +24,7 @@ from cortex_skills.features.memory.requests import new_memory
 from cortex_skills.features.registry.documents.skill_md import inline_document
 from cortex_skills.features.registry.records.skill_record import SkillKey
 from tests.configs import config
+from tests.explorer.page_examples import example_of, is_of_one
 
 MOST, REQUESTS = 60_000, 6
 ROWS = 120
@@ -106,10 +107,9 @@ def sent(service: Service, page: ExplorerPage, query: dict[str, str]) -> list[in
     return [len(text), *((FOLDER / name).stat().st_size for name in sorted(assets))]
 
 
-@pytest.mark.parametrize("page", [page for page in pages() if not page.is_of_one], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [page for page in pages() if not is_of_one(page)], ids=lambda page: page.name)
 def test_a_page_is_small_on_the_first_visit(service: Service, page: ExplorerPage) -> None:
-    example = {key: value.replace("{name}", "customer:1") for key, value in page.example.items()}
-    for query in QUERIES.get(page.name, (example,)):
+    for query in QUERIES.get(page.name, (example_of(page, "customer:1"),)):
         sizes = sent(service, page, query)
         assert sum(sizes) <= MOST, (query, sizes)
         assert len(sizes) + (page.name == "map") <= REQUESTS  # its script asks for the data
