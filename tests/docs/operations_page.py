@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cortex_skills.operations.operation import Operation, all_operations
+from tests.docs.not_operations import NOT_OPERATIONS
 
 _INTRO = """\
 # Operations
@@ -21,10 +22,21 @@ one that no token has; [who may change what](../registry.md#who-may-change-what)
 |---|---|---|---|---|
 """
 
+_OTHERS = """
+## What is no operation
+
+What changes the graph, the registry or files through an interface is an operation, but for these:
+
+| endpoint or command | why |
+|---|---|
+"""
+
 
 def page(operations: Iterable[Operation[Any, Any]]) -> str:
     """The page, in Markdown."""
-    return _INTRO + "".join(map(_row, sorted(operations, key=lambda each: each.name)))
+    rows = "".join(map(_row, sorted(operations, key=lambda each: each.name)))
+    others = "".join(f"| `{name}` | {reason} |\n" for name, reason in sorted(NOT_OPERATIONS.items()))
+    return f"{_INTRO}{rows}{_OTHERS}{others}"
 
 
 def _row(operation: Operation[Any, Any]) -> str:

@@ -1,0 +1,34 @@
+"""What changes something and is no operation, with the reason; the page of the operations lists it."""
+
+from __future__ import annotations
+
+NOT_OPERATIONS: dict[str, str] = {
+    "POST /api/v1/flush": "writes to the disk what the store holds already, and changes no statement",
+    "POST /api/v1/memory/consolidate": "answers clients of Cortex that nothing has to be done, and does nothing",
+    "POST /api/v1/skills/sandbox": "names a part of the namespace that ends with the server; no statement is written",
+    "DELETE /api/v1/skills/sandbox/{id}": "deletes the statements of a sandbox, in which its creator tried "
+    "skills, as the end of its time does",
+    "graph backup": "reads the store, and writes a folder that the owner names",
+    "graph export": "reads the namespace, and writes a file that the owner names",
+    "graph restore": "replaces a store that is closed: no plugin is open whose audit could record it",
+    "graph copy": "copies between two stores that no plugin has open; its report is compared by hashes",
+    "graph check": "reads the files of a store that need not open",
+    "audit export": "reads the journal, and writes a file that the owner names",
+    "trust export": "reads the trust store, and writes a file that the owner names",
+    "proof commit": "seals an opening in a store of the owner's; the statement that it may write is graph.assert",
+    "proof take": "seals an opening in a store of the owner's, which no agent reads",
+    "proof forget": "removes an opening from a store of the owner's, which no agent reads",
+    "key create": "writes a key to the folder of keys, which only the owner may read",
+    "key rotate": "writes a key to the folder of keys, which only the owner may read",
+    "token create": "writes the file of tokens, which the server reads and only the owner may write",
+    "token revoke": "writes the file of tokens, which the server reads and only the owner may write",
+    "approve": "writes what a folder of skills was granted beside it, before a plugin loads it",
+    "sign": "writes signatures into folders that the owner names",
+    "init": "writes the files of a new skill",
+    "package build": "writes an artifact to a file that the owner names",
+    "package init": "writes the files of a new artifact",
+    "package scaffold": "writes the files of a new artifact",
+    "card": "writes the card of a skill to standard output or a file that the owner names",
+    "test": "runs in stores of its own in memory, which end with it",
+    "dev": "runs in a store of its own in memory unless one is named; what its calls change are operations",
+}

@@ -1,0 +1,308 @@
+"""Whatever changes the graph or the registry through an interface is an operation, and leaves one record of it.
+
+A new endpoint, tool, page action or command that changes something fails here until it runs an operation, or its reason
+is in `tests/docs/not_operations.py`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+import httpx
+import pytest
+from pyoxigraph import NamedNode
+
+from cortex_graph import Provenance
+from cortex_graph.stores.embedded import OxigraphStore
+from cortex_skills import Plugin
+from cortex_skills.doors.cli.app import program
+from cortex_skills.doors.server.app import api
+from cortex_skills.operations.operation import OperationCall, all_operations
+from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
+from cortex_skills.tools.catalog import own_tools
+from tests.configs import config
+from tests.docs.not_operations import NOT_OPERATIONS
+from tests.explorer.http.browsing import CLICKED, fields_of, signed_in, submitted
+from tests.server.serving import Running, served
+
+ALL = ("read", "write", "registry", "approve", "provenance", "memories")
+_NUMBERS = itertools.count()
+_RUNNING: ContextVar[bool] = ContextVar("_RUNNING", default=False)
+
+
+@dataclass
+class Watch:
+    """A server, and what was written to its store beside operations."""
+
+    running: Running
+    unrecorded: list[list[str]] = field(default_factory=list)
+
+    @property
+    def plugin(self) -> Plugin:
+        return self.running.plugin
+
+    def changes(self) -> list[str]:
+        """The records of operations that change something, the latest first."""
+        changing = {name for name, each in all_operations().items() if each.effect == "changes"}
+        found = (each.record.event for each in self.plugin.recent_calls.page(limit=1000).calls)
+        return [event for event in found if event in changing]
+
+    def statement(self) -> dict[str, Any]:
+        return {"subject": f"s{next(_NUMBERS)}", "predicate": "note", "object": 1}
+
+    def written(self) -> str:
+        """The id of a new statement."""
+        made: str = self.plugin.graph.create_triple(self.statement(), Provenance(agent="ada"))["id"]
+        self.unrecorded.clear()
+        return made
+
+    def skill(self, client: httpx.Client) -> dict[str, str]:
+        """The name of a new skill, as a body."""
+        name = f"kept-n{next(_NUMBERS)}"
+        made = client.post("/api/skills", json={"name": name, "content": f"Do {name}.\n", "description": "d"})
+        assert made.status_code == 200, made.text
+        return {"name": name}
+
+
+@pytest.fixture(scope="module")
+def watch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watch]:
+    root = tmp_path_factory.mktemp("changes")
+    (root / "out").mkdir()
+    settings = {"cortex": {"tokenFile": str(root / "tokens.json")}, "registry": {"exportRoot": str(root / "out")}}
+    plugin = Plugin.open(config(**settings, skillSandbox={"maxCallsPerMinute": 1000}))
+    plugin.load(builtin_skill(NOTEBOOK))
+    write, operations = OxigraphStore._change, all_operations()
+    own: dict[str, Any] = {name: each.run for name, each in operations.items()}
+    with served(root, plugin=plugin) as running:
+        watching = Watch(running)
+
+        def watched(store: OxigraphStore, graphs: set[NamedNode] | None, *given: Any, **more: Any) -> None:
+            names = sorted(graph.value for graph in graphs or ())
+            is_derived = names and all(name.endswith("/index") for name in names)
+            if store is plugin.graph.store and not (_RUNNING.get() or is_derived):
+                watching.unrecorded.append(names)
+            write(store, graphs, *given, **more)
+
+        def within(run: Callable[..., Any]) -> Callable[..., Any]:
+            @wraps(run)
+            def watching(call: OperationCall, given: Any) -> Any:
+                token = _RUNNING.set(True)
+                try:
+                    return run(call, given)
+                finally:
+                    _RUNNING.reset(token)
+
+            return watching
+
+        OxigraphStore._change = watched  # type: ignore[method-assign]
+        for name, each in operations.items():
+            object.__setattr__(each, "run", within(own[name]))
+        try:
+            yield watching
+        finally:
+            OxigraphStore._change = write  # type: ignore[method-assign]
+            for name, each in operations.items():
+                object.__setattr__(each, "run", own[name])
+
+
+Request = Callable[[Watch, httpx.Client], httpx.Response]
+
+
+def post(path: str, make: Callable[[Watch, httpx.Client], Any]) -> Request:
+    return lambda watch, client: (body := make(watch, client), watch.unrecorded.clear(), client.post(path, json=body))[
+        2
+    ]
+
+
+def named(path: str, **more: Any) -> Request:
+    return post(path, lambda watch, client: {**watch.skill(client), **more})
+
+
+def promoted(watch: Watch, client: httpx.Client) -> httpx.Response:
+    body = watch.skill(client)
+    client.post("/api/skills/deprecate", json={**body, "reason": "r"})
+    return client.post("/api/skills/promote", json=body)
+
+
+def merged(watch: Watch, client: httpx.Client) -> httpx.Response:
+    target, source = watch.skill(client)["name"], watch.skill(client)["name"]
+    return client.post("/api/skills/merge", json={"target": target, "source": source})
+
+
+def remembered(client: httpx.Client) -> str:
+    body = {"entry_type": "fact", "data": f"Fact {next(_NUMBERS)}."}
+    made: str = client.post("/api/v1/memory/remember", json=body).json()["id"]
+    return made
+
+
+# Requests that change something, each by one operation, which is the last to be recorded.
+CHANGES: dict[str, tuple[str, Request]] = {
+    "POST /api/v1/triples": ("graph.assert", post("/api/v1/triples", lambda w, c: w.statement())),
+    "POST /api/v1/triples/batch": (
+        "graph.assert",
+        post("/api/v1/triples/batch", lambda w, c: {"triples": [w.statement(), w.statement()]}),
+    ),
+    "DELETE /api/v1/triples/{id}": (
+        "graph.withdraw",
+        lambda w, c: c.delete(f"/api/v1/triples/{w.written()}"),
+    ),
+    "POST /api/v1/changes": (
+        "graph.change",
+        post("/api/v1/changes", lambda w, c: {"insert": {"triples": [w.statement()]}}),
+    ),
+    "POST /sparql": (
+        "graph.update",
+        lambda w, c: c.post("/sparql", data={"update": "INSERT DATA { <urn:a> <urn:p> 1 }"}),
+    ),
+    "POST /api/v1/memory/remember": (
+        "memory.remember",
+        post("/api/v1/memory/remember", lambda w, c: {"entry_type": "fact", "data": f"Fact {next(_NUMBERS)}."}),
+    ),
+    "POST /api/v1/memory/reflect": (
+        "memory.reflect",
+        post("/api/v1/memory/reflect", lambda w, c: {"text": "So.", "reflects_on": [remembered(c)]}),
+    ),
+    "DELETE /api/v1/memory/{id}": ("memory.forget", lambda w, c: c.delete(f"/api/v1/memory/{remembered(c)}")),
+    "POST /api/skills": (
+        "registry.register",
+        post("/api/skills", lambda w, c: {"name": f"new-n{next(_NUMBERS)}", "content": "Do.\n", "description": "d"}),
+    ),
+    "DELETE /api/skills": ("registry.delete", lambda w, c: c.delete("/api/skills", params=w.skill(c))),
+    "POST /api/skills/deprecate": ("registry.deprecate", named("/api/skills/deprecate", reason="r")),
+    "POST /api/skills/promote": ("registry.promote", promoted),
+    "POST /api/skills/merge": ("registry.merge", merged),
+    "POST /api/skills/trust": ("registry.trust", named("/api/skills/trust", tier=2)),
+    "POST /api/skills/maintain": ("registry.maintain", post("/api/skills/maintain", lambda w, c: {})),
+    "POST /api/v1/skill/register": (
+        "registry.register",
+        post(
+            "/api/v1/skill/register",
+            lambda w, c: {"inline_skill": f"---\nname: inline-n{next(_NUMBERS)}\ndescription: d\n---\nDo.\n"},
+        ),
+    ),
+    "POST /api/v1/trust-level": (
+        "actions.trust_level.set",
+        post("/api/v1/trust-level", lambda w, c: {"level": "observe"}),
+    ),
+}
+
+# Requests with a body that only read.
+READS: dict[str, Request] = {
+    "POST /api/v1/query": post("/api/v1/query", lambda w, c: {"predicate": "note"}),
+    "POST /api/v1/graph/sparql": post("/api/v1/graph/sparql", lambda w, c: {"query": "ASK {}"}),
+    "POST /api/v1/assertions/verify-batch": post(
+        "/api/v1/assertions/verify-batch", lambda w, c: {"assertions": [w.statement()]}
+    ),
+    "POST /api/v1/memory/recall": post("/api/v1/memory/recall", lambda w, c: {"text": "fact"}),
+    "POST /api/v1/objects": post("/api/v1/objects", lambda w, c: {"objects": [1]}),
+    "POST /api/v1/proofs/verify/batch": post("/api/v1/proofs/verify/batch", lambda w, c: {"proof_ids": ["0" * 64]}),
+    "POST /api/v1/validate": post("/api/v1/validate", lambda w, c: {"triples": [w.statement()]}),
+    "POST /api/v1/skills/validate": post("/api/v1/skills/validate", lambda w, c: {"manifest_json": "{}"}),
+}
+
+# Endpoints whose example takes what another test makes: there each interface leaves one record of the operation.
+TESTED_IN = {
+    "POST /api/v1/approvals/{id}/approve": "test_action_operations.py",
+    "POST /api/v1/approvals/{id}/reject": "test_action_operations.py",
+    "POST /api/v1/artifacts/{id}/enable": "test_artifact_parity.py",
+    "POST /api/v1/artifacts/{id}/quarantine": "test_artifact_parity.py",
+    "POST /api/v1/proofs": "test_proof_operations.py",
+    "POST /api/v1/proofs/batch": "test_proof_operations.py",
+    "DELETE /api/v1/proofs/{id}": "test_proof_operations.py",
+    "POST /api/skills/export": "test_parity.py",
+    "POST /api/skills/load-human": "test_parity.py",
+    "POST /api/v1/skill/{id}/compose": "test_parity.py",
+    "POST /api/v1/skill/{id}/export": "test_parity.py",
+    "POST /api/v1/skill/{id}/promote": "test_parity.py",
+}
+
+
+def test_every_endpoint_that_may_change_something_has_an_example_or_a_reason() -> None:
+    endpoints = {f"{each.method} {each.path}" for each in api() if each.method != "GET"} | {"POST /sparql"}
+    reasons = {name for name in NOT_OPERATIONS if " /" in name}
+    assert endpoints == {*CHANGES, *READS, *TESTED_IN, *reasons}
+    assert all(len(reason.split()) > 6 for reason in NOT_OPERATIONS.values())
+    folder = Path(__file__).parent
+    assert [name for name in set(TESTED_IN.values()) if not (folder / name).is_file()] == []
+
+
+@pytest.mark.parametrize("endpoint", CHANGES)
+def test_an_endpoint_changes_by_one_operation_and_writes_nothing_beside_it(watch: Watch, endpoint: str) -> None:
+    operation, request = CHANGES[endpoint]
+    client = watch.running.client(watch.running.token("changes", ("mayros",), ALL, "person"))
+    watch.unrecorded.clear()
+    answer = request(watch, client)
+    assert answer.is_success, answer.text
+    assert watch.changes()[0] == operation
+    assert watch.unrecorded == []
+
+
+@pytest.mark.parametrize("endpoint", READS)
+def test_what_reads_writes_nothing_and_leaves_no_record_of_a_change(watch: Watch, endpoint: str) -> None:
+    client = watch.running.client(watch.running.token("changes", ("mayros",), ALL, "person"))
+    before = len(watch.changes())
+    watch.unrecorded.clear()
+    answer = READS[endpoint](watch, client)
+    assert answer.status_code in (200, 400), answer.text
+    assert (len(watch.changes()), watch.unrecorded) == (before, [])
+
+
+def test_tools_change_by_one_operation_and_write_nothing_beside_it(watch: Watch) -> None:
+    memory = watch.plugin.call("skill_memory_remember", {"text": "Ada prefers tea."}).details["id"]
+    asserted = watch.plugin.call("skill_assert", watch.statement()).details["tripleHash"]
+    examples: dict[str, tuple[str, dict[str, Any]]] = {
+        "skill_assert": ("graph.assert", watch.statement()),
+        "skill_retract": ("graph.withdraw", {"tripleHash": asserted}),
+        "skill_memory_remember": ("memory.remember", {"text": "Ada prefers short answers."}),
+        "skill_memory_reflect": ("memory.reflect", {"text": "Ada is a morning person.", "reflects_on": [memory]}),
+    }
+    # Tools of the registry and of proofs: test_parity.py and test_proof_operations.py.
+    elsewhere = {
+        *("skill_feedback", "skill_write", "skill_learn", "skill_request_zk_proof", "memory_skill_register"),
+        *("memory_skill_export", "memory_skill_promote_from_reflection"),
+    }
+    assert {name for name, tool in own_tools().items() if not tool.read_only} == {*examples, *elsewhere}
+    for name, (operation, arguments) in examples.items():
+        before = len(watch.changes())
+        watch.unrecorded.clear()
+        answer = watch.plugin.call(name, arguments)
+        assert not answer.is_error, answer.text
+        assert (watch.changes()[0], len(watch.changes()), watch.unrecorded) == (operation, before + 1, [])
+
+
+def test_removing_a_statement_on_its_page_is_one_operation(watch: Watch) -> None:
+    token = watch.running.token("removes", ("mayros",), ALL, "person")
+    browser, path = signed_in(watch.running, token), f"/explore/mayros/t/{watch.written()}"
+    form = {name: value for name, value in fields_of(browser.get(path, headers=CLICKED).text).items() if name != "next"}
+    before = len(watch.changes())
+    watch.unrecorded.clear()
+    assert submitted(browser, path, {**form, "action": "remove", "token": token}).status_code == 303
+    assert (watch.changes()[0], len(watch.changes()), watch.unrecorded) == ("graph.withdraw", before + 1, [])
+
+
+def test_a_write_beside_an_operation_is_noticed(watch: Watch) -> None:
+    watch.unrecorded.clear()
+    watch.plugin.graph.create_triple(watch.statement())
+    assert watch.unrecorded == [["urn:cortex:mayros"]]
+
+
+def test_what_a_command_changes_that_is_no_operation_has_a_reason() -> None:
+    commands = set(_commands(program, ()))
+    assert {name for name in NOT_OPERATIONS if " /" not in name} <= commands
+
+
+def _commands(command: click.Command, path: tuple[str, ...]) -> Iterator[str]:
+    if not isinstance(command, click.Group):
+        yield " ".join(path)
+        return
+    context = click.Context(command)
+    for name in command.list_commands(context):
+        if (found := command.get_command(context, name)) is not None:
+            yield from _commands(found, (*path, name))
