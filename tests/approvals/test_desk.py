@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from cortex_skills import CortexError, Plugin
+from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.approvals.record import ApprovalRecord
 from cortex_skills.gate.result import Result
 
@@ -173,7 +174,7 @@ def test_an_expired_request_says_so(acting: Acting) -> None:
     approval_id = asked(plugin)
     record = plugin.approvals.show(approval_id)
     assert record.expires - record.created == timedelta(minutes=1)
-    queue = plugin._acting.queue
+    queue = plugin.part(AgentActions).queue
     queue.now = lambda: record.expires
     assert status(plugin, approval_id).details["state"] == "expired"
     assert "nobody approved it until" in status(plugin, approval_id).text

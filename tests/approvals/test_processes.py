@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from cortex_skills import Plugin
+from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.approvals.record import LEASE
 from tests.approvals.test_desk import asked, error_of, status
 
@@ -82,7 +83,7 @@ def test_a_process_that_is_killed_at_a_step_leaves_the_truth(
     assert line(process) == step
     process.kill()
     process.wait()
-    queue = plugin._acting.queue
+    queue = plugin.part(AgentActions).queue
     now = queue.now
     assert status(plugin, approval_id).details["state"] in ("approved", "running", "done")
     queue.now = lambda: now() + LEASE
