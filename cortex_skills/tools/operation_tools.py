@@ -11,6 +11,7 @@ from collections.abc import Collection
 from typing import Any
 
 from cortex_skills.feature import named
+from cortex_skills.operations.json_schemas import schema_of
 from cortex_skills.operations.operation import Operation, View
 from cortex_skills.operations.run import run
 from cortex_skills.tools.base import Call, Outcome, Tool
@@ -22,7 +23,15 @@ def arguments_of(operation: Operation[Any, Any], leaves_out: Collection[str]) ->
     return {**whole, "properties": {name: of for name, of in whole["properties"].items() if name not in leaves_out}}
 
 
-def operation_tool(operation: str, name: str, description: str, leaves_out: Collection[str] = ()) -> Tool:
+def operation_tool(
+    operation: str,
+    name: str,
+    description: str,
+    leaves_out: Collection[str] = (),
+    *,
+    has_details: bool = False,
+    **settings: Any,
+) -> Tool:
     """A tool that reads.
 
     Args:
@@ -30,6 +39,8 @@ def operation_tool(operation: str, name: str, description: str, leaves_out: Coll
         name: of the tool.
         description: for a model.
         leaves_out: arguments that a model does not need, by their names in JSON.
+        has_details: whether the details of its result are described; else the text has all of them.
+        settings: other attributes of `Tool`; by default those of a tool that reads the graph.
     """
 
     def called(call: Call) -> Outcome:
@@ -41,8 +52,7 @@ def operation_tool(operation: str, name: str, description: str, leaves_out: Coll
         name,
         description,
         input_schema=lambda: arguments_of(named(operation), leaves_out),
-        permissions=("graph:read",),
-        budget="query",
         run=called,
-        output_schema={},
+        output_schema=(lambda: schema_of(named(operation).answer)) if has_details else {},
+        **{"permissions": ("graph:read",), "budget": "query", **settings},
     )

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from typing_extensions import TypedDict
 
+from cortex_skills.operations.operation import Described
 from cortex_skills.policy.trust_levels import Risk
 
 ApprovalState = Literal["pending", "approved", "rejected", "expired", "running", "done", "failed", "interrupted"]
@@ -28,9 +29,9 @@ class RequestStatus(TypedDict):
     created: str
     expires: str
     resolvedBy: str | None
-    reason: str | None
-    code: str | None
-    result: dict[str, Any] | None
+    reason: Annotated[str | None, Described("What the person wrote.")]
+    code: Annotated[str | None, Described("Of an action that failed.")]
+    result: Annotated[dict[str, Any] | None, Described("What the action answered.")]
 
 
 @dataclass(frozen=True, slots=True)
