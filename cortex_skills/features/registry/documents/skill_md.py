@@ -470,12 +470,15 @@ def inline_document(given: str | Mapping[str, Any], namespace: str) -> SkillDocu
 
 
 def updated_document(before: SkillDocument, given: Mapping[str, Any]) -> SkillDocument:
-    """A document with the fields that are given.
+    """A document with the fields that are given, and the steps of a body that is given, if it had those of its body.
 
     Raises:
         ManifestError: with all problems.
     """
-    return before.changed(**_fields(given))
+    fields = _fields(given)
+    if "steps" not in given and before.steps != steps_of(before.body):
+        fields.pop("steps", None)
+    return before.changed(**fields)
 
 
 def _fields(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from cortex_skills.features.registry import skill_reads as reads
 from cortex_skills.features.registry.dialects import prism
 from cortex_skills.features.registry.dialects.prism import ProcedureView
 from cortex_skills.features.registry.documents.document import SkillDocument, StepView, front_matter
+from cortex_skills.features.registry.documents.skill_md import steps_of
 from cortex_skills.features.registry.records.lifecycle import Lifecycle
 from cortex_skills.features.registry.records.registry import Registered
 from cortex_skills.features.registry.records.skill_record import SkillKey, SkillRecord
@@ -271,11 +272,14 @@ def store_skill(call: ApiCall) -> prism.StoredSkill:
     fields = prism.document_fields(body)
     key = SkillKey(registry.terms.names.namespace, body["name"])
     record = registry.find(key)
-    if record is None:
+    before = None if record is None else registry.document(registry.version(record.version_id))
+    if "body" in fields and (before is None or before.steps == steps_of(before.body)):
+        fields.setdefault("steps", steps_of(fields["body"]))
+    if before is None:
         fields["description"] = prism.first_description(fields, key.name)
         document = SkillDocument.checked(namespace=key.namespace, name=key.name, **fields)
     else:
-        document = registry.document(registry.version(record.version_id)).changed(**fields)
+        document = before.changed(**fields)
     done = call.operate(
         changes.register,
         document=document,
