@@ -265,6 +265,18 @@ def test_a_bomb_is_refused_by_its_declared_sizes() -> None:
         write_archive({"assets/a": bytes((16 << 20) + 1)})
 
 
+def test_a_module_has_at_most_32_mib_and_no_other_entry_has_more_than_16() -> None:
+    archive = write_archive({"modules/a.wasm": bytes(17 << 20)})
+    assert list(read_archive(archive)) == ["modules/a.wasm"]
+    for path, most in (("modules/a.wasm", 32), ("assets/modules/a.wasm", 16), ("assets/a.wasm", 16)):
+        with pytest.raises(ArtifactError, match=f"larger than {most} MiB"):
+            write_archive({path: bytes((most << 20) + 1)})
+    declared = bytearray(archive)
+    for at in (declared.index(b"PK\3\4") + 22, declared.index(b"PK\1\2") + 24):
+        declared[at : at + 4] = struct.pack("<I", (32 << 20) + 1)
+    refused(bytes(declared), "larger than 32 MiB")
+
+
 def test_a_bomb_that_declares_a_small_size_is_decompressed_no_further() -> None:
     data = bytearray(zipped([("assets/a", bytes(1 << 20))]))
     for at in (data.index(b"PK\3\4") + 22, data.index(b"PK\1\2") + 24):

@@ -51,7 +51,7 @@ from cortex_skills.signatures.named_keys import id_of
 from cortex_skills.signatures.trust_file import TrustFile, trust_of
 
 _KEPT = 64  # verified artifacts
-_MAX_KEPT = 4 << 20  # bytes of one that is kept
+_KEPT_BYTES = 128 << 20  # of their entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class InstalledArtifacts:
         self.config = config
         self.index = InstalledIndex(store, names)
         self.files = ArtifactFiles(artifacts_folder(config), names.namespace)
-        self._verified: dict[str, tuple[object, OpenArtifact]] = {}
+        self._verified: dict[str, tuple[object, OpenArtifact, int]] = {}
 
     @cached_property
     def trust_file(self) -> TrustFile:
@@ -182,10 +182,10 @@ class InstalledArtifacts:
             return before[1]
         data = self._read(found)
         opened = self._verify(found, data)
-        if len(data) <= _MAX_KEPT:
-            if len(self._verified) >= _KEPT:
-                self._verified = {}
-            self._verified[found.file_sha256] = (stamp, opened)
+        size = sum(map(len, opened.entries.values()))
+        if len(self._verified) >= _KEPT or size + sum(each[2] for each in self._verified.values()) > _KEPT_BYTES:
+            self._verified = {}
+        self._verified[found.file_sha256] = (stamp, opened, size)
         return opened
 
     def as_installed(self, found: InstalledArtifact) -> OpenArtifact:
