@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_skills.features.artifacts.package import (
+    ArtifactError,
     ExpectedArtifact,
     RuntimeVersions,
     VerificationReport,
@@ -21,6 +22,7 @@ from cortex_skills.features.artifacts.package import (
     write_archive,
 )
 from cortex_skills.features.artifacts.package.artifact_verification import STEPS
+from cortex_skills.features.artifacts.package.provenance_statement import read_provenance
 from tests.artifacts.samples import (
     BILL,
     KEY,
@@ -135,6 +137,30 @@ def _subject(**changes: object) -> dict[str, Any]:
 )
 def test_provenance_of_something_else_fails(provenance: object, says: str) -> None:
     failed(verified(signed(payload(provenance=provenance))), "provenance", says)
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["id", "name", "digest", "sha256"]), inner)
+    ),
+    max_leaves=8,
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["builder", "subject", "_type", "predicate"]), _JSON)
+    | st.fixed_dictionaries({"builder": st.dictionaries(st.just("id"), _JSON), "subject": st.lists(_JSON, max_size=3)})
+)
+@settings(max_examples=100, deadline=None)
+def test_any_provenance_is_read_or_refused(document: object) -> None:
+    try:
+        found = read_provenance(json.dumps(document).encode(), {"modules/echo.wasm": MODULE})
+    except ArtifactError:
+        return
+    assert not found.is_statement
+    assert all(name for name, _ in found.subjects)
+    assert found.uncovered({"modules/echo.wasm": MODULE}) == ["modules/echo.wasm"]
 
 
 def test_a_subject_is_named_by_its_path_the_end_of_it_or_in_its_own_words() -> None:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from wasmtime import wat2wasm
 
 from cortex_skills import Plugin
@@ -31,6 +33,7 @@ from tests.interchange.palyra.samples import (
     LEGACY,
     MODULE,
     PROVENANCE,
+    SBOM,
     built,
     provenance,
     verified,
@@ -39,6 +42,7 @@ from tests.wasm.modules import CORE, core
 
 __all__ = ["open_plugin", "trust"]
 
+NAMES = st.text(alphabet="abcdefgh0123456789-_", min_size=1, max_size=8)
 BUILT = original.decode_zip(built())
 HOOK = core("(call $count)", f'(import "{CORE}" "http-count" (func $count (result i32)))')
 CONSOLE = CURRENT.replace("[operator]", BUILDER + "\n[operator]")
@@ -158,6 +162,38 @@ def test_a_module_that_was_replaced_under_a_new_signature_of_the_publisher_is_no
     assert "does not list exactly the entries" in str(verified(data).error)
 
 
+@pytest.mark.parametrize("name", ["assets/", "comment", "before"])
+def test_refused_an_archive_that_another_reader_could_read_otherwise(name: str) -> None:
+    """Entries of folders, a comment of the archive, and bytes before it, which Palyra's library skips."""
+    data = bytearray(encode_zip({**BUILT, **({"assets/": b""} if name == "assets/" else {})}))
+    if name == "comment":
+        data[-2:] = b"\1\0"
+        data += b"x"
+    elif name == "before":
+        data[:0] = b"x"
+    assert original.inspect(bytes(data))[0].skill_id == "acme.echo_http"
+    assert verified(bytes(data)).steps[0].status == "failed"
+
+
+@given(
+    modules=st.dictionaries(NAMES.map(lambda name: f"{name}.wasm"), st.binary(max_size=40), min_size=1, max_size=3),
+    assets=st.dictionaries(NAMES, st.binary(max_size=40), max_size=3),
+    subjects=st.dictionaries(st.text(min_size=1, max_size=8), st.binary(max_size=8), min_size=1, max_size=3),
+)
+@settings(max_examples=30, deadline=None)
+def test_any_modules_and_assets_that_palyra_packs_are_read_with_its_hash(
+    modules: dict[str, bytes], assets: dict[str, bytes], subjects: dict[str, bytes]
+) -> None:
+    text = CURRENT.replace('default_module_path = "modules/module.wasm"\n', "")
+    data = original.build(
+        text, modules, assets, SBOM, provenance({f"of {name}": b for name, b in subjects.items()}), KEY
+    )
+    report = verified(data)
+    assert report.error is None
+    assert report.payload_sha256 == original.payload_hash(original.decode_zip(data))
+    assert {path for path in report.entries if path.startswith("modules/")} == {f"modules/{name}" for name in modules}
+
+
 def test_entries_are_those_that_were_signed_with_the_same_hash() -> None:
     manifest, entries = original.inspect(built())
     report = verified(built())
@@ -269,7 +305,15 @@ def test_the_audit_quarantines_what_palyra_quarantines(manifest: str, module: by
     assert audit_artifact(report).findings == (() if finding is None else (finding,))
 
 
-@pytest.mark.parametrize("module", [EMPTY_MODULE, core("(i32.const 0)", "(start $s) (func $s unreachable)")])
+@pytest.mark.parametrize(
+    "module",
+    [
+        EMPTY_MODULE,
+        core("(i32.const 0)", "(start $s) (func $s unreachable)"),
+        b'(module (func (export "run") (result i32) i32.const 7))',
+    ],
+    ids=["without run", "a start that traps", "text"],
+)
 def test_refused_a_module_that_palyra_lets_pass_and_that_cannot_be_called(module: bytes) -> None:
     (finding,) = audit_artifact(verified(built(module=module))).findings
     assert finding in ("wasm_module_validation:modules/module.wasm", "wasm_module_start:modules/module.wasm")
