@@ -236,10 +236,10 @@ def test_what_does_not_fit_is_counted_and_smaller_ones_are_taken(plugin: Plugin)
     winning = "Winning content. " * 20
     entries = [memory(winning, 1), memory(f"x{winning}", 2), memory("Small.", 300), memory("Small.", 10)]
     declared = declared_namespaces([{"namespace": "n"}], lambda _: True)
-    found = composed(declared, lambda *_: entries, lambda each: each.text, 110, NOW)
+    found = composed(declared, lambda *_: entries, lambda each: each.text, 70, NOW)
     assert [each.text for each in found.reflections] == [winning, "Small."]
-    assert (found.dropped, found.tokens <= 110) == (1, True)
-    assert composed(declared, lambda *_: entries, lambda each: each.text, 250, NOW).dropped == 0
+    assert (found.dropped, found.tokens <= 70) == (1, True)
+    assert composed(declared, lambda *_: entries, lambda each: each.text, 200, NOW).dropped == 0
     assert score_of(memory("a", 365.25 / 2, 25), NOW) == pytest.approx(1.0)
     assert score_of(memory("a", 3650, 500), NOW) == 1.0
     assert score_of(memory("a", -5), NOW) == 1.0

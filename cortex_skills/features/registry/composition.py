@@ -8,7 +8,7 @@ Rules kept here:
 - score = recency (1 − age / 365.25 days, at least 0) + recall (uses / 50, at most 1); the best come first, each text
   once;
 - what does not fit into the budget is counted, and smaller ones that follow are taken. The body is not counted;
-- how many tokens a text takes is estimated (`tools/token_estimate.py`).
+- how many tokens a text takes is estimated (`tools/token_estimate.py`): a word of up to eight letters is one.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from cortex_skills.tools.token_estimate import tokens_of
 BUDGET, MAX_BUDGET = 4_000, 32_000  # tokens
 _YEAR_S = 365.25 * 24 * 3600
 _MANY_USES = 50
+_WORD = 8  # letters that are one token: 40 words with 20 full stops are at most 70, as ai-memory counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ def composed(
         if text is None:
             withheld += 1
             continue
-        cost = tokens_of(text)
+        cost = tokens_of(text, _WORD)
         if tokens + cost > budget:
             dropped += 1
             continue

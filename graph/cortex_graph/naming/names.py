@@ -201,6 +201,11 @@ class Names:
         return f"<:{iri}>" if self._is_ambiguous(iri) else f"<{iri}>"
 
     @property
+    def start(self) -> str:
+        """What the IRIs of the names of the namespace begin with."""
+        return self._own
+
+    @property
     def own_prefix(self) -> dict[str, str]:
         """The namespace as a prefix of Turtle and SPARQL; empty if it has parts."""
         return {self.namespace: self._own} if _PREFIX.fullmatch(self.namespace) else {}
