@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cortex_sandbox import Promised, SandboxError, TranspileError
+from cortex_sandbox import Promised, SandboxError, TranspileError, bundle
 from cortex_sandbox.direct import DirectSandbox
 
 from .conftest import needs_node
@@ -270,3 +270,20 @@ def test_a_logged_error_has_its_place_in_the_typescript(both: Callable[..., Any]
         box.call("onQuery")
         (line,) = box.take_logs()
         assert line.text.startswith("Error: seen\n    at onQuery (skill.")
+
+
+NODE_MODULES = """
+import { createHash } from "node:crypto";
+import * as path from "path";
+enum Kind { A = "a" }
+const digest = () => createHash("sha256").update("x").digest("hex").slice(0, 8);
+export default { look: () => [digest(), path.basename("/a/b"), Kind.A] };
+"""
+
+
+def test_a_skill_that_is_bundled_imports_the_modules_of_node_and_the_sandbox_refuses_them(
+    opened: Callable[..., DirectSandbox],
+) -> None:
+    assert opened(NODE_MODULES).call("look") == ["2d711642", "b", "a"]
+    with pytest.raises(TranspileError, match="node:crypto"):
+        bundle({"skill.ts": NODE_MODULES})

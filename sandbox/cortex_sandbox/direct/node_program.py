@@ -1,7 +1,8 @@
 """A skill's folder → one module that Node.js loads, with a source map.
 
 Rules kept here:
-- the bundler is that of the sandbox: it refuses the same sources with the same errors;
+- the bundler is that of the sandbox, and refuses the same sources with the same errors; the modules of Node.js stay
+  imports, as in the files themselves;
 - the source map has the URLs of the source files, so that a debugger opens them and breakpoints work.
 """
 
@@ -27,7 +28,7 @@ def write_bundle(folder: Path, entry: str, scratch: Path) -> Path:
         SandboxError: the folder cannot be read.
     """
     files = _read(folder)
-    module = bundle(files, entry)
+    module = bundle(files, entry, for_node=True)
     source_map = json.loads(module.source_map)
     names = source_map["sources"]
     source_map["sources"] = [(folder / name).as_uri() for name in names]

@@ -25,7 +25,7 @@ from typing import Any
 from cortex_sandbox.engine.cache import keep, recall
 from cortex_sandbox.engine.guests import manifest
 from cortex_sandbox.errors import Frame, TranspileError
-from cortex_sandbox.esbuild.protocol import OPTIONS
+from cortex_sandbox.esbuild.protocol import FOR_NODE, OPTIONS
 from cortex_sandbox.excerpt import excerpt
 
 SOURCE_SUFFIXES = frozenset({".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"})
@@ -77,6 +77,7 @@ def bundle(
     entry: str = "skill.ts",
     *,
     packages: Mapping[str, str] = MappingProxyType({}),
+    for_node: bool = False,
     timeout_s: float = 10.0,
 ) -> Module:
     """Several files as one JavaScript module, from the cache when the same files were bundled before.
@@ -85,6 +86,7 @@ def bundle(
         files: text by relative POSIX path, the files of one folder.
         entry: the path of the entry file.
         packages: which of the files an import of a package resolves to, by the name of the package.
+        for_node: whether it may import the modules of Node.js, which the sandbox does not have.
         timeout_s: wall-clock seconds, without the time to compile esbuild itself, once per machine.
 
     Raises:
@@ -98,11 +100,12 @@ def bundle(
             raise ValueError(f"{path!r} is inside a path that is a file")
     if entry not in files:
         raise ValueError(f"the entry {entry!r} is not among the files")
-    compiler = [manifest()["esbuild"], manifest()["sha256"]["esbuild.wasm"], OPTIONS, _LAYOUT]
+    options = FOR_NODE if for_node else OPTIONS
+    compiler = [manifest()["esbuild"], manifest()["sha256"]["esbuild.wasm"], options, _LAYOUT]
     key = json.dumps([*compiler, entry, sorted(files.items()), *sorted(packages.items())])
     output = recall(_CACHE_LABEL, key)
     if output is None:
-        output = _build(files, entry, packages, timeout_s)
+        output = _build(files, entry, packages, options, timeout_s)
         keep(_CACHE_LABEL, key, output, entries=_MAX_CACHED_BUNDLES, total_bytes=_MAX_CACHED_BYTES)
     return _split(output.decode("utf-8", "replace"), dict(files))
 
@@ -119,13 +122,17 @@ def _check_path(path: str) -> None:
         raise ValueError(f"{path!r} is not of a kind that can be bundled")
 
 
-def _build(files: Mapping[str, str], entry: str, packages: Mapping[str, str], timeout_s: float) -> bytes:
+def _build(
+    files: Mapping[str, str], entry: str, packages: Mapping[str, str], options: Sequence[str], timeout_s: float
+) -> bytes:
     """The module that esbuild makes, with its source map."""
     from cortex_sandbox.esbuild.esbuild import ResponseTooLong, build  # not needed for a cached bundle
 
     try:
         limit = _MAX_OUTPUT_BYTES + _MAX_MESSAGE_BYTES
-        response = build(files, entry, packages=packages, timeout_s=timeout_s, response_bytes=limit)
+        response = build(
+            files, entry, packages=packages, options=options, timeout_s=timeout_s, response_bytes=limit
+        )
         outputs = [output["contents"] for output in response.get("outputFiles", ())]
         if messages := response.get("errors", ()):
             raise _error_from(messages[:_MAX_MESSAGES], files)

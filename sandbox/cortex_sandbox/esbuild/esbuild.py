@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -45,7 +45,13 @@ class _Run(Instance):
 
 
 def build(
-    files: Mapping[str, str], entry: str, *, packages: Mapping[str, str], timeout_s: float, response_bytes: int
+    files: Mapping[str, str],
+    entry: str,
+    *,
+    packages: Mapping[str, str],
+    options: Sequence[str],
+    timeout_s: float,
+    response_bytes: int,
 ) -> dict[str, Any]:
     """Esbuild's response to a request to bundle `entry`.
 
@@ -53,6 +59,7 @@ def build(
         files: text by relative POSIX path.
         entry: one of these paths.
         packages: one of these paths by the name of the package that it stands for.
+        options: of the command line of esbuild.
         timeout_s: wall-clock seconds, without the time to compile esbuild itself, once per machine.
         response_bytes: the maximum size of the response.
 
@@ -65,7 +72,7 @@ def build(
     engine = bundler_engine()
     folder = hashlib.sha256(repr(sorted(files.items())).encode("utf-8", "replace")).hexdigest()
     placed = {f"{folder}/{path}": text for path, text in files.items()}
-    wasi = WasiState(placed, build_request(entry, packages, f"/{folder}"), response_bytes)
+    wasi = WasiState(placed, build_request(entry, packages, f"/{folder}", options), response_bytes)
     run = _Run(engine, wasi)
     try:
         deadline = time.monotonic() + timeout_s

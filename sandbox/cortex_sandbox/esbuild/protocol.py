@@ -13,7 +13,7 @@ Integers are little-endian.
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -35,22 +35,27 @@ OPTIONS = (
     "--log-level=silent",
     "--log-limit=20",
 )
+FOR_NODE = (*OPTIONS, "--platform=node")
+"""The modules of Node.js are imported by the bundle, with `node:` and without."""
 
 
-def build_request(entry: str, packages: Mapping[str, str] = MappingProxyType({}), folder: str = "/") -> bytes:
+def build_request(
+    entry: str, packages: Mapping[str, str] = MappingProxyType({}), folder: str = "/", options: Sequence[str] = OPTIONS
+) -> bytes:
     """The packet that requests a bundle.
 
     Args:
         entry: the entry file, by its POSIX path relative to the folder.
         packages: files that are imported by the name of a package, by that name.
         folder: the absolute path of the folder that holds the files.
+        options: of the command line of esbuild.
     """
     value = _encoded(
         {
             "command": "build",
             "key": 0,
             "entries": [["", f"./{entry}"]],
-            "flags": [*OPTIONS, *(f"--alias:{name}=./{path}" for name, path in packages.items())],
+            "flags": [*options, *(f"--alias:{name}=./{path}" for name, path in packages.items())],
             "write": False,
             "stdinContents": None,
             "stdinResolveDir": None,
