@@ -162,7 +162,7 @@ def _contents(report: VerificationReport) -> dict[str, Any]:
         "signedAtUnixMs": signature.signed_at_unix_ms if signature is not None else None,
         "entries": {path: len(data) for path, data in report.entries.items()},
         "components": [asdict(component) for component in report.components],
-        "provenance": asdict(report.provenance) if report.provenance is not None else None,
+        "provenance": report.provenance.to_json() if report.provenance is not None else None,
         "warnings": dict(manifest.warnings),
     }
 

@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from wasmtime import wat2wasm
 
 from cortex_skills import Plugin
+from cortex_skills.doors.cli.app import program
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.artifact_operations import describe
 from cortex_skills.features.artifacts.installed.security_audit import audit_artifact
@@ -79,7 +81,7 @@ def test_an_artifact_by_palyras_rules_is_valid_in_unattested_form(name: str) -> 
     assert step.status == "warned"
     assert step.message.startswith("unattested form, built by 'palyra")
     assert report.provenance is not None
-    assert not report.provenance.is_statement
+    assert report.provenance.to_json()["form"] == "unattested form"
 
 
 @pytest.mark.parametrize(("text", "module", "code"), [(CURRENT, MODULE, 7), (LEGACY, HOOK, 1)], ids=["2", "1"])
@@ -370,3 +372,13 @@ def test_a_trust_store_of_palyra_is_read(tmp_path: Path) -> None:
         ("acme", KEY.did, "listed"),
         ("umbra", KEY.did, "first use"),
     ]
+
+
+def test_the_form_of_the_provenance_is_shown_by_the_command(tmp_path: Path) -> None:
+    file = tmp_path / "it.palyra-skill"
+    file.write_bytes(ARTIFACTS["library"])
+    shown = CliRunner().invoke(program, ["package", "inspect", str(file)])
+    assert shown.exit_code == 0, shown.output
+    assert "warned provenance: unattested form, built by 'palyra-ci'" in shown.stdout
+    stated = json.loads(CliRunner().invoke(program, ["package", "inspect", str(file), "--json"]).stdout)["provenance"]
+    assert (stated["form"], stated["builder_id"]) == ("unattested form", "palyra-ci")

@@ -32,7 +32,11 @@ from cortex_skills.features.artifacts.package.entry_paths import (
 )
 from cortex_skills.features.artifacts.package.manifest_rules import is_older
 from cortex_skills.features.artifacts.package.payload import ArtifactSignature, payload_hash, read_artifact_signature
-from cortex_skills.features.artifacts.package.provenance_statement import ProvenanceStatement, read_provenance
+from cortex_skills.features.artifacts.package.provenance_statement import (
+    UNATTESTED,
+    ProvenanceStatement,
+    read_provenance,
+)
 from cortex_skills.features.artifacts.package.skill_toml import read_skill_toml
 from cortex_skills.safe_io.schemas import shown
 
@@ -230,7 +234,7 @@ def _provenance(reading: _Reading) -> str:
     if uncovered := reading.provenance.uncovered(reading.entries):
         reading.warnings.append(f"no subject of the provenance: {_listed(uncovered)}")
     if not reading.provenance.is_statement:
-        reading.warnings.insert(0, f"unattested form, built by {shown(reading.provenance.builder_id)}")
+        reading.warnings.insert(0, f"{UNATTESTED}, built by {shown(reading.provenance.builder_id)}")
         if absent := reading.provenance.absent(reading.entries):
             reading.warnings.append(f"not compared: {_listed(absent)}")
     return f"built by {shown(reading.provenance.builder_id)}"

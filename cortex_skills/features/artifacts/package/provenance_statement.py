@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -22,6 +22,7 @@ from cortex_skills.features.artifacts.package.entry_paths import MANIFEST, PROVE
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.safe_io.strict_json import read_json
 
+UNATTESTED = "unattested form"
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "https://slsa.dev/provenance/v1"
 
@@ -54,6 +55,10 @@ class ProvenanceStatement:
     def is_statement(self) -> bool:
         """Whether it is an in-toto statement, not the unattested form."""
         return bool(self.build_type)
+
+    def to_json(self) -> dict[str, Any]:
+        """It as a JSON object."""
+        return {"form": "in-toto" if self.is_statement else UNATTESTED, **asdict(self)}
 
     def uncovered(self, entries: Mapping[str, bytes]) -> list[str]:
         """The modules and assets that are no subject."""

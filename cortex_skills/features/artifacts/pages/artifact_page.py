@@ -25,6 +25,7 @@ from cortex_skills.features.artifacts import artifact_operations as artifacts
 from cortex_skills.features.artifacts.artifact_operations import DescribedArtifact, InstalledVersion
 from cortex_skills.features.artifacts.installed import InstalledArtifact, grant_differences
 from cortex_skills.features.artifacts.package import ArtifactManifest, VerificationReport
+from cortex_skills.features.artifacts.package.provenance_statement import UNATTESTED
 from cortex_skills.features.artifacts.pages.artifact_list import PATH, ArtifactRow, operated, row
 from cortex_skills.features.explorer.reading import TakeAway, TextLink
 from cortex_skills.features.registry.pages.registered import CHARACTERS
@@ -212,8 +213,11 @@ def _provenance(report: VerificationReport | None) -> list[tuple[str, ShownText]
     stated = report.provenance if report is not None else None
     if stated is None:
         return []
-    facts = [("Builder", stated.builder_id), ("Build type", stated.build_type)]
-    facts += [(f"Subject {number}", f"{name} {digest}") for number, (name, digest) in enumerate(stated.subjects, 1)]
+    facts = [("Builder", stated.builder_id or "not stated"), ("Build type", stated.build_type or UNATTESTED)]
+    facts += [
+        (f"Subject {number}", f"{name} {digest or 'without a digest'}")
+        for number, (name, digest) in enumerate(stated.subjects, 1)
+    ]
     return [(label, shown_text(text, OF_HEADING)) for label, text in facts[:_COMPONENTS]]
 
 
