@@ -148,6 +148,12 @@ def test_a_call_of_the_host_uses_fuel_and_so_does_each_byte() -> None:
     with pytest.raises(FuelExhausted):
         WasmSandbox(component(send, "channel-send"), limits).call_tool("t", "x" * 10_000, host=host)
     assert len(sent) < 6
+    asked: list[str] = []
+    host = PluginHost(graph_query=lambda arguments: asked.append(arguments) or "x" * 10_000)
+    query = f"(loop (call $graph-query {INPUT} (i32.const 2048)) (br 0)) (i32.const 0)"
+    with pytest.raises(FuelExhausted):
+        WasmSandbox(component(query, "graph-query"), limits).call_tool("t", "{}", host=host)
+    assert len(asked) < 6
 
 
 def test_the_entrypoint_of_a_core_module_is_the_export_that_is_called() -> None:

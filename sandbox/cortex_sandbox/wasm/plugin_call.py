@@ -75,9 +75,12 @@ class PluginCall(TimedStore):
             work: calls it.
         """
         try:
-            return WitResult(True, work())
+            value = work()
         except Exception as error:
             return WitResult(False, self._described(name, error))
+        texts = value if isinstance(value, list) else [value] if isinstance(value, str) else ()
+        self.charge(sum(len(each.encode()) for each in texts))  # bytes were counted when they were checked
+        return WitResult(True, value)
 
     def check_time(self) -> None:
         """Raise an error if the time of the call is over.
