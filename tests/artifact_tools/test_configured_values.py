@@ -11,6 +11,7 @@ from wasmtime import wat2wasm
 
 from cortex_skills import Plugin
 from cortex_skills.features.artifacts.artifact_operations import describe
+from cortex_skills.features.artifacts.installed.grant_decisions import GrantAnswers
 from cortex_skills.features.artifacts.package import write_archive
 from cortex_skills.secrets import SecretName, SecretStore
 from tests.artifact_tools.conftest import add
@@ -53,7 +54,7 @@ def asked(plugin: Plugin, name: str) -> Any:
     return plugin.call("acme.echo", {"text": name}, skill=None)
 
 
-def secret(plugin: Plugin, value: str, name: str = "token") -> None:
+def secret(plugin: Plugin, value: str, name: str = "config.token") -> None:
     SecretStore.of(plugin.config.secrets).set(SecretName(f"skill:{ID}", name), value)
 
 
@@ -96,6 +97,14 @@ def test_an_artifact_that_is_not_configured_as_it_declares_does_not_run(
     assert refused.code == "config_invalid"
     assert says in refused.text
     assert "plain" not in refused.text
+
+
+def test_a_secret_that_was_denied_is_not_read_as_a_value(open_plugin: Callable[..., Plugin]) -> None:
+    plugin = open_plugin(artifacts={"config": {ID: {"language": "en"}}})
+    secret(plugin, "denied-8c1f2a9e", "token")
+    requested = f'[[capabilities.secrets]]\nscope = "skill:{ID}"\nkey_names = ["token"]\n'
+    add(plugin, READS, requested + CONFIG, GrantAnswers(rest=False), tool=answers_anything)
+    assert "token is required, and has no value" in asked(plugin, "token").text
 
 
 def test_what_is_configured_is_shown_without_redacted_values(open_plugin: Callable[..., Plugin]) -> None:

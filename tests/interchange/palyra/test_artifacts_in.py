@@ -97,7 +97,9 @@ def test_an_artifact_by_palyras_rules_is_installed_and_runs(
         assert refused.code == "config_invalid"
         assert "api_token is required, and has no value" in refused.text
         assert "api_base_url" not in refused.text  # its default is used
-        SecretStore.of(plugin.config.secrets).set(SecretName("skill:acme.echo_http", "api_token"), "secret-token-1")
+        SecretStore.of(plugin.config.secrets).set(
+            SecretName("skill:acme.echo_http", "config.api_token"), "secret-token-1"
+        )
     assert plugin.call("acme.echo", {}).details["outputs"] == {"code": code}
     shown = plugin.operate(describe, id="acme.echo_http").document()["config"]
     assert [(each["name"], each["value"]) for each in shown] == (

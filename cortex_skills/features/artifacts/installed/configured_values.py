@@ -5,8 +5,9 @@
     values.json("api_base_url")  # for `config-read` of a component
 
 Rules kept here:
-- a value is that of `artifacts.config`, or the default; that of a redacted property is the secret `skill:ID/NAME`, or
-  the default, and is hidden from every output once it was read;
+- a value is that of `artifacts.config`, or the default; that of a redacted property is the secret `skill:ID/config.NAME`,
+  which is hidden from every output once it was read, or the default. No other secret is read: those that the artifact
+  requests are granted;
 - without a value for a required property, with a value of another type than declared or none of `enum_values`, and with
   a value that is not declared, no tool of the artifact runs.
 """
@@ -57,7 +58,7 @@ class ConfiguredValues:
                 "config_invalid",
                 f"{self.manifest.skill_id} is not configured as it needs: {'; '.join(problems)}",
                 hint=f"set artifacts.config.{self.manifest.skill_id}, and a redacted value with "
-                f"`cortex-skills secrets set skill:{self.manifest.skill_id}/NAME`",
+                f"`cortex-skills secrets set skill:{self.manifest.skill_id}/config.NAME`",
                 details={"errors": [{"field": "artifacts.config", "message": problem} for problem in problems]},
             )
 
@@ -101,7 +102,7 @@ class ConfiguredValues:
         if not declared.get("redacted"):
             return self._given.get(name, declared.get("default"))
         try:
-            text = self.secrets().read(SecretName(f"skill:{self.manifest.skill_id}", name))
+            text = self.secrets().read(SecretName(f"skill:{self.manifest.skill_id}", f"config.{name}"))
         except CortexError as error:
             if error.code != "secret_not_found":
                 raise
