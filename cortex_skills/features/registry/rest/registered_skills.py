@@ -81,7 +81,9 @@ class RegistryPageQuery(ApiModel, total=False):
     filter: Annotated[str, Field(max_length=256, description="Words; each is in the name or in the description.")]
     lifecycle: Lifecycle
     origin: Origin
-    limit: Annotated[int, Field(ge=1, description=f"100 by default, and at most {reads.MAX_PAGE:,}."), FROM_QUERY]
+    limit: Annotated[
+        int, Field(ge=1, le=10**9, description=f"100 by default; more than {reads.MAX_PAGE:,} are as many."), FROM_QUERY
+    ]
     cursor: Cursor
 
 
