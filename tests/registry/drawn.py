@@ -7,6 +7,7 @@ import re
 from hypothesis import strategies as st
 
 from cortex_skills.features.registry.documents.document import SkillDocument, SkillResource, Step
+from cortex_skills.manifest.skill_names import hyphenated
 
 # Texts that YAML readers, front matter splitters and Markdown readers are known to misread.
 TRAPS = [
@@ -18,7 +19,7 @@ TRAPS = [
 texts = st.one_of(st.sampled_from(TRAPS), st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
 filled = texts.filter(lambda text: text.strip())
 descriptions = filled.filter(lambda text: not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", text))
-names = st.from_regex(r"[a-z0-9]{1,8}(-[a-z0-9]{1,6}){0,3}", fullmatch=True)
+names = st.from_regex(r"[a-z0-9]{1,8}([-_][a-z0-9]{1,6}){0,3}", fullmatch=True)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts,
     lambda members: st.lists(members, max_size=3) | st.dictionaries(texts, members, max_size=3),
@@ -33,7 +34,8 @@ resources = st.lists(
     max_size=4,
     unique_by=lambda resource: resource.path.casefold(),
 ).map(tuple)
-steps = st.lists(st.builds(Step, filled, st.none() | filled, texts), max_size=3).map(tuple)
+params = st.none() | st.dictionaries(texts, json_values, max_size=3)
+steps = st.lists(st.builds(Step, filled, st.none() | filled, texts, params), max_size=3).map(tuple)
 some_names = st.lists(names, max_size=3, unique=True).map(tuple)
 
 
@@ -46,8 +48,13 @@ declared = st.lists(entries, max_size=3) | entries | st.just({"namespaces": ["ma
 def documents(draw: st.DrawFn) -> SkillDocument:
     """A valid document of any kind."""
     name = draw(names)
-    others = some_names.map(lambda found: tuple(other for other in found if other != name))
-    numbered = st.just("1. **Read it** — use fs_read\n2. **Write it**: use `fs_write` at once\n")
+    others = some_names.map(lambda found: tuple(other for other in found if hyphenated(other) != hyphenated(name)))
+    numbered = st.sampled_from(
+        [
+            "1. **Read it** — use fs_read\n2. **Write it**: use `fs_write` at once\n",
+            "1. **Read it** — via `fs_read`\n2. **Write it** using fs_write\n3. **Think** — use the log\n",
+        ]
+    )
     return SkillDocument.checked(
         namespace=draw(st.sampled_from(["mayros", "skills", "test-ns", "foo/observations", "foo.v2"])),
         name=name,
@@ -55,7 +62,9 @@ def documents(draw: st.DrawFn) -> SkillDocument:
         license=draw(st.none() | filled),
         compatibility=draw(st.none() | filled),
         allowed_tools=draw(st.lists(filled, max_size=3, unique=True).map(tuple)),
-        metadata=draw(st.dictionaries(texts | st.sampled_from(["cortex", "semantic"]), json_values, max_size=4)),
+        metadata=draw(
+            st.dictionaries(texts | st.sampled_from(["cortex", "semantic", "name"]), json_values, max_size=4)
+        ),
         body=draw(st.one_of(texts, numbered)),
         steps=draw(steps),
         trigger_pattern=draw(st.none() | filled),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 from collections.abc import Callable
@@ -24,10 +25,12 @@ from cortex_skills.features.registry.documents.document import (
     SkillResource,
     compat_digest,
     digest,
+    front_of,
 )
+from cortex_skills.features.registry.documents.skill_md import former_steps_of, steps_of
 from cortex_skills.features.registry.folders import SIDECAR, read_skill_folder, write_skill_folder
 from cortex_skills.features.registry.records.registry import SkillRegistry
-from cortex_skills.features.registry.records.skill_record import SkillKey
+from cortex_skills.features.registry.records.skill_record import SkillKey, SkillVersion
 from cortex_skills.features.registry.sources import synchronise
 from cortex_skills.features.registry.views import document_view, record_view
 from cortex_skills.keys import Key
@@ -353,3 +356,21 @@ def test_an_error_of_a_manifest_has_no_path_of_this_machine(folder: Path):
         read_skill_folder(folder, "mayros")
     assert caught.value.message.startswith("the manifest of 'demo' has 2 problems:")
     assert str(folder.parent) not in caught.value.message
+
+
+def test_an_export_of_an_earlier_version_keeps_its_digest_though_its_steps_are_read_otherwise_now(tmp_path: Path):
+    body = "1. **Read it** — using `fs_read`\n"
+    document = SkillDocument.checked(
+        namespace="mayros", name="demo", description="d", body=body, steps=former_steps_of(body)
+    )
+    assert document.steps != steps_of(body)
+    key = SkillKey("mayros", "demo")
+    version = SkillVersion(
+        "1", key, 1, datetime.now(UTC), digest(document), compat_digest(document), "procedure", "d", front_of(document)
+    )
+    folder = write_skill_folder(document, version, tmp_path)
+    manifest = folder / "SKILL.md"
+    earlier = re.sub(r', \\"steps\\": .*?\}\]', "", manifest.read_text())
+    assert earlier != manifest.read_text()
+    manifest.write_text(earlier)
+    assert digest(read_skill_folder(folder, "mayros").document) == digest(document)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from cortex_skills.features.registry.documents.document import SkillDocument, Step, compat_digest, digest
 from cortex_skills.features.registry.documents.skill_md import read_skill_md, steps_of, write_skill_md
 from cortex_skills.manifest import ManifestError
+from cortex_skills.manifest.skill_names import hyphenated
 from tests.registry.drawn import documents
 
 
@@ -32,7 +33,7 @@ def test_what_was_written_is_read_back_whole(document):
 def test_the_reference_validator_accepts_what_was_written(tmp_path_factory, document):
     from skills_ref import validate
 
-    folder: Path = tmp_path_factory.mktemp("skills") / document.name
+    folder: Path = tmp_path_factory.mktemp("skills") / hyphenated(document.name)  # as an export is named
     folder.mkdir()
     for name, text in write_skill_md(document).items():
         (folder / name).write_bytes(text.encode())

@@ -415,9 +415,13 @@ def document_for_model(document: SkillDocument, *, trusted: bool, policy: Policy
     return ModelText({**fields, "body": policy.marked(body)}, removed + more, cut)
 
 
-def withheld(document: SkillDocument, policy: Policy = RULE) -> list[str]:
-    """What of a learned document no model reads, for its writer: its fields, and the numbers of lines of the body."""
-    found = document_for_model(document, trusted=False, policy=policy)
+def withheld(
+    registry: RegistryReader, version: SkillVersion, document: SkillDocument, policy: Policy = RULE
+) -> list[str]:
+    """What of a registered document no model reads, for its writer: its fields, and the numbers of lines of the body."""
+    attest = attest_level(version, registry.levels())
+    trusted = is_trusted(registry.record(version.key).standing, attest)
+    found = document_for_model(document, trusted=trusted, policy=policy)
     if not found.removed:
         return []
     before: dict[str, Any] = {**document_view(document)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -229,3 +230,18 @@ def test_hostile_texts_are_shown_as_text_and_saved_as_typed(
         saved = current(registry, "hostile")[1].body
         assert saved == f"{number} {text}".replace("\r\n", "\n")
     assert send(browser, path, "save", token, body="a\0b").status_code == 400
+
+
+def test_a_skill_with_underscores_is_shown_and_edited_by_either_spelling(
+    registry: SkillRegistry, browser: httpx.Client
+) -> None:
+    step = {"action": "Count", "tool": "fs_list", "details": "all", "params": {"path": "a|b"}}
+    path = add(registry, "snake_case_name", steps=[step])
+    for each in (path, path.replace("snake_case_name", "snake-case-name")):
+        page = browser.get(each.removesuffix("/edit"), headers=CLICKED)
+        assert (page.status_code, "snake_case_name version 1" in text_of(page)) == (200, True)
+        assert "1. Count" in text_of(page)
+    kept = form_of(browser.get(path, headers=CLICKED).text)["steps"]
+    answer = send(browser, path, "preview", steps=f"{kept}\r\nThink")
+    assert "2. Think" in text_of(answer)
+    assert json.loads(re.findall(r'"params": ({.*?})', text_of(answer).replace('\\"', '"'))[0]) == step["params"]

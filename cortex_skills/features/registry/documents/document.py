@@ -223,7 +223,7 @@ def name_problems(name: Any, path: tuple[str, ...] = ("name",)) -> Iterator[Prob
         return
     name = normalized(name)
     if not name:
-        yield Problem(path, "is empty", f"1 to {MAX_NAME} lower-case letters, digits and hyphens")
+        yield Problem(path, "is empty", f"1 to {MAX_NAME} lower-case letters, digits, hyphens or underscores")
         return
     if len(name) > MAX_NAME:
         yield Problem(path, f"has {len(name)} characters, and at most {MAX_NAME} are allowed", "shorten it")
@@ -236,9 +236,9 @@ def name_problems(name: Any, path: tuple[str, ...] = ("name",)) -> Iterator[Prob
         yield Problem(path, "contains two hyphens or underscores in a row", "write one")
     others = sorted({character for character in name if not (character.isalnum() or character == "-")})
     if others:
-        yield Problem(path, f"contains {shown(''.join(others[:8]))}", "use letters, digits and hyphens only")
+        yield Problem(path, f"contains {shown(''.join(others[:8]))}", "use letters, digits, - and _ only")
     elif name == name.lower() and len(name) <= MAX_NAME and "--" not in name and not is_skill_name(name.strip("-")):
-        yield Problem(path, f"{shown(name)} is not a name of a skill", "use letters, digits and hyphens only")
+        yield Problem(path, f"{shown(name)} is not a name of a skill", "use letters, digits, - and _ only")
 
 
 def problems_of(document: SkillDocument) -> Iterator[Problem]:

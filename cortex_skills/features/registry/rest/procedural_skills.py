@@ -286,8 +286,7 @@ def store_skill(call: ApiCall) -> prism.StoredSkill:
         create_only=record is None,
         expected_version=body.get("expectedVersion", None if record is None else record.version_id),
     )
-    is_learned = registry.record(done.version.key).standing.origin == "learned"
-    warnings = withheld(document) if is_learned else []
+    warnings = withheld(registry, done.version, document)
     return {"ok": True, "id": done.version.id, "created": done.created, "warnings": warnings}
 
 

@@ -41,7 +41,7 @@ from cortex_skills.features.registry.parts import registry_in
 from cortex_skills.features.registry.records.lifecycle import Lifecycle, Origin
 from cortex_skills.features.registry.records.registry import SkillRegistry
 from cortex_skills.features.registry.records.skill_record import SkillRecord, SkillVersion
-from cortex_skills.features.registry.views import Level, RecordView, record_view
+from cortex_skills.features.registry.views import Level, RecordView, record_view, withheld
 
 _UNKNOWN = ("skill_not_found",)
 _UNSOUND = ("graph_corrupt", "signature_invalid")
@@ -181,7 +181,8 @@ def register_skill(call: ApiCall) -> ai_memory.RegisteredVersion:
         expected_version=call.body.get("expected_version"),
         signature=read.signature,
     )
-    return ai_memory.registered(done, registry.levels(), read.warnings)
+    warnings = [*read.warnings, *withheld(registry, done.version, read.document)]
+    return ai_memory.registered(done, registry.levels(), warnings)
 
 
 def _read(call: ApiCall, registry: SkillRegistry) -> SkillFolder:

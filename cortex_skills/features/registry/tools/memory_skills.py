@@ -93,7 +93,7 @@ def _register(call: Call) -> Outcome:
     )
     version = done.version
     state = "registered" if done.created else "registered already"
-    warnings = [*found.warnings, *withheld(found.document, call.host.cleaning)]
+    warnings = [*found.warnings, *withheld(registry, version, found.document, call.host.cleaning)]
     lines = [f"{version.key} version {version.number} is {state}, with the id {version.id}.", *warnings]
     details = ai_memory.registered(done, registry.levels(), warnings)
     return Outcome("\n".join(lines), {"skill_id": version.id, "compatDigest": version.compat_digest, **details})

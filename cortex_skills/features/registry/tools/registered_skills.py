@@ -214,9 +214,10 @@ def _load(call: Call) -> Outcome:
     record = _checked(call, named_record(call, call.arguments["name"]))
     standing = record.standing
     if standing.lifecycle in ("deprecated", "archived"):
-        into = shown_record(call.host.part(registry_in), record, call.host.cleaning)["mergedInto"]
+        terms = call.host.part(registry_in).terms
+        into = next((terms.label(terms.key_of(node)) for node in record.edges.merged_into), "")
         hint = f"load {into}, which it was merged into" if into else "skill_find finds others"
-        label = call.host.part(registry_in).terms.label(record.key)
+        label = terms.label(record.key)
         raise CortexError("invalid_arguments", f"{label} is {standing.lifecycle}, and is not loaded", hint=hint)
     text, details = shown_skill(call, record)
     _counted(call, record, details["tokens"])

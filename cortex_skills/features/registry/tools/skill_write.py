@@ -47,7 +47,7 @@ def _create(call: Call, registry: SkillRegistry, given: dict[str, Any]) -> Outco
     document = inline_document({**fields, "name": name}, namespace or registry.terms.names.namespace)
     done = operate(call, changes.register, document=document, create_only=True)
     text = f"Created {registry.terms.label(done.version.key)}, a candidate."
-    return _registered(registry, "create", done, text, withheld(document, call.host.cleaning))
+    return _registered(registry, "create", done, text, withheld(registry, done.version, document, call.host.cleaning))
 
 
 def _update(call: Call, registry: SkillRegistry, given: dict[str, Any]) -> Outcome:
@@ -60,7 +60,7 @@ def _update(call: Call, registry: SkillRegistry, given: dict[str, Any]) -> Outco
     done = operate(call, changes.register, document=document, expected_version=expected)
     name, number = registry.terms.label(record.key), done.version.number
     text = f"{name} has version {number}." if done.created else f"{name} says that already."
-    return _registered(registry, "update", done, text, withheld(document, call.host.cleaning))
+    return _registered(registry, "update", done, text, withheld(registry, done.version, document, call.host.cleaning))
 
 
 def _registered(

@@ -105,9 +105,7 @@ class _Promote:
     ]
     skill_name: Annotated[
         str,
-        Field(
-            min_length=1, max_length=MAX_NAME, description="Of the new skill: lower-case letters, digits and hyphens."
-        ),
+        Field(min_length=1, max_length=MAX_NAME, description="Of the new skill: lower-case letters, digits, - or _."),
     ]
     skill_description: Annotated[
         str, Field(min_length=1, max_length=MAX_DESCRIPTION, description="What it does and when to use it.")
