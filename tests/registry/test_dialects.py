@@ -90,6 +90,7 @@ def key(running: Running) -> Any:
 
 def test_each_member_of_a_skill_of_the_original_is_in_the_answer_or_not_kept(running: Running) -> None:
     client = running.client(running.token("writer", permissions=("read", "write"), holder="person"))
+    assert client.post("/api/skills", json=GIVEN).status_code == 200
     detail = client.get("/api/skills/detail", params={"name": NAME}).json()
     (listed,) = (each for each in client.get("/api/skills").json() if each["name"] == NAME)
     kinds = (prism.SKILL, prism.SKILL_FROM, prism.SKILL_NOT_KEPT)

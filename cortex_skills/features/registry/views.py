@@ -418,7 +418,7 @@ def document_for_model(document: SkillDocument, *, trusted: bool, policy: Policy
 def withheld(
     registry: RegistryReader, version: SkillVersion, document: SkillDocument, policy: Policy = RULE
 ) -> list[str]:
-    """What of a registered document no model reads, for its writer: its fields, and the numbers of lines of the body."""
+    """What of a registered document no model reads, for its writer: its fields, and the lines of its body."""
     attest = attest_level(version, registry.levels())
     trusted = is_trusted(registry.record(version.key).standing, attest)
     found = document_for_model(document, trusted=trusted, policy=policy)
