@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from cortex_graph import Provenance
@@ -101,3 +102,50 @@ def test_the_commands_answer_what_the_operations_do(tmp_path: Path) -> None:
     assert json.loads(answer.stdout)["verdict"] == "not checked"
     refused = CliRunner().invoke(program, ["graph", "query", "--limit", "0", *common])
     assert (refused.exit_code, "invalid_arguments" in refused.stderr) == (1, True)
+
+
+def test_commands_that_write_statements_leave_one_record_with_what_they_wrote(tmp_path: Path) -> None:
+    (tmp_path / "facts.ttl").write_text("<urn:a> <urn:p> 1, 2 .")
+    settings = {"audit": {"folder": str(tmp_path / "audit")}}
+    (tmp_path / "cortex.yaml").write_text(yaml.safe_dump(settings))
+    store, other, backup = (str(tmp_path / name) for name in ("store", "other", "backup"))
+    of = ["--config", str(tmp_path / "cortex.yaml"), "--store", store]
+    for words in (
+        ["graph", "import", str(tmp_path / "facts.ttl"), *of],
+        ["graph", "sparql", "--update", "INSERT DATA { <urn:b> <urn:p> 3 }", *of],
+        ["graph", "backup", backup, *of],
+        ["graph", "copy", "--from", store, "--to", other, *of],
+        ["graph", "restore", backup, *of, "--replace"],
+    ):
+        done = CliRunner().invoke(program, words)
+        assert done.exit_code == 0, done.output
+    with Plugin.open(config(**settings, store=store)) as plugin:
+        records = [each.record for each in plugin.audit.calls.page(limit=20).calls][::-1]
+    found = {record.event: record.data for record in records}
+    assert list(found) == ["graph.import", "graph.update", "graph.copy", "graph.restore"]
+    assert len(records) == len(found)
+    assert {record.data["door"] for record in records} == {"command"}
+    assert (found["graph.import"]["before"], found["graph.import"]["after"]) == ("0 statements", "2 statements")
+    assert (found["graph.update"]["object"], found["graph.update"]["inserted"]) == ("mayros", 1)
+    assert (found["graph.update"]["before"], found["graph.update"]["after"]) == ("2 statements", "3 statements")
+    assert found["graph.copy"]["object"] == other
+    assert found["graph.restore"]["object"] == store
+
+
+def test_an_update_by_the_protocol_is_recorded_with_the_holder_of_the_token_also_when_it_is_refused(
+    running: Running,
+) -> None:
+    client = running.client(running.token("updates", permissions=("read", "write")))
+    answer = client.post("/sparql", data={"update": "INSERT DATA { <urn:a> <urn:p> 1 }"})
+    record = running.plugin.recent_calls.page(limit=1).calls[0].record
+    assert (answer.json()["inserted"], record.event, record.agent) == (1, "graph.update", "updates")
+    refused = client.post("/sparql", data={"update": "INSERT DATA { GRAPH <urn:other> { <urn:a> <urn:p> 1 } }"})
+    record = running.plugin.recent_calls.page(limit=1).calls[0].record
+    assert (record.event, record.outcome) == ("graph.update", refused.json()["code"])
+
+
+@pytest.mark.parametrize("permissions", [("read",), ("read", "write")])
+def test_a_change_of_records_needs_the_permission_provenance(running: Running, permissions: tuple[str, ...]) -> None:
+    client = running.client(running.token("-".join(permissions), permissions=permissions))
+    refused = client.post("/api/v1/changes", json={"insert": {"triples": [ROWS[0]]}})
+    assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")

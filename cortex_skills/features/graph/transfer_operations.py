@@ -1,21 +1,26 @@
-"""What writes statements as they were elsewhere: `graph.import` of a file, `graph.change` of a store on another server.
+"""What writes statements as they were elsewhere: a file, the store of another server, a backup, another store.
 
 Rules kept here:
-- both are for those who may state who asserted what: a file and a change may have records;
-- all of it is written, or nothing.
+- all are for those who may state who asserted what: what is written may have records;
+- a file and a change are written as a whole or not at all; whole stores are the owner's.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from cortex_graph.namespace.replication import QuadSet, change
-from cortex_graph.transfer import ImportResult, import_file
+from cortex_graph.naming.names import DEFAULT_BASE
+from cortex_graph.transfer import Backup, CopyResult, ImportResult, copy_store, import_file
+from cortex_graph.transfer import restore as restore_backup
+from cortex_graph.transfer.progress import silent
 from cortex_skills.errors import CortexError
 from cortex_skills.operations.caller import OWNER
 from cortex_skills.operations.namespace_operations import state_of_namespace
-from cortex_skills.operations.operation import OperationCall, operation
+from cortex_skills.operations.operation import ObjectState, OperationCall, operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +30,7 @@ class ImportedFile:
     source: Any
     format: str | None = None
     with_provenance: bool = False
-    progress: Any = None
+    progress: Any = silent
 
     @property
     def namespace(self) -> str:
@@ -36,8 +41,13 @@ class ImportedFile:
 @operation("graph.import", effect="changes", permission=OWNER, object_="namespace", state=state_of_namespace)
 def import_(call: OperationCall, given: ImportedFile) -> ImportResult:
     """Add the statements of an RDF file to the namespace."""
-    more = {} if given.progress is None else {"progress": given.progress}
-    done = import_file(call.host.graph, given.source, given.format, with_provenance=given.with_provenance, **more)
+    done = import_file(
+        call.host.graph,
+        given.source,
+        given.format,
+        with_provenance=given.with_provenance,
+        progress=given.progress,
+    )
     call.facts |= {"statements": done.statements, "records": done.records}
     return done
 
@@ -67,6 +77,50 @@ def change_statements(call: OperationCall, given: StatementChange) -> None:
         )
     change(call.host.graph, _quads(given.insert), _quads(given.remove))
     call.facts |= {"inserted": len(given.insert.get("triples", ())), "removed": len(given.remove.get("triples", ()))}
+
+
+def store_named(call: OperationCall) -> ObjectState | None:
+    """The name of the store that is written to: it is not open, or not by a plugin."""
+    return (re.sub("//[^/@]*@", "//", call.about), "a whole store") if call.about else None  # without a password
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredBackup:
+    """The folder of a backup, and the store that gets its content, with its name for the audit."""
+
+    folder: Any
+    into: Any
+    store: str
+    replace: bool = False
+    progress: Any = silent
+
+
+@operation("graph.restore", effect="changes", permission=OWNER, object_="store", state=store_named)
+def restore(call: OperationCall, given: RestoredBackup) -> Backup:
+    """Restore a backup into a store, which is empty or replaced."""
+    done = restore_backup(given.folder, given.into, replace=given.replace, progress=given.progress)
+    call.facts |= {"triples": done.triples, "graphs": len(done.graphs)}
+    return done
+
+
+@dataclass(frozen=True, slots=True)
+class StoreCopy:
+    """Two open stores, the name of the target for the audit, and the namespaces to copy; all without any."""
+
+    source: Any
+    target: Any
+    store: str
+    namespaces: Sequence[str] | None = None
+    base: str = DEFAULT_BASE
+    progress: Any = silent
+
+
+@operation("graph.copy", effect="changes", permission=OWNER, object_="store", state=store_named)
+def copy(call: OperationCall, given: StoreCopy) -> list[CopyResult]:
+    """Copy namespaces, with their provenance, to another store."""
+    done = copy_store(given.source, given.target, given.namespaces, base=given.base, progress=given.progress)
+    call.facts |= {"triples": sum(each.triples for each in done), "graphs": len(done)}
+    return done
 
 
 def _quads(given: dict[str, Any]) -> QuadSet:

@@ -7,6 +7,8 @@ FEATURE = Feature(
     rank=30,
     operations=(
         "cortex_skills.features.proofs.proof_operations",
+        "cortex_skills.features.proofs.evaluating",
+        "cortex_skills.features.proofs.zk_verification",
         "cortex_skills.features.proofs.opening_operations",
     ),
     attach=("cortex_skills.features.proofs.proving:read_namespace_rules",),

@@ -60,7 +60,7 @@ def import_(common: Common, file: Path, form: str | None, with_provenance: bool)
             "with_provenance": with_provenance,
             "progress": progress,
         }
-        done = plugin.operate(import_statements, door="command", with_provenance=with_provenance, **given)
+        done = plugin.operate(import_statements, door="command", **given)
         namespace = plugin.graph.namespace
     _note_omissions(common, done, with_provenance)
     document: dict[str, Any] = {"file": str(file), "namespace": namespace, "statements": done.statements}

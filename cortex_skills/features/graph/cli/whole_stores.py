@@ -71,11 +71,12 @@ def restore(common: Common, folder: Path, replace: bool) -> None:
     The backup is verified first. A store that is not empty is unchanged unless --replace is given; a store in a folder
     must not be in use.
     """
-    from cortex_graph.transfer import restore as restore_backup
+    from cortex_skills.features.graph import transfer_operations
 
     store = common.settings().store
     with common.out.progress(f"restoring {folder}") as progress:
-        done = restore_backup(folder, store, replace=replace, progress=progress)
+        given = {"folder": folder, "into": store, "replace": replace, "progress": progress}
+        done = common.operate(transfer_operations.restore, store=common.settings().store_name, **given)
     text = f"{counted(done.triples, 'triple')} of {counted(len(done.graphs), 'graph')} {are(done.triples)} in {store}"
     common.out.answer(_document(done) | {"store": str(store)}, lambda: common.out.line(text))
 
@@ -97,7 +98,7 @@ def copy(common: Common, source: str, target: str) -> None:
     """
     from cortex_graph import open_store
     from cortex_graph.stores.location import folder_of
-    from cortex_graph.transfer import copy_store
+    from cortex_skills.features.graph import transfer_operations
 
     folder = folder_of(source)
     if source == target or (folder is not None and folder_of(target) and folder == folder_of(target)):
@@ -110,7 +111,8 @@ def copy(common: Common, source: str, target: str) -> None:
         closing(open_store(target)) as new,
         common.out.progress(f"copying to {target}") as progress,
     ):
-        done = copy_store(old, new, only, base=common.settings().base_iri, progress=progress)
+        given = {"namespaces": only, "base": common.settings().base_iri, "progress": progress}
+        done = common.operate(transfer_operations.copy, source=old, target=new, store=target, **given)
     common.out.answer({"copied": [asdict(graph) for graph in done]}, lambda: _show(common.out, done))
     if not done:
         common.out.note(f"{source} holds no namespace")

@@ -15,25 +15,18 @@ from cortex_graph import NamespacedGraph
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.rest.model_types import NamespaceQuery
 from cortex_skills.doors.rest.operations import ApiCall, Operations
-from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs import proof_operations as proofs
-from cortex_skills.features.proofs.kinds import CheckContext
+from cortex_skills.features.proofs.evaluating import EvaluatedStatement, evaluate
 from cortex_skills.features.proofs.proof_operations import now_text
-from cortex_skills.features.proofs.proving import prover_of
 from cortex_skills.features.proofs.rest import proof_models as models
-from cortex_skills.features.proofs.rest.proof_checks import asked_of, plain_triple, verification
+from cortex_skills.features.proofs.rest.proof_checks import plain_triple, verification
 from cortex_skills.features.proofs.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pyoxigraph import Quad
-
     from cortex_skills.doors.rest.model_types import StoredTriple
     from cortex_skills.features.proofs.logic.evaluate import Evaluation
     from cortex_skills.features.proofs.logic.findings import RuleFinding
-    from cortex_skills.skill_folder.rule_set import RuleSet
 
-_CORE = "core"
-_OUT_OF_TIME = "the time limit of a request for its proofs was used up"
 
 OPERATIONS = Operations()
 
@@ -113,71 +106,28 @@ def validate_triples(call: ApiCall) -> models.RuleValidation:
     stored before.
     """
     given = call.body.get("triples") or call.body["statements"]
-    graph, asked = call.graph, asked_of(call)
-    quads = [graph.quad_of(plain_triple(each)) for each in given]
-    sets = _rule_sets(call)
-    results: list[models.ValidatedStatement] = []
-    evaluations: list[Evaluation | None] = []
-    for quad in quads:
-        evaluation, why_not = _judged(call, quad, sets, asked)
-        evaluations.append(evaluation)
-        results.append(_result(graph, quad, evaluation, why_not))
+    found = call.operate(evaluate, statements=list(map(plain_triple, given)), rule_set=call.body.get("rule_set"))
+    results = [_result(call.graph, each) for each in found.statements]
     verdict = Verdict.of_all(Verdict(result["verdict"]) for result in results)
     return {
         "valid": verdict.holds,
         "verdict": verdict.value,
         "results": results,
         "messages": [message for result in results for message in result["messages"]],
-        "proof_hash": _proof_of(graph, quads, evaluations),
+        "proof_hash": found.proof,
     }
 
 
-def _rule_sets(call: ApiCall) -> list[RuleSet]:
-    """The rule sets to evaluate, beside the core rules.
-
-    Raises:
-        HttpError: `invalid_arguments`: there is no rule set of that name.
-    """
-    own = call.host.part(prover_of).namespace_rules
-    known: dict[str, list[RuleSet]] = {_CORE: []} | ({} if own is None else {own.name: [own]})
-    name = call.body.get("rule_set")
-    if name is None:
-        return [] if own is None else [own]
-    if name not in known:
-        hint = f"known: {', '.join(known)}; leave it out for all"
-        details = {"field": "rule_set"}
-        raise HttpError("invalid_arguments", "there is no rule set of this name", hint=hint, details=details)
-    return known[name]
-
-
-def _judged(call: ApiCall, quad: Quad, sets: list[RuleSet], asked: CheckContext) -> tuple[Evaluation | None, str]:
-    """The judgement of a statement; else why there is none."""
-    from cortex_skills.features.proofs.logic.evaluate import evaluate
-
-    if not call.host.part(prover_of).is_on:
-        return None, "verification.polValidation is off: no rules are evaluated"
-    if not asked.limit_ms:
-        return None, _OUT_OF_TIME
-    try:
-        return evaluate(quad, call.graph, sets, timeout_s=asked.limit_ms / 1000), ""
-    except CortexError as error:
-        if error.code not in ("proof_timeout", "proof_failed"):
-            raise
-        return None, error.message
-
-
-def _result(
-    graph: NamespacedGraph, quad: Quad, evaluation: Evaluation | None, why_not: str
-) -> models.ValidatedStatement:
-    verdict = Verdict.NOT_CHECKED if evaluation is None else evaluation.verdict
+def _result(graph: NamespacedGraph, judged: EvaluatedStatement) -> models.ValidatedStatement:
+    evaluation, verdict = judged.evaluation, judged.verdict
     if evaluation is None:
-        messages: list[models.RuleMessage] = [{"level": "error", "message": why_not, "rule": None}]
+        messages: list[models.RuleMessage] = [{"level": "error", "message": judged.why_not, "rule": None}]
     else:
         messages = [
             {"level": _LEVELS[finding.severity.value], "message": finding.message, "rule": f"{name}#{finding.rule}"}
             for name, finding in _findings(evaluation)
         ]
-    triple = cast("StoredTriple", graph.as_json(quad))
+    triple = cast("StoredTriple", graph.as_json(judged.quad))
     return {"triple": triple, "valid": verdict.holds, "verdict": verdict.value, "messages": messages}
 
 
@@ -186,15 +136,3 @@ def _findings(evaluation: Evaluation) -> list[tuple[str, RuleFinding]]:
 
 
 _LEVELS: dict[str, Literal["error", "warning", "info"]] = {"violation": "error", "warning": "warning", "info": "info"}
-
-
-def _proof_of(graph: NamespacedGraph, quads: list[Quad], evaluations: list[Evaluation | None]) -> str | None:
-    """The id of a stored Proof of Logic of the one statement with the same result as now."""
-    from cortex_skills.features.proofs.logic.document import KIND
-    from cortex_skills.features.proofs.logic.verify import still_holds
-
-    evaluation = evaluations[0]
-    if len(quads) != 1 or evaluation is None or not evaluation.verdict.holds or not graph.store.contains(quads[0]):
-        return None
-    stored = graph.current_proofs(graph.index.identify(quads[0]), KIND)
-    return next((proof.id for proof in stored if still_holds(proof, quads[0], evaluation)), None)
