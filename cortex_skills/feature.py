@@ -7,7 +7,8 @@ A distribution adds a feature with an entry point of the group `cortex_skills.fe
 
 Rules kept here:
 - the core and the interfaces import no feature: they ask for what features add, which is imported at its first use;
-- a feature that cannot be imported or is no `Feature` is skipped with a warning, and never prevents a start;
+- an entry point that cannot be imported or is no `Feature` is skipped with a warning, and never prevents a start. What
+  a feature names is not skipped: it may be what refuses a call;
 - what a feature adds passes the same gate as everything else.
 """
 
