@@ -10,7 +10,7 @@ import pytest
 from cortex_graph import open_store
 from cortex_skills import Config, Plugin, __version__
 from cortex_skills.doors.http import store_health
-from cortex_skills.features.graph.rest import stats
+from cortex_skills.features.graph.rest import queries, stats
 from tests.server.serving import WAIT_S, until_healthy
 
 
@@ -59,6 +59,23 @@ def test_subjects_and_predicates_are_listed_once_each_and_sorted(filled, namespa
     assert own == {"predicates": [f"{namespace}:name"], "total": 1}
     one = filled.get("/api/v1/query/subjects", params={"limit": 1}).json()
     assert one == {"subjects": [f"{namespace}:alice"], "total": 2}
+
+
+def test_all_predicates_are_those_of_the_last_count_unless_something_was_written_since(filled, namespace, monkeypatch):
+    while not (counted := filled.get("/api/v1/counts").json())["current"]:
+        pass
+    assert counted["exact"] is True
+
+    def scanned(*_: object) -> None:
+        raise AssertionError("all triples were read")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(queries, "select", scanned)
+        known = filled.get("/api/v1/query/predicates", params={"limit": 1}).json()
+        assert known == {"predicates": [f"{namespace}:knows"], "total": 2}
+    filled.post("/api/v1/triples", json={"subject": "bob", "predicate": "age", "object": 3})
+    names = filled.get("/api/v1/query/predicates").json()["predicates"]
+    assert names == [f"{namespace}:{name}" for name in ("age", "knows", "name")]
 
 
 def test_names_that_look_like_sparql_are_names(filled):
