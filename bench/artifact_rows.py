@@ -1,6 +1,6 @@
 """Rows of installed artifacts: nothing takes longer with a thousand of them than with a few, but listing them all.
 
-The two places have a store, files and a trust store of their own, and installations into them alternate.
+Each of the two places has its store, files and trust store, and installations into them alternate.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rows of a process that runs for long: its memory after 25,000 mixed calls on a store on disk, and after 5,000.
 
 Rules kept here:
-- the calls run in a process of their own; the memory of one that has run other rows says nothing;
+- the calls run in a separate process: one that has run other rows has grown before;
 - a tenth remembers, a sixth queries, the others assert; each session has a rate limit, so they change often.
 """
 
