@@ -51,6 +51,7 @@ def _skill(skill: Skill, limits: SessionLimits) -> dict[str, Any]:
         "hooks": sorted(runtime.hooks) if runtime else [],
         "fault": runtime.fault.to_json() if runtime and runtime.fault else None,
         "degraded": runtime.degraded.to_json() if runtime and runtime.degraded else None,
+        "refused": [each.to_json() for each in runtime.refused] if runtime else [],
         "queriesUsed": budgets.queries_used(skill.name),
         "assertionsUsed": budgets.assertions_used(skill.name),
         "writesUsed": budgets.writes_used(skill.name),

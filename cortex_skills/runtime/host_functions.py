@@ -3,14 +3,16 @@
 Rules kept here:
 - the rules of a tool call apply: each function checks a permission, and a change is an operation;
 - a failure reaches the skill's code as an error with its stable code and its hint, and is remembered, so that it keeps
-  them where the code does not handle it;
+  them where the code does not handle it. Where the code handles it, the log and the status have it;
 - a call does not start after the deadline of the skill.
 """
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any
 
@@ -20,8 +22,32 @@ from cortex_skills.feature import functions as added_functions
 from cortex_skills.host import Host
 from cortex_skills.manifest import Manifest, Semantic
 from cortex_skills.policy.permissions import check_permissions
+from cortex_skills.runtime.log import SkillLog
+from cortex_skills.safe_io.display import one_line
 
 _MAX_REFUSALS = 16
+_MAX_MESSAGE = 300  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedCall:
+    """Calls of a host function that failed in the same way.
+
+    Attributes:
+        function: its name.
+        code: of the error.
+        count: how many calls.
+        message: of the last one.
+    """
+
+    function: str
+    code: str
+    count: int
+    message: str
+
+    def to_json(self) -> dict[str, Any]:
+        """It as a JSON object."""
+        return {"function": self.function, "code": self.code, "count": self.count, "message": self.message}
 
 
 class HostFunctions:
@@ -33,6 +59,7 @@ class HostFunctions:
         manifest, semantic: its manifest, and the semantic block of that.
         agent: on whose behalf it acts at the moment.
         budgets: of the session of the call that it answers at the moment; else the plugin's own.
+        refused: the calls that failed, by function and code.
     """
 
     def __init__(self, manifest: Manifest, semantic: Semantic, host: Host) -> None:
@@ -41,6 +68,7 @@ class HostFunctions:
         self.manifest = manifest
         self.semantic = semantic
         self._refusals: deque[Exception] = deque(maxlen=_MAX_REFUSALS)
+        self.refused: dict[tuple[str, str], RefusedCall] = {}
         self.agent = host.session.agent
         self.own_budgets = self.budgets = host.limits.own.budgets
 
@@ -49,7 +77,7 @@ class HostFunctions:
         functions: dict[str, Callable[..., Any]] = {}
         for added in added_functions("host_functions"):
             functions |= added(self)
-        return {name: Promised(self._remembering(function)) for name, function in functions.items()}
+        return {name: Promised(self._remembering(name, function)) for name, function in functions.items()}
 
     def refusal(self, error: SandboxError) -> CortexError | None:
         """The error of a host function that the code of the skill did not handle; None for another exception."""
@@ -61,16 +89,28 @@ class HostFunctions:
                 return from_floor(refused)
         return None
 
-    def _remembering(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _remembering(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
         def remembering(*given: Any) -> Any:
             try:
                 return function(*given)
             except Exception as error:
                 self._refusals.append(error.with_traceback(None))
+                self._count(name, error)
                 raise
 
         return remembering
+
+    def _count(self, name: str, error: Exception) -> None:
+        """Count a failure; the first one of a function and code is in the log."""
+        known = from_floor(error)
+        code = "internal_error" if known is None else known.code
+        message = one_line(str(error))[:_MAX_MESSAGE]
+        before = self.refused.get((name, code))
+        if before is None:
+            SkillLog(self.skill).write(logging.WARNING, f"{name} failed with {code}: {message}")
+            before = RefusedCall(name, code, 0, message)
+        self.refused[name, code] = replace(before, count=before.count + 1, message=message)
 
     def check(self, permission: str, action: str) -> None:
         """Check that the skill may do something, and has time for it.

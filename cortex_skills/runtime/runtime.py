@@ -27,7 +27,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.host import Session
 from cortex_skills.policy.budgets import Budgets
 from cortex_skills.runtime.failures import skill_error
-from cortex_skills.runtime.host_functions import HostFunctions
+from cortex_skills.runtime.host_functions import HostFunctions, RefusedCall
 from cortex_skills.runtime.log import SkillLog
 from cortex_skills.runtime.program import SkillProgram
 from cortex_skills.safe_io.display import one_line, shown_name
@@ -88,6 +88,11 @@ class SkillRuntime:
             self._box: Box | None = self._start(box, time.monotonic() + self._timeout_s)
         finally:
             starting(None)
+
+    @property
+    def refused(self) -> Sequence[RefusedCall]:
+        """The calls of host functions that failed since it was loaded, by function and code."""
+        return list(self._functions.refused.values())
 
     def query(
         self,

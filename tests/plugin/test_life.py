@@ -130,6 +130,7 @@ def test_the_status_is_json_and_has_the_budgets_used(opened: Opened, skill: Writ
             "hooks": ["onError", "onQuery"],
             "fault": None,
             "degraded": None,
+            "refused": [],
             "queriesUsed": 1,
             "assertionsUsed": 1,
             "writesUsed": 0,
@@ -315,3 +316,27 @@ def test_a_plugin_whose_owner_is_stopped_answers_graph_busy_and_continues_after_
         ]
         assert not plugin.call("skill_graph_query", asked).is_error
         plugin.close()
+
+
+SWALLOWING = """
+export default {
+  name: "probe",
+  async onActivate({ graphClient }) {
+    for (const n of [1, 2]) try { await graphClient.createTriple({ subject: "s", predicate: "other", object: n }); } catch {}
+  },
+};
+"""
+
+
+def test_a_refusal_that_a_skill_handles_is_in_the_log_and_in_the_status(
+    opened: Opened, skill: Written, caplog: pytest.LogCaptureFixture
+) -> None:
+    plugin = opened()
+    with caplog.at_level("WARNING"):
+        plugin.load(skill("probe", SWALLOWING))
+    (refused,) = plugin.status()["skills"][0]["refused"]
+    assert (refused["function"], refused["count"]) == ("graphClient.createTriple", 2)
+    assert refused["code"] == "undeclared_predicate"
+    lines = [each.getMessage() for each in caplog.records if "graphClient.createTriple" in each.getMessage()]
+    assert [line.partition(":")[0] for line in lines] == ["[skill"]
+    assert f"failed with {refused['code']}" in lines[0]

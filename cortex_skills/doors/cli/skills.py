@@ -126,6 +126,11 @@ def _show(out: Output, report: dict[str, Any]) -> None:
         out.line(f"            hooks {_cell(skill['hooks'])}")
         used = f"{skill['queriesUsed']} queries, {skill['assertionsUsed']} assertions, {skill['writesUsed']} writes"
         out.line(f"            used {used}")
+        for failed in skill["refused"]:
+            out.line(
+                f"            {failed['function']} failed {failed['count']} times with {failed['code']}: ",
+                failed["message"],
+            )
         for kind in ("fault", "degraded"):
             if skill[kind]:
                 out.line("            ", (kind, style_of("fail")), f" {skill[kind]['message']}")

@@ -95,6 +95,15 @@ class FailureReason(ApiModel):
     hint: str
 
 
+class FailedCall(ApiModel):
+    """Calls of a host function by the code of a skill, such as `graphClient.createTriple`, that failed alike."""
+
+    function: str
+    code: Annotated[str, Field(description="A stable code.")]
+    count: Count
+    message: Annotated[str, Field(description="Of the last one.")]
+
+
 class LoadedSkill(ApiModel):
     """An active skill, and what it has used."""
 
@@ -104,6 +113,7 @@ class LoadedSkill(ApiModel):
     hooks: list[str]
     fault: Annotated[FailureReason | None, Field(description="Why its code runs no more.")]
     degraded: Annotated[FailureReason | None, Field(description="Why its `onActivate` failed.")]
+    refused: Annotated[list[FailedCall], Field(description="Also those that its code handles.")]
     queriesUsed: Count
     assertionsUsed: Count
     writesUsed: Count
