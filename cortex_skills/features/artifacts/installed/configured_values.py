@@ -5,9 +5,9 @@
     values.json("api_base_url")  # for `config-read` of a component
 
 Rules kept here:
-- a value is that of `artifacts.config`, or the default; that of a redacted property is the secret `skill:ID/config.NAME`,
-  which is hidden from every output once it was read, or the default. No other secret is read: those that the artifact
-  requests are granted;
+- a value is that of `artifacts.config`, or the default; that of a redacted property is the secret
+  `skill:ID/config.NAME`, which is hidden from every output once it was read, or the default. No other secret is read:
+  those that the artifact requests are granted;
 - without a value for a required property, with a value of another type than declared or none of `enum_values`, and with
   a value that is not declared, no tool of the artifact runs.
 """
