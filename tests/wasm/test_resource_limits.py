@@ -34,7 +34,7 @@ def test_all_memories_together_have_at_most_the_limit(memories: int) -> None:
 def test_a_fifth_memory_is_refused_whether_in_one_module_or_in_instances_of_a_component() -> None:
     with pytest.raises(MemoryLimit, match="up to 4 memories"):
         pages_of(MAX_MEMORIES + 1)
-    for count, allowed in ((3, True), (4, False)):  # the component has one of its own
+    for count, allowed in ((3, True), (4, False)):  # the component has one already
         more = "(core module $M (memory 1))" + "(core instance (instantiate $M))" * count
         box = WasmSandbox(component(ECHO, before=more), LIMIT)
         if allowed:

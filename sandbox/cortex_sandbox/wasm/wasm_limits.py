@@ -17,7 +17,7 @@ LARGE_MODULE_BYTES = 8 << 20
 MAX_EXPORTED_FUNCTIONS = 128
 # Component tools make one or two tables for calls between their parts.
 MAX_TABLES = 16
-# Component tools link modules that have memories of their own, such as adapters of WASI.
+# Component tools link further modules with memories, such as adapters of WASI.
 MAX_MEMORIES = 4
 # What a call of a host function costs, and each byte that is passed: 1.
 HOST_CALL_FUEL = 1_000

@@ -96,7 +96,7 @@ _MAX_MODULE = 8 << 20
 
 
 def is_kept(ours: str) -> bool:
-    """Whether a value of `FIELDS` names a field of ours."""
+    """Whether a value of `FIELDS` names a field of this host."""
     return not ours.startswith(_NOT_KEPT)
 
 
