@@ -189,7 +189,7 @@ def _time(value: Literal) -> list[datetime]:
 
 def id_of(subject: str, names: Names) -> str:
     """The ID of the memory with an IRI; empty for another subject."""
-    start = memory_node(names, "").value
+    start = f"{names.start}memory:"
     identifier = subject.removeprefix(start)
     return identifier if identifier != subject and _ID.fullmatch(identifier) else ""
 
@@ -201,7 +201,6 @@ class MemoryReader:
         self._graph = graph
         self._store = graph.store
         self._names = graph.names
-        self._start = memory_node(graph.names, "").value
 
     def one(self, identifier: str) -> Memory | None:
         """The memory with this ID."""
