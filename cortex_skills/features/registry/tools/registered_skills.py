@@ -33,7 +33,6 @@ from cortex_skills.features.registry.documents.document import SkillDocument, fr
 from cortex_skills.features.registry.documents.skill_md import steps_of
 from cortex_skills.features.registry.parts import calls_in, loaded_in, registry_in
 from cortex_skills.features.registry.records.lifecycle import Lifecycle, is_instruction_name
-from cortex_skills.features.registry.records.reading import attest_level
 from cortex_skills.features.registry.records.registry import SkillRegistry
 from cortex_skills.features.registry.records.skill_record import SkillRecord, SkillVersion
 from cortex_skills.features.registry.reflections import check_memories
@@ -263,7 +262,8 @@ def _listed(call: Call, registry: SkillRegistry, records: list[SkillRecord], *, 
     views = [shown_record(registry, record, policy, level) for record in records]
     shown = zip(records, views, strict=True)
     lines = [
-        f"{described(registry, record, view)} ({_state(record)}{_trigger(call, record)})" for record, view in shown
+        f"{described(registry, record, view)} ({_state(record)}{_trigger(registry, record, view, policy)})"
+        for record, view in shown
     ]
     if truncated:
         lines.append("(more are registered: filter them, or list all of them with memory_skill_list)")
@@ -280,12 +280,10 @@ def _state(record: SkillRecord) -> str:
     return f"{state}, {quality.successes} of {quality.invocations} uses succeeded{others}"
 
 
-def _trigger(call: Call, record: SkillRecord) -> str:
+def _trigger(registry: SkillRegistry, record: SkillRecord, view: dict[str, Any], policy: Policy) -> str:
     """What a request for a skill looks like, as a model may read it."""
-    registry, policy = call.host.part(registry_in), call.host.cleaning
-    version = registry.version(record.version_id)
-    fields = {"trigger": front_matter(version.front)["trigger_pattern"] or ""}
-    if not is_trusted(record.standing, attest_level(version, registry.levels())):
+    fields = {"trigger": front_matter(registry.version(record.version_id).front)["trigger_pattern"] or ""}
+    if fields["trigger"] and not is_trusted(record.standing, view["current"]["attest"]):
         fields, _ = cleaned_fields(fields, policy)
     return f"; trigger: {json_text(cut(fields['trigger'], _MAX_TRIGGER))}" if fields["trigger"] else ""
 
