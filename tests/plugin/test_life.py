@@ -322,7 +322,9 @@ SWALLOWING = """
 export default {
   name: "probe",
   async onActivate({ graphClient }) {
-    for (const n of [1, 2]) try { await graphClient.createTriple({ subject: "s", predicate: "other", object: n }); } catch {}
+    for (const object of [1, 2]) {
+      try { await graphClient.createTriple({ subject: "s", predicate: "other", object }); } catch {}
+    }
   },
 };
 """
