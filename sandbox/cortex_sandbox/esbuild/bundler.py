@@ -130,9 +130,7 @@ def _build(
 
     try:
         limit = _MAX_OUTPUT_BYTES + _MAX_MESSAGE_BYTES
-        response = build(
-            files, entry, packages=packages, options=options, timeout_s=timeout_s, response_bytes=limit
-        )
+        response = build(files, entry, packages=packages, options=options, timeout_s=timeout_s, response_bytes=limit)
         outputs = [output["contents"] for output in response.get("outputFiles", ())]
         if messages := response.get("errors", ()):
             raise _error_from(messages[:_MAX_MESSAGES], files)

@@ -27,7 +27,7 @@ _LINES = 40
 _MOST = 600  # characters; a memory has at most 512
 
 
-class MemoryListQuery(ApiModel, total=False):
+class MemoryAgentQuery(ApiModel, total=False):
     """Whose memory."""
 
     agent: Annotated[str, Field(max_length=256)]
@@ -137,7 +137,7 @@ PAGE = ExplorerPage(
     "memory",
     "memory.html",
     view,
-    query=MemoryListQuery,
+    query=MemoryAgentQuery,
     permission="memories",
     is_public=False,
     forms={"json": Form("application/json", lambda call: to_json(_memory(call)))},
