@@ -149,7 +149,8 @@ def is_beyond(document: SkillDocument) -> bool:
     """Whether the original could not read a document."""
     texts = len(document.description.encode()) > 1024 or len((document.compatibility or "").encode()) > 500
     paths = {each.path.removeprefix("resources/").casefold() for each in document.resources}
-    return texts or isinstance(document.reflections, dict) or len(paths) < len(document.resources)
+    other = texts or "_" in document.name or isinstance(document.reflections, dict)
+    return other or len(paths) < len(document.resources)
 
 
 @pytest.mark.parametrize(
