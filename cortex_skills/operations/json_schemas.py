@@ -59,5 +59,8 @@ def _optional(member: dict[str, Any]) -> dict[str, Any]:
     if "default" in member and member["default"] in _MEANINGLESS:
         forms = [form for form in member.get("anyOf", ()) if form != _NULL]
         rest = {key: value for key, value in member.items() if key not in ("anyOf", "default")}
+        if isinstance(types := rest.get("type"), list):
+            kinds = [each for each in types if each != "null"]
+            rest["type"] = kinds[0] if len(kinds) == 1 else kinds
         return {**forms[0], **rest} if len(forms) == 1 else {**rest, **({"anyOf": forms} if forms else {})}
     return member

@@ -1,61 +1,14 @@
-"""`memory list|search|show|recall|remember|correct|forget`: the memories of agents, for the owner of the store.
-
-Rules kept here:
-- the commands are the operations, and add nothing. Without `--agent`, what is listed, searched or named by its id is of
-  all agents, and what is remembered and recalled is of the default agent;
-- texts of memories are escaped like every other text from outside.
-"""
-
-from __future__ import annotations
-
-from typing import Any
+"""The `memory` commands, which are imported when they are used."""
 
 from cortex_skills.doors.cli.commands import Group
-from cortex_skills.doors.cli.operation_command import command_of
-from cortex_skills.doors.cli.output import Output
-from cortex_skills.features.memory.memory_reading import correct, list_memories, search_memories, show_memory
-from cortex_skills.features.memory.remembering import forget, recall, remember
 
-
-def _rows(out: Output, document: dict[str, Any]) -> None:
-    """Write memories as a table, and what is to be known beside."""
-    found = document["memories"]
-    if not found:
-        out.line("there is no such memory" if "problem" in document else "there are no memories")
-        return
-    columns = ("id", "agent", "fit", "importance", "time", "text") if "fit" in found[0] else _LISTED
-    out.table(columns, [[str(each[name]) for name in columns] for each in found])
-    if document.get("cursor"):
-        out.line(f"{document['total']:,} in all; the next page: --cursor '{document['cursor']}'")
-    if document.get("problem"):
-        out.line(document["problem"])
-
-
-def _recalled(out: Output, document: dict[str, Any]) -> None:
-    if not document["found"]:
-        out.line("no memory has these words")
-    for memory, scored in document["found"]:
-        out.line(f"{memory['id']}  {scored_text(scored)}  {memory['text']}")
-
-
-def scored_text(scored: dict[str, Any]) -> str:
-    """The coverage of a memory, where words were asked for."""
-    coverage = scored.get("coverage")
-    return "-" if coverage is None else f"{coverage:.2f}"
-
-
-_LISTED = ("id", "agent", "kind", "importance", "time", "text")
+_COMMANDS = "cortex_skills.features.memory.cli.memory_commands"
 
 MEMORY = Group(
     "memory",
     help="Show, search, correct and forget what agents remember.",
     sections={
-        "Show": [
-            command_of(list_memories, "list", show=_rows),
-            command_of(search_memories, "search", show=_rows),
-            command_of(show_memory, "show"),
-            command_of(recall, show=_recalled, by_place=("text",), without=("groups",)),
-        ],
-        "Change": [command_of(remember), command_of(correct), command_of(forget)],
+        "Show": {name: f"{_COMMANDS}:{name.upper()}" for name in ("list", "search", "show", "recall")},
+        "Change": {name: f"{_COMMANDS}:{name.upper()}" for name in ("remember", "correct", "forget")},
     },
 )
