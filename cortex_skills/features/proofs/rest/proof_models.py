@@ -21,6 +21,7 @@ from cortex_skills.doors.rest.model_types import (
     TripleId,
     Value,
 )
+from cortex_skills.features.proofs.dialects.mayros import UNKNOWN_TYPES
 
 _Verdict = Literal["verified", "well-formed", "not checked", "refuted"]
 _IsValid = Annotated[bool, Field(description="Whether the verdict is `verified` or `well-formed`.")]
@@ -63,6 +64,23 @@ class NewProof(ApiModel):
     subject: NotRequired[Annotated[Name, Field(description="The subject of the statement of the proof.")]]
     predicate: NotRequired[Annotated[Name, Field(description="The predicate of the statement of the proof.")]]
     rules: NotRequired[_Rules]
+
+
+_OF_MAYROS = Annotated[
+    Literal["schnorr", "equality", "membership", "range", "pol", "credential", *UNKNOWN_TYPES],
+    Field(description="The type of the proof; clients of Mayros also send types that are not known here."),
+]
+
+
+class ProofOrRequest(ApiModel):
+    """A proof to store; without `proof_data`, a request for a stored one of a statement."""
+
+    proof_type: _OF_MAYROS
+    proof_data: NotRequired[Annotated[dict[str, Any], Field(description="The proof itself.")]]
+    subject: NotRequired[Annotated[Name, Field(description="The subject of the statement of the proof.")]]
+    predicate: NotRequired[Annotated[Name, Field(description="The predicate of the statement of the proof.")]]
+    rules: NotRequired[_Rules]
+    metadata: NotRequired[Annotated[dict[str, Any], Field(description="Not kept: a proof names its maker.")]]
 
 
 class NewProofs(ApiModel):
@@ -115,6 +133,30 @@ class SubmittedProof(ListedProof):
     submitted_at: Annotated[str, Field(description="When it was submitted.")]
     created: Annotated[bool, Field(description="Whether this request created it.")]
     checks: list[ProofCheck]
+
+
+class AnsweredProof(TypedDict):
+    """A proof that was stored before, or the reason why there is none: then its status is `failed`."""
+
+    id: NotRequired[ProofId]
+    proof_id: NotRequired[ProofId]
+    proof_type: str
+    kind: NotRequired[str]
+    created_at: Annotated[str, Field(description="When the proof was made, or when this was answered.")]
+    submitted_at: NotRequired[str]
+    status: Literal[_Verdict, "failed"]
+    verified: bool
+    verified_at: str | None
+    subject: _OfStatement
+    predicate: _OfStatement
+    proves: NotRequired[list[TripleId]]
+    premises: NotRequired[list[TripleId]]
+    rests_on_graph: NotRequired[bool]
+    size_bytes: Count
+    created: Literal[False]
+    checks: list[ProofCheck]
+    reason: NotRequired[Annotated[str, Field(description="Why there is no proof, and what to do.")]]
+    code: NotRequired[Annotated[str, Field(description="A stable code.")]]
 
 
 class RefusedProof(TypedDict):

@@ -3,6 +3,7 @@
 Rules kept here:
 - a proof can be read and deleted in its own namespace only; in any other its id is unknown;
 - a submitted proof is verified first: one that is refuted, or is not of the given type, is not stored;
+- a request of a client of Mayros that holds no proof makes none: it is answered with a stored one, or with the reason;
 - reading a proof does not verify it: its status is `not checked`, unless a list filters by `verified`;
 - a page ends early after some mebibytes of proofs, or when the time for verifying is used up; its cursor goes on.
 """
@@ -22,6 +23,8 @@ from cortex_skills.doors.rest.model_types import NamespaceQuery
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs import proof_operations as proofs
+from cortex_skills.features.proofs.assertions import MAX_STATEMENTS
+from cortex_skills.features.proofs.dialects import mayros
 from cortex_skills.features.proofs.importing import ImportedProof
 from cortex_skills.features.proofs.kinds import kind_named, type_of
 from cortex_skills.features.proofs.proof_operations import now_text
@@ -40,20 +43,27 @@ OPERATIONS = Operations()
 @OPERATIONS.add(
     "POST",
     "/api/v1/proofs",
-    {201: models.SubmittedProof, 200: models.SubmittedProof},
+    {201: models.SubmittedProof, 200: models.AnsweredProof},
     permission="write",
     query=NamespaceQuery,
-    body=models.NewProof,
+    body=models.ProofOrRequest,
     errors=("proof_failed", "zk_disabled", "graph_busy"),
     pool="slow",
 )
 def submit_proof(call: ApiCall) -> ApiAnswer:
     """Store a proof that was made elsewhere, with the statement that it is about.
 
-    201 if it is new; 200, with `created: false`, if it existed. A refuted proof is not stored.
+    201 if it is new; 200, with `created: false`, if it existed. A refuted proof is not stored. What holds no proof that
+    can be verified here is answered with 200, as clients of Mayros read it: with the newest stored proof of the type
+    about the subject and the predicate, verified now; else with the status `failed` and a reason.
     """
-    taken = _taken(call, call.body)
-    now = now_text()
+    given, now = call.body, now_text()
+    problem = mayros.no_proof_in(given["proof_type"], given.get("proof_data"))
+    if problem is not None:
+        known = _stored(call) if problem.is_request else None
+        answer = mayros.failed(given, problem, now) if known is None else _known(call, known)
+        return ApiAnswer(200, answer)
+    taken = _taken(call, given)
     document: models.SubmittedProof = {
         **described(taken.proof, call.graph, taken.verdict, now),
         "proof_id": taken.proof.id,
@@ -62,6 +72,28 @@ def submit_proof(call: ApiCall) -> ApiAnswer:
         "checks": checks_of(taken.checks),
     }
     return ApiAnswer(201 if taken.is_new else 200, document)
+
+
+def _stored(call: ApiCall) -> StoredProof | None:
+    """The newest proof of the type that a request names, of the statements that it names."""
+    given, graph = call.body, call.graph
+    if "subject" not in given or "predicate" not in given:
+        return None
+    pattern = {"subject": given["subject"], "predicate": given["predicate"], "limit": MAX_STATEMENTS}
+    found = [proof for row in graph.list_triples(pattern)["triples"] for proof in graph.current_proofs(row["id"])]
+    return max(
+        (proof for proof in found if type_of(proof.kind, proof.content) == given["proof_type"]),
+        key=lambda proof: proof.time,
+        default=None,
+    )
+
+
+def _known(call: ApiCall, proof: StoredProof) -> dict[str, Any]:
+    (checked,) = call.operate(proofs.verify, proofs=[proof.id])
+    if checked is None:
+        raise proofs.no_such_proof(call.graph, proof.id)
+    row = described(checked.proof, call.graph, checked.verdict, checked.at)
+    return {**row, "proof_id": proof.id, "created": False, "checks": checks_of(checked.checks)}
 
 
 @OPERATIONS.add(

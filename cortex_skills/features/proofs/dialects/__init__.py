@@ -1,0 +1,1 @@
+"""How other systems name what the feature `proofs` has; pure mappings."""

@@ -1,0 +1,93 @@
+"""The calls of proofs of the client of Mayros: `submitProof` in each form that it is called with."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from cortex_skills.features.proofs.dialects import mayros
+from tests.interchange.mayros.conftest import CortexClient, CortexError
+from tests.server.proof_cases import Elsewhere
+
+SCHEMES = ("schnorr", "equality", "membership", "range")
+OF_ALICE = {"subject": "alice", "predicate": "isVerified"}
+METADATA = {"submitter": "auditor", "tags": ["capability"], "extra": {"namespace": "mayros"}}
+POINTS = {"commitment": [1] * 32, "challenge": [2] * 32, "response": [3] * 32}
+
+
+@pytest.fixture
+def elsewhere(cortex: CortexClient, name: str, elsewhere_folder) -> Elsewhere:
+    """Makes proofs of a statement that the server has."""
+    cortex.create_triple("alice", "isVerified", True)
+    return Elsewhere(name, elsewhere_folder)
+
+
+def assert_failed(answer: dict[str, Any], code: str) -> None:
+    assert (answer["status"], answer["verified"], answer["code"]) == ("failed", False, code)
+    assert "id" not in answer
+    assert datetime.fromisoformat(answer["created_at"]).tzinfo is not None
+    assert len(answer["reason"].split()) > 10
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_refused_a_request_for_a_proof_that_nobody_made(cortex: CortexClient, scheme: str) -> None:
+    cortex.create_triple("alice", "isVerified", True)
+    answer = cortex.submit_proof(proof_type=scheme, **OF_ALICE, proof_data={"type": scheme}, metadata={"a": "b"})
+    assert_failed(answer, "proof_not_found")
+    assert (answer["proof_type"], answer["subject"], answer["predicate"]) == (scheme, "alice", "isVerified")
+    assert cortex.request("GET", "/api/v1/proofs") == {"count": 0, "proofs": [], "nextCursor": None}
+
+
+@pytest.mark.parametrize("kind", mayros.UNKNOWN_TYPES)
+def test_refused_a_proof_of_a_type_that_is_not_verified_here(cortex: CortexClient, kind: str) -> None:
+    data = {"type": "Knowledge", "statement": "alice is verified", **OF_ALICE, "object": "yes", **POINTS}
+    assert_failed(cortex.submit_proof(proof_type=kind, proof_data=data, metadata=METADATA), "proof_failed")
+    assert cortex.request("GET", "/api/v1/proofs")["count"] == 0
+
+
+def test_refused_points_without_a_type_are_no_proof(cortex: CortexClient) -> None:
+    assert_failed(cortex.submit_proof(proof_type="schnorr", proof_data=POINTS, **OF_ALICE), "proof_failed")
+
+
+def test_refused_metadata_alone_is_no_proof(cortex: CortexClient) -> None:
+    assert_failed(cortex.submit_proof(proof_type="membership", metadata=METADATA), "proof_not_found")
+
+
+@pytest.mark.parametrize("scheme", ["schnorr", "pol"])
+def test_a_request_is_answered_with_the_proof_that_there_is(
+    cortex: CortexClient, elsewhere: Elsewhere, scheme: str
+) -> None:
+    made = cortex.submit_proof(proof_type=scheme, proof_data=elsewhere.proof(scheme), metadata=METADATA)
+    found = cortex.submit_proof(proof_type=scheme, **OF_ALICE, proof_data={"type": scheme})
+    assert (found["id"], found["created"], found["status"]) == (made["id"], False, made["status"])
+    assert (found["subject"], found["predicate"]) == (made["subject"], made["predicate"])
+    other = {"subject": "alice", "predicate": "isAdult"}
+    assert_failed(cortex.submit_proof(proof_type=scheme, **other, proof_data={"type": scheme}), "proof_not_found")
+
+
+def test_a_proof_is_submitted_read_verified_listed_and_deleted(cortex: CortexClient, elsewhere: Elsewhere) -> None:
+    made = cortex.submit_proof(proof_type="schnorr", proof_data=elsewhere.zk("schnorr"), metadata=METADATA)
+    assert (made["status"], made["verified"], made["created"]) == ("verified", True, True)
+    assert cortex.of_proof(made["id"])["id"] == made["id"]
+    assert cortex.of_proof(made["id"], "/verify")["valid"] is True
+    listed = cortex.request("GET", "/api/v1/proofs", proof_type="schnorr", verified="true", limit=5)
+    assert [each["id"] for each in listed["proofs"]] == [made["id"]]
+    batch = cortex.request("POST", "/api/v1/proofs/verify/batch", {"proof_ids": [made["id"]]})
+    assert batch["results"] == [{"id": made["id"], "verified": True}]
+    stats = cortex.request("GET", "/api/v1/proofs/stats")
+    assert (stats["total_proofs"], stats["proofs_by_type"]) == (1, {"schnorr": 1})
+    assert cortex.of_proof(made["id"], method="DELETE") == {"proof_id": made["id"], "deleted": True}
+    with pytest.raises(CortexError) as refused:
+        cortex.of_proof(made["id"])
+    assert (refused.value.status, refused.value.code) == (404, "proof_not_found")
+
+
+def test_a_changed_proof_is_refused_and_not_stored(cortex: CortexClient, elsewhere: Elsewhere) -> None:
+    proof = elsewhere.zk("schnorr")
+    changed = proof | {"statement": {**proof["statement"], "skill": "other"}}
+    with pytest.raises(CortexError) as refused:
+        cortex.submit_proof(proof_type="schnorr", proof_data=changed)
+    assert refused.value.code in ("proof_failed", "invalid_arguments")
+    assert cortex.request("GET", "/api/v1/proofs")["count"] == 0
