@@ -49,7 +49,7 @@ class StatementPattern:
     predicate: Annotated[Name, Described("Only statements with this predicate.")] | None = None
     object: Annotated[Any, Described("Only statements with this value.")] = None
     limit: Annotated[int, Interval(ge=1, le=10_000), Described(f"Statements on a page, {_LIMIT}.")] | None = None
-    cursor: Annotated[str, Len(1, 4096), Described("The cursor of the page before.")] | None = None
+    cursor: Annotated[str, Described("The cursor of the page before.")] | None = None
     offset: Annotated[int, Interval(ge=0, le=10_000)] = 0
     exact_total: Annotated[bool, Described("Count all of them, however long it takes.")] = False
     provenance: Annotated[bool, Described("Add to each who asserted it.")] = False
