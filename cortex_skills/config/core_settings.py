@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from cortex_graph.naming.names import NAMESPACE
+from cortex_graph.naming.namespace_form import NAMESPACE
 from cortex_skills.config.setting import PRIVATE, FormerName, PathSetting, setting
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import BeforeValidator, Field
 from typing_extensions import TypeAliasType
 
-from cortex_graph.naming.names import NAMESPACE
+from cortex_graph.naming.namespace_form import NAMESPACE
 from cortex_skills.operations.json_types import WHOLE as WHOLE
 from cortex_skills.operations.json_types import ApiModel as ApiModel
 from cortex_skills.operations.json_types import ApprovalId as ApprovalId

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 
-from cortex_graph.naming.names import NAMESPACE
+from cortex_graph.naming.namespace_form import NAMESPACE
 from cortex_skills.doors.rest.model_types import WHOLE, ApiModel, Count, PastAnswer, SandboxId
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cortex_graph.naming.names import NAMESPACE
+from cortex_graph.naming.namespace_form import NAMESPACE
 from cortex_skills.config.core_settings import KeySettings
 from cortex_skills.config.setting import PRIVATE, READ_ONLY, setting
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cortex_graph.naming.names import NAMESPACE
+from cortex_graph.naming.namespace_form import NAMESPACE
 from cortex_skills.config.core_settings import user_data_folder
 from cortex_skills.config.setting import PRIVATE, PUBLIC, READ_ONLY, setting
 

@@ -29,7 +29,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from cortex_graph.checks.datetimes import date_time
-from cortex_graph.naming.names import NAMESPACE, is_namespace
+from cortex_graph.naming.names import is_namespace
+from cortex_graph.naming.namespace_form import NAMESPACE
 from cortex_skills.enrichment.block import BLOCK_LIMIT
 from cortex_skills.enrichment.limits import cut
 from cortex_skills.enrichment.policy import RULE, Policy

@@ -67,7 +67,7 @@ class NamespacedGraph:
 
     Args:
         store: several namespaces, threads and `NamespacedGraph`s may share one.
-        namespace: see `cortex_graph.naming.names.NAMESPACE`.
+        namespace: see `cortex_graph.naming.namespace_form.NAMESPACE`.
         base: the start of the IRIs of all namespaces.
         vocabularies: prefix → IRI of the standard vocabularies that may be used (see `WELL_KNOWN_VOCABULARIES`).
         understood: the same, for those that names in arguments may use, and results do not.

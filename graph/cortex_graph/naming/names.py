@@ -42,6 +42,7 @@ from urllib.parse import quote, unquote
 from pyoxigraph import NamedNode
 
 from cortex_graph.exceptions import invalid
+from cortex_graph.naming.namespace_form import NAMESPACE
 
 DEFAULT_BASE = "urn:cortex:"
 
@@ -59,9 +60,6 @@ WELL_KNOWN_VOCABULARIES: Mapping[str, str] = MappingProxyType(
         "xsd": "http://www.w3.org/2001/XMLSchema#",
     }
 )
-
-NAMESPACE = r"[a-zA-Z][a-zA-Z0-9_-]*([./][a-zA-Z0-9_-]+)*"
-"""The names of namespaces, as a regular expression without anchors."""
 
 _NAMESPACE = re.compile(NAMESPACE)
 _PREFIX = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*")

@@ -21,7 +21,7 @@ import orjson
 from cortex_graph.assertion_records.proofs import MAX_CONTENT, content_id
 from cortex_graph.checks.datetimes import date_time
 from cortex_graph.index.triple_index import hash_line
-from cortex_graph.naming.names import NAMESPACE
+from cortex_graph.naming.namespace_form import NAMESPACE
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.logic.findings import Severity
 from cortex_skills.features.proofs.logic.premises import GraphRead, Premises
