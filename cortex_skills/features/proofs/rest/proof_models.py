@@ -67,7 +67,7 @@ class NewProof(ApiModel):
 
 
 _OF_MAYROS = Annotated[
-    Literal["schnorr", "equality", "membership", "range", "pol", "credential", *UNKNOWN_TYPES],
+    Literal["schnorr", "equality", "membership", "range", "pol", "credential", *UNKNOWN_TYPES],  # type: ignore[valid-type]
     Field(description="The type of the proof; clients of Mayros also send types that are not known here."),
 ]
 
