@@ -26,7 +26,7 @@ def main(folder: str, writer: str, count: int) -> None:
                 name=name,
                 description="d",
                 body=f"{writer} {number}\n",
-                resources=(SkillResource("a", bytes([number]) * 1000),),
+                resources=(SkillResource(f"a{number}", bytes([number]) * 1000),),  # as in the other processes
             )
             version = registry.register(document, actor=writer, origin="learned").version
             say(f"registered {name} {version.digest}")
