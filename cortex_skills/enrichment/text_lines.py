@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 ANY_INSTRUCTION: Collection[str | None] = frozenset({None})
 
 _ROUNDS = 64
+_READINGS = 12  # of texts that are searched together, or more where they are short
+_READ_AT_LEAST = 400_000  # characters
 _LONG = 4  # texts of a run, of which those between the first and the last may be no part of an instruction
 _TO_LOCATE = 2  # times the work of a text that is only judged
 _SENTENCE = re.compile(r"(?<=[.!?。！？]) +|\n+")
@@ -126,7 +128,8 @@ def runs_together(texts: Sequence[str], between: str, judged: Callable[[str], bo
     """The places of the texts without which the others are no instruction together.
 
     They are those of the shortest run that is an instruction; of a long run the first and the last, without which the
-    rest of it is none. Then those of the next run. After `_ROUNDS` of them the others go at once.
+    rest of it is none. Then those of the next run. After `_ROUNDS` of them, or when too much was read, the others go at
+    once.
 
     Args:
         texts: none of which is an instruction alone.
@@ -134,13 +137,19 @@ def runs_together(texts: Sequence[str], between: str, judged: Callable[[str], bo
         judged: whether a text is an instruction.
     """
     left = list(range(len(texts)))
+    to_read = max(_READINGS * sum(map(len, texts)), _READ_AT_LEAST)
 
     def is_guilty(first: int, end: int) -> bool:
-        return judged(between.join(texts[place] for place in left[first:end]))
+        nonlocal to_read
+        text = between.join(texts[place] for place in left[first:end])
+        to_read -= len(text)
+        return judged(text)
 
     for _ in range(_ROUNDS):
         if len(left) < 2 or not is_guilty(0, len(left)):
             return set(range(len(texts))).difference(left)
+        if to_read < 0:
+            break
         run = shortest_run(len(left), is_guilty)
         if len(run) > _LONG:
             del left[run.stop - 1], left[run.start]

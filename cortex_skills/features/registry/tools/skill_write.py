@@ -6,7 +6,7 @@ Rules kept here:
 - an update changes the fields that are given, and no others; it is refused when the skill got another version since it
   was read, by the caller (`expected_version`) or here;
 - a skill that others depend on is not deleted, and the answer names them; `bulk_delete` has an answer for each name;
-- who writes what agents will not read is told so at once; the arguments of another system have their names there
+- an answer states at once what agents will not read; the arguments of another system have their names there
   (`dialects/prism.py`).
 """
 
