@@ -179,3 +179,4 @@ class StoredTriple(ApiModel):
     object: Value
     provenance: NotRequired[TripleProvenance | None]
     created_at: NotRequired[Annotated[str, Field(description="When it was asserted.")]]
+    withdrawn: NotRequired[Annotated[TripleProvenance, Field(description="Who withdrew it, and when.")]]

@@ -98,13 +98,15 @@ def checked_thread(assertion: Assertion | None, parts: Sequence[Part]) -> Eviden
 
     Args:
         assertion: the assertion; None for a triple without a record.
-        parts: the results of the checks.
+        parts: the results of the checks. That a withdrawn statement is not in the graph refutes no link.
     """
     agent, skill = _origin(assertion)
     record = [part.check.verdict for part in parts if part.check.part == "record" and part.proof is None]
     if Verdict.REFUTED in record:
         why = "the record is of another statement"
         agent, skill = (EvidenceLink(link.name, LinkState.REFUTED, why) for link in (agent, skill))
+    if assertion is not None and assertion.withdrawn is not None:
+        parts = [part for part in parts if not _is_of_withdrawal(part)]
     logic = [part for part in parts if part.kind == LOGIC]
     credentials = [part for part in parts if part.kind == CREDENTIAL]
     others = [part for part in parts if part.proof is not None and part not in credentials]
@@ -119,6 +121,11 @@ def checked_thread(assertion: Assertion | None, parts: Sequence[Part]) -> Eviden
         ),
         len({part.proof for part in parts if part.proof is not None}),
     )
+
+
+def _is_of_withdrawal(part: Part) -> bool:
+    """Whether a part states no more of a proof of a withdrawn statement than that the statement left the graph."""
+    return part.kind == LOGIC and part.check.part == "statement" and part.check.verdict is Verdict.REFUTED
 
 
 def _origin(assertion: Assertion | None) -> tuple[EvidenceLink, EvidenceLink]:

@@ -2,7 +2,8 @@
 
 Rules kept here:
 - every part is reported with its verdict, and a part that was not checked is `not checked`;
-- a statement that was withdrawn is refuted, with who withdrew it and when; it is reported beside those in the graph;
+- a statement that was withdrawn is refuted, with who withdrew it and when; it is reported beside those in the graph.
+  Checked by itself it has the record and the proofs of its latest assertion;
 - an assertion is verified when it is in the graph, its record does not contradict it, and it has proofs, of which none
   is refuted or not checked and one is verified; it is well-formed when all of them are no more than that. One refuted
   proof refutes it, and an assertion without proofs is not checked;
@@ -20,11 +21,12 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from pyoxigraph import Quad
+from pyoxigraph import NamedNode, Quad
 
 from cortex_graph import NamespacedGraph
 from cortex_graph.assertion_records.proofs import StoredProof
 from cortex_graph.assertion_records.provenance import recorded_triple
+from cortex_graph.assertions import Assertion, history_of
 from cortex_graph.namespace.short_ids import full_proof_id
 from cortex_graph.store import Pattern
 from cortex_skills.errors import CortexError
@@ -138,8 +140,10 @@ def check_assertion(
         CortexError: `proof_not_found`: the triple does not have this proof; `cancelled`.
     """
     triple_id = graph.index.identify(quad)
+    history = None if graph.store.contains(quad) else history_of(graph, triple_id)
+    gone = None if history is None else history.assertion
     if proof_id is None:
-        proofs = graph.current_proofs(triple_id)
+        proofs = proofs_of(graph, triple_id, gone)
     else:
         wanted = proof_id.removeprefix(f"{graph.names.graph.value}/proof/")
         found = graph.proofs.get(wanted) if _ID.fullmatch(wanted) else None
@@ -147,7 +151,15 @@ def check_assertion(
             hint = "omit proofId to check all proofs"
             raise CortexError("proof_not_found", "the assertion has no such proof", hint=hint)
         proofs = [found]
-    return [Part(_presence(graph, quad)), Part(_record(graph, quad, triple_id)), *_proofs(proofs, context)]
+    record = graph.names.record(triple_id) if gone is None else gone.record
+    return [Part(_presence(graph, quad)), Part(_record(graph, quad, record, gone)), *_proofs(proofs, context)]
+
+
+def proofs_of(graph: NamespacedGraph, triple_id: str, assertion: Assertion | None) -> list[StoredProof]:
+    """The proofs of a triple as it is asserted, or those that a withdrawn assertion had; the newest first."""
+    if assertion is None or assertion.withdrawn is None:
+        return graph.current_proofs(triple_id)
+    return [proof for proof in graph.proofs.of(triple_id) if proof.id in assertion.proofs]
 
 
 def trusted_signers(config: Config) -> frozenset[str]:
@@ -201,16 +213,17 @@ def _presence(graph: NamespacedGraph, quad: Quad) -> Check:
     return Check.of("presence", is_present, establishes, does_not, why)
 
 
-def _record(graph: NamespacedGraph, quad: Quad, triple_id: str) -> Check:
+def _record(graph: NamespacedGraph, quad: Quad, node: NamedNode, gone: Assertion | None) -> Check:
     establishes = "the graph records when the statement was asserted, by which agent and with which skill"
     does_not = "that the record is true: it is not signed"
-    record = list(graph.store.quads(Pattern(graph.names.provenance_graph, graph.names.record(triple_id))))
-    if not record:
+    record = list(graph.store.quads(Pattern(graph.names.provenance_graph, node)))
+    if not record or (gone is not None and not any(gone.origin.values())):
         why = "it has no record: it was imported, or written directly to the store"
         return Check("record", Verdict.NOT_CHECKED, establishes, does_not, (why,))
     if recorded_triple(record, graph.names.graph) != quad:
         return Check.of("record", False, establishes, does_not, "its record is of another statement")
-    origin = graph.provenance_of(triple_id) or {}
+    triple_id = graph.index.identify(quad)
+    origin = (graph.provenance_of(triple_id) or {}) if gone is None else gone.origin
     return Check("record", Verdict.VERIFIED, establishes, does_not, (_origin_text(origin),))
 
 

@@ -83,9 +83,14 @@ class Withdrawals:
 
     def of(self, triple_id: str) -> list[Withdrawal]:
         """Return the withdrawals of a triple, the latest first; it may have been asserted again since."""
+        return self._sorted(self.records_of(triple_id))
+
+    def records_of(self, triple_id: str) -> list[NamedNode]:
+        """Return the withdrawn records of a triple, in no order."""
         record = self._names.record(triple_id)
         links = self._store.quads(Pattern(self._names.provenance_graph, None, SPECIALIZATION_OF, record))
-        return self._sorted(quad.subject for quad in islice(links, _MAX_READ))
+        found = (quad.subject for quad in islice(links, _MAX_READ))
+        return [node for node in found if isinstance(node, NamedNode) and node.value.startswith(self._prefix)]
 
     def matching(self, pattern: Pattern) -> list[Withdrawal]:
         """Return the withdrawals of the triples that match a pattern, the latest first.

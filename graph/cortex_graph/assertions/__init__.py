@@ -8,6 +8,22 @@ Rules kept here:
 """
 
 from cortex_graph.assertions.filters import AssertionFilter, PastView
-from cortex_graph.assertions.listing import Assertion, AssertionPage, assertions_of, list_assertions
+from cortex_graph.assertions.listing import (
+    Assertion,
+    AssertionHistory,
+    AssertionPage,
+    assertions_of,
+    history_of,
+    list_assertions,
+)
 
-__all__ = ["Assertion", "AssertionFilter", "AssertionPage", "PastView", "assertions_of", "list_assertions"]
+__all__ = [
+    "Assertion",
+    "AssertionFilter",
+    "AssertionHistory",
+    "AssertionPage",
+    "PastView",
+    "assertions_of",
+    "history_of",
+    "list_assertions",
+]

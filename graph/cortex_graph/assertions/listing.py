@@ -61,6 +61,11 @@ class Assertion:
     withdrawn: Origin | None
     is_present: bool
 
+    @property
+    def origin(self) -> Origin:
+        """Who asserted it: `{agent, skill, skillVersion, time}`; None for unknown."""
+        return {"agent": self.agent, "skill": self.skill, "skillVersion": self.skill_version, "time": self.time}
+
 
 @dataclass(frozen=True, slots=True)
 class AssertionPage:
@@ -73,6 +78,24 @@ class AssertionPage:
 
     assertions: tuple[Assertion, ...]
     cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AssertionHistory:
+    """What a namespace has of one triple.
+
+    Attributes:
+        quad: the triple.
+        is_present: whether it is in the graph.
+        assertion: the one by which it is there or, if it is not, the latest one that was withdrawn; None for a triple
+            of the graph without a record.
+        withdrawn: the assertions that were withdrawn, the latest withdrawal first.
+    """
+
+    quad: Quad
+    is_present: bool
+    assertion: Assertion | None
+    withdrawn: tuple[Assertion, ...]
 
 
 def list_assertions(
@@ -111,6 +134,26 @@ def assertions_of(graph: NamespacedGraph, triple_ids: Iterable[str]) -> dict[str
     """
     found = _assertions(graph, [graph.names.record(check_id(triple_id)) for triple_id in triple_ids])
     return {assertion.triple_id: assertion for assertion in found}
+
+
+def history_of(graph: NamespacedGraph, triple_id: str) -> AssertionHistory | None:
+    """Return what the namespace has of a triple: its assertion and the withdrawn ones; None for an unknown id.
+
+    Raises:
+        InvalidArguments: the id is malformed.
+    """
+    record = graph.names.record(check_id(triple_id))
+    found = _assertions(graph, [record, *graph.withdrawals.records_of(triple_id)])
+    gone = sorted((each for each in found if each.withdrawn), key=_withdrawn_at, reverse=True)
+    quad = graph.index.find(triple_id)
+    if quad is None:
+        return AssertionHistory(Quad(*gone[0].triple, graph.names.graph), False, gone[0], tuple(gone)) if gone else None
+    present = next((each for each in found if each.record == record), None)
+    return AssertionHistory(quad, True, present, tuple(gone))
+
+
+def _withdrawn_at(assertion: Assertion) -> str:
+    return (assertion.withdrawn or {}).get("time") or ""
 
 
 def _assertions(graph: NamespacedGraph, nodes: Sequence[NamedNode]) -> list[Assertion]:

@@ -5,7 +5,8 @@ Rules kept here:
   shown as missing, and never as verified;
 - the page shows what is established and what is not, in the words of the checks;
 - as of a moment the page says whether the triple was in the graph then; its proofs are checked now;
-- a withdrawn assertion has its page, with who withdrew it; an unknown id is not found.
+- a withdrawn assertion has its page and its forms, with its own record and proofs, and who withdrew it; it cannot be
+  withdrawn again. An unknown id is not found.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from itertools import islice
 from pyoxigraph import NamedNode, Quad
 
 from cortex_graph.assertion_records.proofs import StoredProof
-from cortex_graph.assertions import Assertion, assertions_of
+from cortex_graph.assertions import Assertion, AssertionHistory, history_of
 from cortex_graph.store import Pattern, triple_of
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.addresses import ROOT, Addresses
@@ -41,7 +42,7 @@ from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway
 from cortex_skills.features.explorer.triple_rows import ShownOrigin, TripleRow, moment, shown_origin, triple_rows
 from cortex_skills.features.graph.rest.overview import assertion_document
 from cortex_skills.features.graph.statement_changes import withdraw
-from cortex_skills.features.proofs.assertions import Part, check_assertion, verdict_of
+from cortex_skills.features.proofs.assertions import Part, check_assertion, proofs_of, verdict_of
 from cortex_skills.features.proofs.logic.document import KIND as LOGIC
 from cortex_skills.features.proofs.rest.proof_checks import asked_of
 from cortex_skills.features.proofs.verdict import Check
@@ -95,6 +96,7 @@ class AssertionView:
         chain: the five links.
         findings: each check.
         origin: who asserted it.
+        is_present: whether it is in the graph now.
         withdrawals: who withdrew it, and when; the latest first.
         record: the record in PROV-O.
         premises: the triples that its Proofs of Logic rest on.
@@ -110,6 +112,7 @@ class AssertionView:
     whole: str | None
     was_there: bool | None
     verdict: str
+    is_present: bool
     chain: tuple[ChainLink, ...]
     findings: tuple[ShownCheck, ...]
     origin: ShownOrigin
@@ -129,8 +132,15 @@ class _Read:
 
     reading: Reading
     triple_id: str
-    quad: Quad
-    assertion: Assertion | None
+    history: AssertionHistory
+
+    @property
+    def quad(self) -> Quad:
+        return self.history.quad
+
+    @property
+    def assertion(self) -> Assertion | None:
+        return self.history.assertion
 
 
 def view(call: PageCall) -> AssertionView:
@@ -144,7 +154,7 @@ def view(call: PageCall) -> AssertionView:
     then = Reading.of(call, "").graph if reading.addresses.as_of else None
     context = replace(asked_of(call.api()), cancel=call.cancel, triple=quad)
     parts = check_assertion(graph, quad, context)
-    proofs = graph.current_proofs(read.triple_id)
+    proofs = proofs_of(graph, read.triple_id, read.assertion)
     shown = reading.display.term(quad.object, LINES * OF_LINE, lines=LINES)
     bundle, why = _bundle_address(read, proofs)
     text = shown.text if not isinstance(shown, ShownName) else None
@@ -157,10 +167,11 @@ def view(call: PageCall) -> AssertionView:
         reading.address(format="text") if text is not None and text.is_clipped else None,
         None if then is None else then.store.contains(quad),
         verdict_of(parts).value,
+        read.history.is_present,
         tuple(_chain(call, read, parts, proofs)),
         tuple(_finding(reading, part) for part in parts),
         shown_origin(read.assertion),
-        tuple(_withdrawn(each.withdrawn) for each in graph.withdrawals.of(read.triple_id)),
+        tuple(_withdrawn(each.withdrawn) for each in read.history.withdrawn if each.withdrawn),
         _record(read),
         _premises(reading, proofs),
         tuple(_proof_link(reading, each) for each in graph.proofs.resting_on(read.triple_id)[:_PREMISES]),
@@ -181,13 +192,10 @@ def _read(call: PageCall) -> _Read:
     graph = reading.graph
     if len(triple_id) != 64 or not set(triple_id) <= _HEX:
         raise not_found("an assertion is named by 64 hexadecimal digits")
-    quad = graph.index.find(triple_id)
-    if quad is None:
-        earlier = graph.withdrawals.of(triple_id)
-        if not earlier:
-            raise not_found("this namespace has no assertion with this id")
-        quad = earlier[0].quad
-    return _Read(reading, triple_id, quad, assertions_of(graph, [triple_id]).get(triple_id))
+    history = history_of(graph, triple_id)
+    if history is None:
+        raise not_found("this namespace has no assertion with this id")
+    return _Read(reading, triple_id, history)
 
 
 def _chain(call: PageCall, read: _Read, parts: Sequence[Part], proofs: list[StoredProof]) -> Iterator[ChainLink]:
@@ -262,8 +270,9 @@ def _record(read: _Read) -> tuple[tuple[ShownName, ShownTerm], ...]:
 
 
 def _record_quads(read: _Read) -> Iterator[Quad]:
-    names = read.reading.graph.names
-    return read.reading.graph.store.quads(Pattern(names.provenance_graph, names.record(read.triple_id)))
+    graph, assertion = read.reading.graph, read.assertion
+    node = graph.names.record(read.triple_id) if assertion is None else assertion.record
+    return graph.store.quads(Pattern(graph.names.provenance_graph, node))
 
 
 def _premises(reading: Reading, proofs: list[StoredProof]) -> tuple[TripleRow, ...]:
@@ -274,6 +283,8 @@ def _premises(reading: Reading, proofs: list[StoredProof]) -> tuple[TripleRow, .
 
 def _bundle_address(read: _Read, proofs: list[StoredProof]) -> tuple[str | None, str]:
     kinds = {proof.kind for proof in proofs}
+    if not read.history.is_present:
+        return None, "It was withdrawn: a bundle is of an assertion in the graph."
     if read.assertion is None or LOGIC not in kinds:
         return None, "A bundle needs a Proof of Logic: assert it with a proof."
     if "credential" not in kinds:
@@ -300,7 +311,7 @@ def _bundle(call: PageCall) -> bytes:
 
 def _trig(call: PageCall) -> bytes:
     read = _read(call)
-    records = [read.reading.graph.names.record(read.triple_id)] if read.assertion is not None else []
+    records = [] if read.assertion is None else [read.assertion.record]
     return nanopublication(read.reading.graph, [read.quad], records)
 
 
@@ -311,8 +322,8 @@ def _document(call: PageCall) -> bytes:
     assertion = None if read.assertion is None else assertion_document(read.assertion, graph.names)
     checks = [part.to_json() for part in parts]
     triple = graph.as_json(read.quad)
-    withdrawn = [each.withdrawn for each in graph.withdrawals.of(read.triple_id)]
-    document = {"triple": triple, "assertion": assertion, "withdrawals": withdrawn}
+    withdrawn = [each.withdrawn for each in read.history.withdrawn]
+    document = {"triple": triple, "present": read.history.is_present, "assertion": assertion, "withdrawals": withdrawn}
     return to_json({**document, "verdict": verdict_of(parts).value, "checks": checks})
 
 

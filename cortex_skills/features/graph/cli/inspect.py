@@ -35,25 +35,25 @@ def show(common: Common, triple_id: str) -> None:
     ID is the hash that an assertion returned, or the `id` of a triple; its first digits, at least six, are enough.
     """
     from cortex_graph.as_of import today_of
+    from cortex_graph.assertions import history_of
     from cortex_graph.namespace.short_ids import full_triple_id
 
     with common.plugin(reads=True) as plugin:
         graph = plugin.graph
         triple_id = full_triple_id(today_of(graph), triple_id)
-        triple, withdrawn = graph.get_triple(triple_id), None
-        record, proofs = graph.provenance_of(triple_id), graph.proofs_of(triple_id)
-        earlier = [] if triple is not None else graph.withdrawals.of(triple_id)
-        for withdrawal in earlier[:1]:  # the latest
-            triple, withdrawn = graph.as_json(withdrawal.quad), withdrawal.withdrawn
-            record, proofs = withdrawal.asserted, list(withdrawal.proofs)
-        if triple is None:
+        history = history_of(graph, triple_id)
+        if history is None:
             raise CortexError(
                 "invalid_arguments",
                 f"no triple of {graph.namespace} has the id {triple_id}",
                 hint="give the hash of an assertion, or another --namespace",
             )
-    provenance = None if record is None else {**record, "proofs": proofs}
-    answer = {**triple, "provenance": provenance, **({} if withdrawn is None else {"withdrawn": withdrawn})}
+        triple, assertion = graph.as_json(history.quad), history.assertion
+        proofs = [] if assertion is None else [graph.proofs.iri(each).value for each in assertion.proofs]
+    answer: dict[str, Any] = {**triple, "provenance": None}
+    if assertion is not None:
+        answer["provenance"] = {**assertion.origin, "proofs": proofs}
+        answer |= {} if assertion.withdrawn is None else {"withdrawn": assertion.withdrawn}
     common.out.answer(answer, lambda: _show(common.out, answer))
 
 

@@ -144,12 +144,7 @@ def assertion_document(assertion: Assertion, names: Names) -> dict[str, Any]:
         "predicate": names.name(predicate.value),
         "object": from_term(object_, names),
         "record": names.name(assertion.record.value),
-        "provenance": {
-            "agent": assertion.agent,
-            "skill": assertion.skill,
-            "skillVersion": assertion.skill_version,
-            "time": assertion.time,
-        },
+        "provenance": assertion.origin,
         "proofs": list(assertion.proofs),
         "present": assertion.is_present,
     }

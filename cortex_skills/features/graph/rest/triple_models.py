@@ -37,6 +37,7 @@ class GetQuery(PastQuery, total=False):
     """The namespace, and what to add to the triple."""
 
     provenance: _WithProvenance
+    withdrawn: Annotated[QueryBoolean, Field(description="Return the triple also if it was withdrawn.")]
 
 
 class DeleteQuery(GraphQuery, total=False):

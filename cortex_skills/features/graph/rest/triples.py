@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from cortex_graph.as_of import today_of
 from cortex_graph.assertion_records.provenance import Provenance
+from cortex_graph.assertions import history_of
 from cortex_graph.exceptions import invalid
 from cortex_graph.namespace.short_ids import full_triple_id
 from cortex_skills.doors.http.http_errors import HttpError
@@ -73,9 +74,17 @@ def create_triples(call: ApiCall) -> ApiAnswer:
 def get_triple(call: ApiCall) -> ApiAnswer:
     """Return the triple with an id, or with the only id that begins with the given six digits or more."""
     graph = call.graph
-    triple = graph.get_triple(full_triple_id(today_of(graph), call.path["id"]))
-    if triple is None:
+    history = history_of(graph, full_triple_id(today_of(graph), call.path["id"]))
+    if history is None:
         raise HttpError("not_found", "the namespace has no triple with this id")
+    triple, assertion = graph.as_json(history.quad), history.assertion
+    if assertion is not None and assertion.withdrawn is not None:
+        if not call.query.get("withdrawn"):
+            hint = "it is returned with `withdrawn=true`"
+            raise HttpError("not_found", "the triple with this id was withdrawn", hint=hint)
+        time = {} if assertion.time is None else {"created_at": assertion.time}
+        row = {**triple, **time, "withdrawn": assertion.withdrawn}
+        return ApiAnswer(200, row | {"provenance": assertion.origin} if call.query.get("provenance") else row)
     (row,) = described(graph, [triple], provenance=call.query.get("provenance", False))
     return ApiAnswer(200, row)
 

@@ -47,6 +47,9 @@ def make_bundle(graph: NamespacedGraph, triple_id: str, folders: Iterable[Path])
     """
     quad = graph.index.find(triple_id)
     if quad is None:
+        if graph.withdrawals.of(triple_id):
+            hint = "a bundle is of an assertion in the graph: assert it again, with a proof"
+            raise CortexError("invalid_arguments", f"the assertion {triple_id} was withdrawn", hint=hint)
         hint = "give the hash of an assertion, or another namespace"
         raise CortexError("invalid_arguments", f"{graph.namespace} has no triple with the id {triple_id}", hint=hint)
     logic = read_document(_newest(graph, triple_id, LOGIC, "assert it with a proof").content)
