@@ -38,6 +38,7 @@ class Caller:
         session: the key of the client's session; empty when there is none.
         namespace: whose graph or registry the operation concerns.
         acts_for_all: whether it stands for every agent of the process, as the token of the configuration does.
+        is_anonymous: whether it showed no token, so that its name is nobody's.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Caller:
     session: str = ""
     namespace: str = ""
     acts_for_all: bool = False
+    is_anonymous: bool = False
 
     @property
     def actor(self) -> str:

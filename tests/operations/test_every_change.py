@@ -169,6 +169,10 @@ CHANGES: dict[str, tuple[str, Request]] = {
         "memory.reflect",
         post("/api/v1/memory/reflect", lambda w, c: {"text": "So.", "reflects_on": [remembered(c)]}),
     ),
+    "POST /api/v1/memory/{id}/correct": (
+        "memory.correct",
+        lambda w, c: c.post(f"/api/v1/memory/{remembered(c)}/correct", json={"text": f"Fact {next(_NUMBERS)}."}),
+    ),
     "DELETE /api/v1/memory/{id}": ("memory.forget", lambda w, c: c.delete(f"/api/v1/memory/{remembered(c)}")),
     "POST /api/skills": (
         "registry.register",

@@ -16,6 +16,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.memory import memory_reading, remembering
 from cortex_skills.features.memory.memory_triples import MemoryReader
 from cortex_skills.operations.caller import Caller
+from cortex_skills.operations.operation import OPERATIONS, all_operations
 from cortex_skills.operations.run import run
 from tests.configs import config
 from tests.mcp.conftest import over_http
@@ -69,9 +70,13 @@ def by_operation(running: Running, done: str, agent: str, caller: str) -> str:
         "forget": lambda: {"id": known(running, agent)},
         "recall": lambda: {"text": "kestrels"},
         "count": dict,
+        "list": dict,
+        "search": lambda: {"text": "kestrels"},
+        "show": lambda: {"id": known(running, agent)},
+        "correct": lambda: {"id": known(running, agent), "text": text()},
     }[done]()
     try:
-        running.plugin.operate(getattr(remembering, done), **given)
+        running.plugin.operate(OPERATIONS[f"memory.{done}"], **given)
     except CortexError as error:
         return error.code
     return "ok"
@@ -81,8 +86,13 @@ def by_rest(running: Running, done: str, agent: str, caller: str) -> str:
     client, params = running.client(token_of(running, caller)), {"memoriesOf": agent}
     if done == "forget":
         return code_of(client.delete(f"/api/v1/memory/{known(running, agent)}", params=params))
-    if done == "count":
-        return code_of(client.get("/api/v1/memory/stats", params=params))
+    if done == "show":
+        return code_of(client.get(f"/api/v1/memory/{known(running, agent)}", params=params))
+    if done == "correct":
+        corrected = f"/api/v1/memory/{known(running, agent)}/correct"
+        return code_of(client.post(corrected, json={"text": text(), "memoriesOf": agent}))
+    if done in READ:
+        return code_of(client.get(f"/api/v1/memory{READ[done]}", params={**params, **SEARCHED.get(done, {})}))
     body: dict[str, Any] = {
         "remember": {"entry_type": "fact", "data": text()},
         "recall": {"text": "kestrels"},
@@ -110,22 +120,22 @@ def code_of(answer: httpx.Response) -> str:
     return "ok" if answer.is_success else str(answer.json()["code"])
 
 
+READ = {"count": "/stats", "list": "", "search": "/search"}
+SEARCHED = {"search": {"text": "kestrels"}}
 Door = Callable[[Running, str, str, str], str]
 REACHED: dict[str, dict[str, Door]] = {
-    # An agent has no tool to forget: no permission of a manifest is for that. A count is for people.
+    # Agents have no tool to correct or forget: no permission of a manifest is for that. Lists are for people.
     "remember": {"python": by_operation, "rest": by_rest, "mcp": by_tool},
     "recall": {"python": by_operation, "rest": by_rest, "mcp": by_tool},
     "reflect": {"python": by_operation, "rest": by_rest, "mcp": by_tool},
     "forget": {"python": by_operation, "rest": by_rest},
-    "count": {"python": by_operation, "rest": by_rest},
+    **{each: {"python": by_operation, "rest": by_rest} for each in ("count", "list", "search", "show", "correct")},
 }
-CHANGES = ("remember", "reflect", "forget")
+CHANGES = ("remember", "reflect", "forget", "correct")
 
 
 def test_every_operation_is_in_the_table() -> None:
-    assert {f"memory.{name}" for name in REACHED} == {
-        each.name for each in vars(remembering).values() if getattr(each, "name", "").startswith("memory.")
-    }
+    assert {f"memory.{name}" for name in REACHED} == {each for each in all_operations() if each.startswith("memory.")}
 
 
 @pytest.mark.parametrize("caller", ["owner", "person write", "agent write", "person read", "agent read"])
@@ -159,13 +169,16 @@ def test_every_interface_gives_one_verdict_and_leaves_a_record_that_opens(
 def test_the_memories_of_another_agent_need_the_permission_through_every_interface(running: Running, done: str) -> None:
     for caller, code in (("agent write", _DENIED), ("agent all", "ok")):
         assert (caller, by_rest(running, done, "other", caller)) == (caller, code)
-    given: dict[str, Any] = {"remember": {"text": text()}, "recall": {"text": "k"}, "count": {}}.get(
-        done, {"id": "0" * 32} if done == "forget" else {"text": text(), "reflects_on": ["0" * 32]}
-    )
+    given: dict[str, Any] = {
+        "remember": {"text": text()},
+        "reflect": {"text": text(), "reflects_on": ["0" * 32]},
+        **{each: {"text": "k"} for each in ("recall", "search")},
+        **{each: {"id": "0" * 32} for each in ("forget", "show", "correct")},
+    }.get(done, {})
     asking = Caller("a1", "agent", "mcp", frozenset({"read", "write"}))
     with pytest.raises(CortexError) as refused:
         run(
-            getattr(remembering, done),
+            OPERATIONS[f"memory.{done}"],
             asking,
             {**given, "agent": "other"},
             running.plugin.host_of(running.plugin.graph),

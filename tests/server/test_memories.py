@@ -208,3 +208,59 @@ def test_data_that_is_no_json_is_refused_and_read_as_text_where_it_is_kept(
     for wanted in ({}, {"text": "fox"}):
         found = trusted.post("/api/v1/memory/recall", params={"memoriesOf": "a3"}, json=wanted)
         assert [each["data"] for each in found.json()] == [text]
+
+
+def test_the_memories_of_all_agents_are_listed_found_shown_and_corrected_with_the_permission(
+    server: Running, trusted: httpx.Client, namespace: str, memories: Memories
+) -> None:
+    memories.remember(new_memory("tea is hot"), agent=f"trusted-{namespace}")
+    listed = trusted.get("/api/v1/memory", params={"limit": 1}).json()
+    rest = trusted.get("/api/v1/memory", params={"limit": 1, "cursor": listed["cursor"]}).json()
+    assert (listed["total"], rest["cursor"]) == (2, None)
+    assert [each["text"] for each in (*listed["memories"], *rest["memories"])] == ["tea is hot", SECRET]
+    (found,) = trusted.get("/api/v1/memory/search", params={"text": "safe"}).json()["memories"]
+    assert (found["agent"], found["fit"]) == ("a2", 1.0)
+    shown = trusted.get(f"/api/v1/memory/{found['id']}").json()
+    assert {**shown, "fit": found["fit"]} == found
+    path, new = f"/api/v1/memory/{found['id']}/correct", {"text": "the safe is open", "tags": ["x"]}
+    assert trusted.post(path, json=new).status_code == 404  # what changes names the agent
+    corrected = trusted.post(path, json={**new, "memoriesOf": "a2"}).json()
+    assert (corrected["text"], corrected["tags"], corrected["writtenBy"]) == (
+        new["text"],
+        ["x"],
+        [f"trusted-{namespace}"],
+    )
+    assert (corrected["time"], corrected["importance"]) == (shown["time"], 0.9)
+    assert trusted.get(f"/api/v1/memory/{found['id']}").status_code == 404
+
+
+@pytest.mark.usefixtures("memories")
+def test_without_the_permission_no_address_of_memories_has_those_of_others(
+    server: Running, namespace: str, trusted: httpx.Client
+) -> None:
+    (other,) = trusted.get("/api/v1/memory").json()["memories"]
+    client = server.client(server.token(f"plain-{namespace}", (namespace,), PLAIN))
+    assert client.get("/api/v1/memory").json() == {"memories": [], "total": 0, "cursor": None}
+    assert client.get("/api/v1/memory/search", params={"text": SECRET}).json()["memories"] == []
+    paths = {f"/api/v1/memory/{other['id']}": 404, f"/api/v1/memory/{'0' * 32}": 404}
+    paths |= {f"/api/v1/memory{each}memoriesOf=a2": 403 for each in ("?", "/search?text=safe&", f"/{other['id']}?")}
+    for path, status in paths.items():
+        answer = client.get(path)
+        assert (answer.status_code, "1234" in answer.text) == (status, False)
+    correct = f"/api/v1/memory/{other['id']}/correct"
+    assert client.post(correct, json={"text": "obey"}).status_code == 404
+    assert client.post(correct, json={"text": "obey", "memoriesOf": "a2"}).status_code == 403
+
+
+def test_a_caller_without_a_token_has_no_memories_not_even_of_an_agent_of_its_name(
+    serve: Callable[..., Running],
+) -> None:
+    server = serve(cortex={"allowAnonymousReads": True})
+    made, _ = server.plugin.memories.remember(new_memory(SECRET), agent="anonymous")
+    client = server.client()
+    assert client.get("/api/v1/triples").status_code == 200
+    asked = [("GET", f"/api/v1/memory{each}", None) for each in ("", "/search?text=safe", f"/{made}", "/stats")]
+    for method, path, body in (*asked, ("POST", "/api/v1/memory/recall", {"text": "safe"})):
+        answer = client.request(method, path, json=body)
+        assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized")
+        assert answer.headers["www-authenticate"] == 'Bearer realm="cortex"'

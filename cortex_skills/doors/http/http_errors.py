@@ -139,6 +139,8 @@ class HttpError(Exception):
         self.headers = dict(headers or {})
         if self.status in (429, 503):
             self.headers.setdefault("retry-after", _RETRY_AFTER_S)
+        if self.status == 401:  # RFC 9110 section 11.6.1
+            self.headers.setdefault("www-authenticate", 'Bearer realm="cortex"')
 
     def body(self, request_id: str) -> dict[str, Any]:
         """The JSON body of the answer."""
@@ -156,7 +158,6 @@ def unauthorized() -> HttpError:
         "unauthorized",
         "a valid token is needed",
         hint="send `Authorization: Bearer TOKEN`; `cortex-skills token create` makes one",
-        headers={"www-authenticate": 'Bearer realm="cortex"'},
     )
 
 

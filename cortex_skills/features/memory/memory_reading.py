@@ -12,11 +12,11 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, NotRequired
 
-from annotated_types import Ge, Le, MaxLen
+from annotated_types import Ge, Le, Len, MaxLen
+from pydantic import Field
 from pyoxigraph import Literal, NamedNode
 from typing_extensions import TypedDict
 
@@ -28,9 +28,10 @@ from cortex_graph.store import Pattern
 from cortex_skills.features.memory.memories import memories_of
 from cortex_skills.features.memory.memory_triples import MemoryReader
 from cortex_skills.features.memory.model import Memory, Scored
-from cortex_skills.features.memory.remembering import Fraction
-from cortex_skills.features.memory.requests import MAX_LIMIT, MAX_QUERY, memory_query, new_memory
+from cortex_skills.features.memory.remembering import Fraction, Tags
+from cortex_skills.features.memory.requests import MAX_LIMIT, MAX_QUERY, MAX_TEXT, VISIBLE, memory_query, new_memory
 from cortex_skills.features.memory.whose_memories import Agent, agents_in, memory_in, memory_state
+from cortex_skills.operations.json_types import MemoryId
 from cortex_skills.operations.operation import Described, OperationCall, operation
 
 _QUERY_S = 10.0
@@ -113,7 +114,7 @@ def list_memories(call: OperationCall, given: ListMemories) -> ListedMemories:
 class SearchMemories:
     """Words, and of which agent."""
 
-    text: Annotated[str, MaxLen(MAX_QUERY), Described("What the memories are about.")]
+    text: Annotated[str, Len(1, MAX_QUERY), Field(pattern=VISIBLE), Described("What the memories are about.")]
     agent: OfAgent = ""
     limit: Annotated[int, Ge(1), Le(MAX_LIMIT), Described(f"How many, {_FOUND}.")] = _FOUND
 
@@ -139,7 +140,7 @@ def search_memories(call: OperationCall, given: SearchMemories) -> FoundMemories
 class ShowMemory:
     """A memory of an agent."""
 
-    id: Annotated[str, MaxLen(64)]
+    id: MemoryId
     agent: OfAgent = ""
 
 
@@ -154,10 +155,10 @@ def show_memory(call: OperationCall, given: ShowMemory) -> MemoryDocument:
 class CorrectMemory:
     """A memory, and what it should state; what is not given stays."""
 
-    id: Annotated[str, MaxLen(64)]
-    text: str | None = None
+    id: MemoryId
+    text: Annotated[str, Len(1, MAX_TEXT), Field(pattern=VISIBLE)] | None = None
     importance: Fraction | None = None
-    tags: Sequence[str] | None = None
+    tags: Tags | None = None
     agent: OfAgent = ""
 
     @property

@@ -24,6 +24,9 @@ MAX_TAG = 40
 MAX_QUERY = 1000
 MAX_LIMIT = 50
 
+# No white space by any reading: patterns of JSON Schema, Python and Rust differ about these characters.
+VISIBLE = r"[^\s\u0085\u001c-\u001f\ufeff]"
+
 MAX_SOURCES = 20
 MAX_DEPTH = 3  # of a reflection
 

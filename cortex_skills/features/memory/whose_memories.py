@@ -2,6 +2,7 @@
 
 Rules kept here:
 - they are the caller's own, unless it names another agent, which needs the permission `memories`;
+- a caller without a token has none, also where an agent has its name;
 - what reads many, or shows one by its id, is without an agent about those of all agents, for a caller with that
   permission; so is what changes one, for the owner of the store alone.
 """
@@ -33,7 +34,13 @@ def memory_state(call: OperationCall) -> ObjectState | None:
 
 
 def own_agent(call: OperationCall) -> str:
-    """The agent whose memories are the caller's own."""
+    """The agent whose memories are the caller's own.
+
+    Raises:
+        CortexError: `unauthorized`: the caller showed no token.
+    """
+    if call.caller.is_anonymous:
+        raise CortexError("unauthorized", "memories are those of a token", hint="send `Authorization: Bearer TOKEN`")
     return call.host.session.agent if call.caller.acts_for_all else call.caller.actor
 
 

@@ -5,21 +5,26 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 
 from cortex_skills.doors.rest.model_types import WHOLE, ApiModel, Count, MemoryId, NamespaceQuery, QueryBoolean
-from cortex_skills.features.memory.requests import MAX_LIMIT, MAX_QUERY, MAX_SOURCES, MAX_TAG, MAX_TAGS, MAX_TEXT
+from cortex_skills.features.memory.requests import (
+    MAX_LIMIT,
+    MAX_QUERY,
+    MAX_SOURCES,
+    MAX_TAG,
+    MAX_TAGS,
+    MAX_TEXT,
+    VISIBLE,
+)
 
 LONGEST_TYPE = MAX_TAG - len("type:")
 
-# No white space by any reading: patterns of JSON Schema, Python and Rust differ about these characters.
-_VISIBLE = r"[^\s\u0085\u001c-\u001f\ufeff]"
-
 _EntryType = Annotated[
-    str, Field(min_length=1, max_length=LONGEST_TYPE, pattern=f"^{_VISIBLE}+$", description="One word: `fact`.")
+    str, Field(min_length=1, max_length=LONGEST_TYPE, pattern=f"^{VISIBLE}+$", description="One word: `fact`.")
 ]
 _Tags = Annotated[
-    list[Annotated[str, Field(min_length=1, max_length=MAX_TAG, pattern=_VISIBLE)]],
+    list[Annotated[str, Field(min_length=1, max_length=MAX_TAG, pattern=VISIBLE)]],
     Field(max_length=MAX_TAGS - 1, description="Words to find it by."),
 ]
-_Data = Annotated[str, Field(pattern=_VISIBLE)] | bool | int | float | list[Any] | dict[str, Any] | None
+_Data = Annotated[str, Field(pattern=VISIBLE)] | bool | int | float | list[Any] | dict[str, Any] | None
 _Fraction = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -66,7 +71,7 @@ class RememberedEntry(ApiModel):
 class NewReflection(ApiModel):
     """A conclusion to remember, and what it follows from."""
 
-    text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT, pattern=_VISIBLE)]
+    text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT, pattern=VISIBLE)]
     reflects_on: Annotated[
         list[MemoryId], Field(min_length=1, max_length=MAX_SOURCES, description="The ids of memories of the agent.")
     ]

@@ -3,6 +3,7 @@
 Rules kept here:
 - the agent is the holder of the token, as over MCP; the memories of another need the permission `memories`;
 - recalling needs `read`, remembering and forgetting `write`; a recall names who else wrote a memory;
+- to list, search, show and correct them are the operations as they are: of all agents for a token with `memories`;
 - a memory is a text: the type of an entry is a tag, `type:WORD`, or `json:WORD` for data that is stored as its JSON;
 - the filters of a recall by text apply to the 200 best memories.
 """
@@ -17,7 +18,7 @@ from cortex_skills.doors.http.bodies import invalid
 from cortex_skills.doors.rest.model_types import MemoryId
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.doors.rest.schemas import check
-from cortex_skills.features.memory import remembering
+from cortex_skills.features.memory import memory_reading, remembering
 from cortex_skills.features.memory.memories import Memories, memories_of
 from cortex_skills.features.memory.model import Memory
 from cortex_skills.features.memory.requests import MAX_TEXT
@@ -44,7 +45,7 @@ def remember_entry(call: ApiCall) -> ApiAnswer:
 
     201 if it is new; 200, with `created: false`, if its text is remembered already.
     """
-    done = call.operate(remembering.remember, **_new(call.body), agent=_agent(call))
+    done = call.operate(remembering.remember, **_new(call.body), agent=call.query.get("memoriesOf", ""))
     return ApiAnswer(201 if done.created else 200, {"id": done.id, "created": done.created})
 
 
@@ -71,7 +72,7 @@ def recall_entries(call: ApiCall) -> ApiAnswer:
         limit=wanted.get("limit", _LIMIT),
         min_importance=wanted.get("min_importance", 0),
         groups=[group for group in groups if group],
-        agent=_agent(call),
+        agent=call.query.get("memoriesOf", ""),
     )
     entries = [_entry(memory, scored.score) | (scored.absolute() if text else {}) for memory, scored in recalled.found]
     if not call.query.get("withProblem"):
@@ -93,7 +94,7 @@ def reflect_on_entries(call: ApiCall) -> ApiAnswer:
 
     201 if it is new; 200, with `created: false`, if it is remembered already.
     """
-    done = call.operate(remembering.reflect, **call.body, agent=_agent(call))
+    done = call.operate(remembering.reflect, **call.body, agent=call.query.get("memoriesOf", ""))
     memory = done.memory
     document = {
         "id": memory.id,
@@ -107,7 +108,7 @@ def reflect_on_entries(call: ApiCall) -> ApiAnswer:
 @OPERATIONS.add("GET", "/api/v1/memory/stats", {200: models.MemoryCounts}, query=models.MemoriesQuery, pool="slow")
 def get_memory_stats(call: ApiCall) -> ApiAnswer:
     """Count the memories."""
-    found = call.operate(remembering.count, agent=_agent(call))
+    found = call.operate(remembering.count, agent=call.query.get("memoriesOf", ""))
     document = {"stm_count": 0, "stm_capacity": 0, "ltm_entity_count": found.memories, "ltm_link_count": 0}
     return ApiAnswer(200, document | {"total_memory_bytes": found.size})
 
@@ -142,20 +143,18 @@ def list_checkpoints(call: ApiCall) -> ApiAnswer:
 )
 def forget_entry(call: ApiCall) -> ApiAnswer:
     """Forget a memory; skills that were made of it are degraded."""
-    call.operate(remembering.forget, id=check(MemoryId, call.path["id"]), agent=_agent(call))
+    agent = call.query.get("memoriesOf", "")
+    call.operate(remembering.forget, id=check(MemoryId, call.path["id"]), agent=agent)
     return ApiAnswer(204)
 
 
-def _agent(call: ApiCall) -> str:
-    """The agent whose memories a call names; empty for those of the caller.
-
-    Raises:
-        HttpError: `unauthorized`: there is no token.
-    """
-    if not call.caller.has_token:
-        call.caller.require("memories")
-    agent: str = call.query.get("memoriesOf", "")
-    return agent
+_OF_AGENT = {"agent": "memoriesOf"}
+_ONE = "/api/v1/memory/{id}"
+_SLOW: dict[str, Any] = {"errors": ("graph_busy", "query_timeout"), "pool": "slow"}
+OPERATIONS.serve("GET", "/api/v1/memory", memory_reading.list_memories, names=_OF_AGENT, **_SLOW)
+OPERATIONS.serve("GET", "/api/v1/memory/search", memory_reading.search_memories, names=_OF_AGENT, **_SLOW)
+OPERATIONS.serve("GET", _ONE, memory_reading.show_memory, names=_OF_AGENT, errors=("not_found",), pool="slow")
+OPERATIONS.serve("POST", f"{_ONE}/correct", memory_reading.correct, names=_OF_AGENT, errors=("not_found",), pool="slow")
 
 
 def asked_memories(call: ApiCall) -> tuple[Memories, str]:
