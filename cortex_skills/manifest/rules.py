@@ -9,6 +9,7 @@ A problem (`check_rules`) stops this product from loading the skill:
   of an artifact may be named by its id, `PUBLISHER.NAME`. It has no underscores;
 - `allowed-tools` has at most 1,000 entries;
 - a predicate is a name, or an IRI that is well formed;
+- `composes_with_reflections` is well formed (`declared_reflections`);
 - an assertion with `requireProof: true` needs `proofs: [request]`, queries need `graph: [read]`, assertions
   need `graph: [write]`;
 - queries of predicates of memories need `memory: [inspect]`; no skill asserts them;
@@ -36,6 +37,7 @@ from typing import Any
 
 from cortex_graph import GraphError, Names
 from cortex_graph.naming.vocabulary import MEMORY_TERMS
+from cortex_skills.manifest.declared_reflections import KEY, reflection_problems
 from cortex_skills.manifest.model import ANY
 from cortex_skills.manifest.skill_names import hyphenated, normalized
 from cortex_skills.manifest.versions import completed, is_range
@@ -69,6 +71,8 @@ def check_rules(document: LocatedDocument, folder_name: str | None) -> Iterator[
         yield document.problem(("semantic",), "is missing, though `type` is given", hint)
     if len(tools_of(data.get(_TOOLS))) > MAX_TOOLS:
         yield document.problem((_TOOLS,), f"has more than {MAX_TOOLS:,} entries", "name fewer tools")
+    for wrong in reflection_problems(data.get(KEY)):
+        yield document.problem(wrong.path, wrong.message, wrong.hint)
     if isinstance(semantic := data.get("semantic"), dict):
         yield from _permission_rules(document, semantic)
         yield from _tool_rules(document, semantic)

@@ -64,7 +64,7 @@ SHAPES = {
     ),
     "a name in capital letters": ("name: Demo\ndescription: d", False),
     "a name with spaces": ("name: Demo Skill\ndescription: d", False),
-    "a name with an underscore": ("name: my_demo\ndescription: d", False),
+    "a name with an underscore": ("name: my_demo\ndescription: d", True),
     "a name with a colon": ("name: acme:demo\ndescription: d", False),
     "a name that is a number": ("name: 5\ndescription: d", True),
     **{

@@ -30,12 +30,13 @@ import rfc8785
 
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.dialects.metahuman import with_targets
-from cortex_skills.features.actions.manifest_form import Cost, FieldType, ManifestForm
 from cortex_skills.policy.trust_levels import Risk, TrustLevel
 from cortex_skills.safe_io.schemas import LocatedDocument, Problem, check, summary
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
+
+    from cortex_skills.features.actions.manifest_form import Cost, FieldType
 
 Category = Literal["fs", "memory", "agent", "shell", "network", "artifact"]
 
@@ -213,6 +214,8 @@ def _schema_of(declared: Fields) -> dict[str, Any]:
 
 
 def _check(document: dict[str, Any]) -> None:
+    from cortex_skills.features.actions.manifest_form import ManifestForm  # pydantic is large
+
     problems = check(ManifestForm, LocatedDocument(document))
     if not problems:
         problems = [*_problems_of_fields(document), *_problems_of_targets(document)]

@@ -42,8 +42,9 @@ from cortex_skills.features.memory.agent_memories import INDEX_TIMEOUT_S, AgentM
 from cortex_skills.features.memory.memory_follower import source_of
 from cortex_skills.features.memory.memory_triples import MemoryReader, memory_node, triples_of
 from cortex_skills.features.memory.model import Memory, MemoryQuery, NewMemory, Recalled, ReflectedOn, Scored
-from cortex_skills.features.memory.requests import MAX_DEPTH, MAX_SOURCES
+from cortex_skills.features.memory.requests import MAX_SOURCES
 from cortex_skills.host import Host
+from cortex_skills.manifest.declared_reflections import MAX_DEPTH
 from cortex_skills.safe_io.schemas import shown
 
 if TYPE_CHECKING:

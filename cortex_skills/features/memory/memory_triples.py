@@ -43,7 +43,8 @@ from cortex_graph.naming.vocabulary import (
 )
 from cortex_graph.store import Pattern
 from cortex_skills.features.memory.model import Memory, NewMemory, ReflectedOn
-from cortex_skills.features.memory.requests import MAX_DEPTH, MAX_SOURCES, MAX_TAG, MAX_TAGS, MAX_TEXT
+from cortex_skills.features.memory.requests import MAX_SOURCES, MAX_TAG, MAX_TAGS, MAX_TEXT
+from cortex_skills.manifest.declared_reflections import MAX_DEPTH
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _LONGEST_VALUE = 64

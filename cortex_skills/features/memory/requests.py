@@ -28,8 +28,6 @@ MAX_LIMIT = 50
 VISIBLE = r"[^\s\u0085\u001c-\u001f\ufeff]"
 
 MAX_SOURCES = 20
-MAX_DEPTH = 3  # of a reflection
-
 IMPORTANCE = 0.5
 MIN_IMPORTANCE = 0.3
 LIMIT = 5

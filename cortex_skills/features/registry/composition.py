@@ -24,9 +24,8 @@ from typing_extensions import TypedDict
 from cortex_graph.checks.datetimes import date_time
 from cortex_graph.naming.names import is_namespace
 from cortex_skills.features.memory.model import Memory
-from cortex_skills.features.memory.requests import MAX_DEPTH
-from cortex_skills.features.registry.documents.declared_reflections import MAX_ENTRIES, entries_of
 from cortex_skills.features.registry.records.skill_record import SkillVersion
+from cortex_skills.manifest.declared_reflections import MAX_DEPTH, MAX_ENTRIES, entries_of
 from cortex_skills.operations.json_types import Count, MemoryId, SkillVersionId
 from cortex_skills.tools.token_estimate import tokens_of
 

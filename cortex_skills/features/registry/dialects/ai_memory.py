@@ -18,7 +18,6 @@ from typing_extensions import TypedDict
 
 from cortex_skills.features.memory.model import Memory
 from cortex_skills.features.registry.documents.ai_memory_form import named_here
-from cortex_skills.features.registry.documents.declared_reflections import KEY
 from cortex_skills.features.registry.documents.document import FileKind, SkillResource, StepView, front_matter
 from cortex_skills.features.registry.records.reading import AttestLevel, attest_level
 from cortex_skills.features.registry.records.registry import Registered
@@ -26,6 +25,7 @@ from cortex_skills.features.registry.records.skill_record import SkillVersion
 from cortex_skills.features.registry.skill_changes import SkillExport
 from cortex_skills.features.registry.skill_reads import ShownSkill
 from cortex_skills.features.registry.views import FileView, Level, VersionView, document_view, version_view
+from cortex_skills.manifest.declared_reflections import KEY
 from cortex_skills.operations.json_types import Count, MemoryId, SkillVersionId
 
 

@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cortex_skills.features.registry.documents.declared_reflections import KEY
 from cortex_skills.features.registry.documents.document import (
     MAX_COMPATIBILITY,
     MAX_DESCRIPTION,
@@ -32,6 +31,7 @@ from cortex_skills.features.registry.documents.skill_md import (
     steps_of,
 )
 from cortex_skills.manifest import ManifestError
+from cortex_skills.manifest.declared_reflections import KEY
 from cortex_skills.safe_io.schemas import Problem, shown
 
 FOLDER = "resources/"

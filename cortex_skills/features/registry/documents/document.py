@@ -39,8 +39,8 @@ from typing_extensions import TypedDict
 from cortex_graph.exceptions import GraphError
 from cortex_graph.naming.names import check_namespace
 from cortex_skills.errors import CortexError
-from cortex_skills.features.registry.documents.declared_reflections import reflection_problems
 from cortex_skills.manifest import ManifestError
+from cortex_skills.manifest.declared_reflections import reflection_problems
 from cortex_skills.manifest.skill_names import hyphenated, is_skill_name, normalized
 from cortex_skills.safe_io.schemas import Path, Problem, schema, shown
 

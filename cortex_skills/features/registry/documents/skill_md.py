@@ -38,7 +38,6 @@ from typing import Annotated, Any, NotRequired, Required
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from cortex_skills.features.registry.documents.declared_reflections import reflection_problems
 from cortex_skills.features.registry.documents.document import (
     COMPANION,
     SkillDocument,
@@ -47,6 +46,7 @@ from cortex_skills.features.registry.documents.document import (
     problems_of,
 )
 from cortex_skills.manifest import ManifestError
+from cortex_skills.manifest.declared_reflections import reflection_problems
 from cortex_skills.manifest.frontmatter import (
     MAX_FRONTMATTER_BYTES,
     Frontmatter,

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cortex_graph.naming.names import is_namespace
-from cortex_skills.features.memory.requests import MAX_DEPTH
 from cortex_skills.safe_io.schemas import Problem
 
 KEY = "composes_with_reflections"
+MAX_DEPTH = 3  # of a reflection
 MAX_ENTRIES = 100
 _HINT = f"write a list of {{namespace: NAME, min_depth: 0 to {MAX_DEPTH}}}"
 
