@@ -92,6 +92,7 @@ class EveryRight:
             "verifyProof": {"path_parameters": {"id": proof}},
             "verifyProofs": {"body": {"proof_ids": [proof]}},
             "validateTriples": {"body": {"triples": [triple]}},
+            "graphConsistency": {"path_parameters": {"id": TOKEN}},
             "verifyAssertions": {"body": {"assertions": [{"subject": "alice", "predicate": "isVerified"}]}},
             "submitProof": {"body": new_proof},
             "submitProofs": {"body": {"proofs": [new_proof]}},

@@ -13,6 +13,7 @@ FEATURE = Feature(
         "cortex_skills.features.graph.looking.pattern_query",
         "cortex_skills.features.graph.looking.statement_checks",
         "cortex_skills.features.graph.statement_changes",
+        "cortex_skills.features.graph.consistency",
         "cortex_skills.features.graph.transfer_operations",
     ),
     attach=("cortex_skills.features.graph.starting_agents:attach",),
@@ -26,6 +27,7 @@ FEATURE = Feature(
         "cortex_skills.features.graph.rest.overview",
         "cortex_skills.features.graph.rest.looking",
         "cortex_skills.features.graph.rest.statement_checks",
+        "cortex_skills.features.graph.rest.agents",
     ),
     commands={
         "Keep the graph": {

@@ -21,12 +21,12 @@ from cortex_skills.doors.rest.model_types import (
     TripleId,
     Value,
 )
-from cortex_skills.features.proofs.dialects.mayros import UNKNOWN_TYPES
 
 _Verdict = Literal["verified", "well-formed", "not checked", "refuted"]
 _IsValid = Annotated[bool, Field(description="Whether the verdict is `verified` or `well-formed`.")]
+_KnownType = Literal["schnorr", "equality", "membership", "range", "pol", "credential"]
 _ProofType = Annotated[
-    Literal["schnorr", "equality", "membership", "range", "pol", "credential"],
+    _KnownType,
     Field(description="The scheme of a zero-knowledge proof, a Proof of Logic, or a verifiable credential."),
 ]
 _OfStatement = Annotated[str | None, Field(description="Of the statement that the proof is about.")]
@@ -67,7 +67,7 @@ class NewProof(ApiModel):
 
 
 _OF_MAYROS = Annotated[
-    Literal["schnorr", "equality", "membership", "range", "pol", "credential", *UNKNOWN_TYPES],  # type: ignore[valid-type]
+    _KnownType | Literal["knowledge", "non-membership", "hash-opening"],
     Field(description="The type of the proof; clients of Mayros also send types that are not known here."),
 ]
 
