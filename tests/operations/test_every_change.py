@@ -149,6 +149,22 @@ CHANGES: dict[str, tuple[str, Request]] = {
         "graph.assert",
         post("/api/v1/triples/batch", lambda w, c: {"triples": [w.statement(), w.statement()]}),
     ),
+    "POST /api/v1/events": (
+        "graph.assert",
+        post(
+            "/api/v1/events",
+            lambda w, c: {
+                "events": [
+                    {
+                        "id": f"e{next(_NUMBERS)}",
+                        "type": "t",
+                        "agentId": "a",
+                        "timestamp": "2026-01-31T12:00:00Z",
+                    }
+                ]
+            },
+        ),
+    ),
     "DELETE /api/v1/triples/{id}": (
         "graph.withdraw",
         lambda w, c: c.delete(f"/api/v1/triples/{w.written()}"),

@@ -53,6 +53,10 @@ class EveryRight:
         self._approval = self._sandbox = "0"
         self._proof = Elsewhere("mayros", folder).zk("schnorr")
 
+    @staticmethod
+    def _event(number: int) -> dict[str, Any]:
+        return {"id": f"e{number}", "type": "decision", "agentId": "a1", "timestamp": "2026-01-31T12:00:00Z"}
+
     def requests(self) -> dict[str, dict[str, Any]]:
         """The parts of a request that succeeds, by the `operationId`: `path_parameters`, `query`, `body`."""
         number = next(_NUMBERS)
@@ -73,6 +77,7 @@ class EveryRight:
         new_proof = {"proof_type": "schnorr", "proof_data": self._proof}
         self.client.delete(f"/api/v1/skills/sandbox/{self._sandbox}")
         sandbox = self._sandbox = self._made("/api/v1/skills/sandbox", {"namespace": f"mayros:skill:x{number}"})
+        self.client.post("/api/v1/events", json={"events": [self._event(number)]})
         call = self.client.get("/api/v1/audit", params={"limit": 1}).json()[0]["id"]
         of_version, named = {"path_parameters": {"id": version}}, {"query": {"name": name}}
         of_artifact = {"path_parameters": {"id": ARTIFACT}}
@@ -102,6 +107,8 @@ class EveryRight:
             "createSandbox": {"body": {"namespace": "mayros:skill:y"}},
             "deleteSandbox": {"path_parameters": {"id": sandbox}},
             "getCall": {"path_parameters": {"id": call}},
+            "recordEvents": {"body": {"events": [self._event(number)]}},
+            "getEventChain": {"path_parameters": {"id": f"e{number}"}},
             "getEvent": {"path_parameters": {"id": call}},
             "registerSkill": {"body": {"inline_skill": SKILL.format(name=name)}},
             "getSkillVersion": of_version,

@@ -159,12 +159,13 @@ def test_the_calls_are_events_too(auditor):
     assert auditor.get("/api/v1/events", params={"limit": "2"}).json()["total"] == 2
     for query in ({"type": "llm_call"}, {"to": "2000-01-01T00:00:00Z"}):
         assert auditor.get("/api/v1/events", params=query).json() == {"events": [], "total": 0}
-    assert auditor.post("/api/v1/events", json={"events": []}).json()["code"] == "method_not_allowed"
+    assert auditor.post("/api/v1/events", json={"events": []}).json()["code"] == "permission_denied"
+    assert event["recordedBy"] is None
 
 
 @pytest.mark.parametrize(
     "path",
-    ["/api/v1/audit", "/api/v1/audit/stats", "/api/v1/audit/00000000-1", "/api/v1/events", "/api/v1/events/00000000-1"],
+    ["/api/v1/audit", "/api/v1/audit/stats", "/api/v1/audit/00000000-1"],
 )
 def test_the_audit_needs_its_permission_and_the_namespace(audited, path):
     all_others = audited.client(audited.token("others", permissions=("read", "write", "provenance", "memories")))
@@ -172,6 +173,17 @@ def test_the_audit_needs_its_permission_and_the_namespace(audited, path):
     assert audited.client().get(path).json()["code"] == "unauthorized"
     stranger = audited.client(audited.token("stranger", ("elsewhere",), ("audit",)))
     assert stranger.get(path, params={"namespace": "mayros"}).json()["code"] == "permission_denied"
+
+
+def test_calls_are_no_events_of_a_token_without_the_permission(audited, auditor):
+    (call,) = auditor.get("/api/v1/events", params={"limit": 1}).json()["events"]
+    reader = audited.client(audited.token("reader", permissions=("read", "write", "provenance", "memories")))
+    assert reader.get("/api/v1/events").json() == {"events": [], "total": 0}
+    assert reader.get(f"/api/v1/events/{call['id']}").status_code == 404
+    assert audited.client().get("/api/v1/events").json()["code"] == "unauthorized"
+    stranger = audited.client(audited.token("stranger", ("elsewhere",), ("audit",)))
+    answer = stranger.get("/api/v1/events", params={"namespace": "mayros"})
+    assert answer.json()["code"] == "permission_denied"
 
 
 def test_another_namespace_has_no_calls_and_no_skills(audited):

@@ -137,8 +137,8 @@ class AccessControl:
         """Whether there is any token."""
         return self._configured is not None or bool(self.file.tokens())
 
-    def admit(self, scope: Scope, permission: str) -> Principal:
-        """The caller of an ASGI request, who has a permission.
+    def admit(self, scope: Scope, permission: str, instead: str = "") -> Principal:
+        """The caller of an ASGI request, who has a permission, or another one instead.
 
         Raises:
             HttpError: `unauthorized` or `permission_denied`.
@@ -149,7 +149,7 @@ class AccessControl:
             shown = scope.get("state", {}).get(SHOWN)
             if shown is not None:
                 shown(principal.key)
-        principal.require(permission)
+        principal.require(instead if instead in principal.permissions else permission)
         return principal
 
     def identify(self, headers: Headers, client: str | None) -> Principal:

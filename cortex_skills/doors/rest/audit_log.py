@@ -1,8 +1,8 @@
-"""`/api/v1/audit` and `/api/v1/events`: the latest calls of tools, as the clients of Cortex read them.
+"""`/api/v1/audit`: the latest calls of tools, as the clients of Cortex read them.
 
 Rules kept here:
 - what is answered is `Plugin.recent_calls`: calls of the plugin's namespace; another namespace has none;
-- reading it needs the permission `audit`; events of clients are not stored.
+- reading it needs the permission `audit`.
 """
 
 from __future__ import annotations
@@ -72,29 +72,22 @@ def get_call(call: ApiCall) -> ApiAnswer:
     return ApiAnswer(200, _entry(call, _find(call)))
 
 
-@OPERATIONS.add("GET", "/api/v1/events", {200: models.EventList}, permission="audit", query=models.EventsQuery)
-def list_events(call: ApiCall) -> ApiAnswer:
-    """List the latest calls of tools as events, the newest first."""
+def events_of_calls(call: ApiCall) -> list[models.Event]:
+    """The latest calls of tools as events, the newest first, for the query of `/api/v1/events`."""
     query = call.query
     if _has_no_calls(call) or query.get("type", _EVENT) != _EVENT:
-        return ApiAnswer(200, {"events": [], "total": 0})
-    wanted = CallFilter(agent=query.get("agent"), since=query.get("from"), until=query.get("to"))
+        return []
+    wanted = CallFilter(
+        agent=query.get("agent") or query.get("agentId"), since=query.get("from"), until=query.get("to")
+    )
     page = call.service.plugin.audit.calls.page(wanted, limit=query.get("limit", _DEFAULT_LIMIT))
-    events = [_event(found) for found in page.calls]
-    return ApiAnswer(200, {"events": events, "total": len(events)})
+    return [_event(found) for found in page.calls]
 
 
-@OPERATIONS.add(
-    "GET",
-    "/api/v1/events/{id}",
-    {200: models.CallEvent},
-    permission="audit",
-    query=NamespaceQuery,
-    errors=("not_found",),
-)
-def get_event(call: ApiCall) -> ApiAnswer:
-    """Return one call as an event."""
-    return ApiAnswer(200, _event(_find(call)))
+def event_of_call(call: ApiCall, event_id: str) -> models.Event | None:
+    """The call with an id as an event."""
+    found = None if _has_no_calls(call) else call.service.plugin.audit.calls.get(event_id)
+    return None if found is None else _event(found)
 
 
 def _find(call: ApiCall) -> RecentCall:
@@ -124,7 +117,7 @@ def _entry(call: ApiCall, found: RecentCall) -> dict[str, Any]:
     }
 
 
-def _event(found: RecentCall) -> dict[str, Any]:
+def _event(found: RecentCall) -> models.Event:
     record = found.record
     fields = {"tool": record.tool, "skill": record.skill or "", "outcome": record.outcome}
     return {
@@ -137,6 +130,7 @@ def _event(found: RecentCall) -> dict[str, Any]:
         "durationMs": record.milliseconds,
         "duration_ms": record.milliseconds,
         "fields": fields,
+        "recordedBy": None,
     }
 
 

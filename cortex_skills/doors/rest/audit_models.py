@@ -1,7 +1,7 @@
 """The models of the audit log and of events: what the clients of Cortex read, and the members of an audit record."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import AfterValidator, Field
 from typing_extensions import TypedDict
@@ -84,26 +84,31 @@ class EventsQuery(NamespaceQuery, _Times, total=False):
     """Which events."""
 
     agent: Annotated[_Text, Field(description="The agent.")]
-    type: Annotated[_Text, Field(description="There is one type: `tool_call`.")]
+    agentId: Annotated[_Text, Field(description="The same, as clients of Mayros name it.")]
+    type: Annotated[_Text, Field(description="The type; calls of tools have `tool_call`.")]
     limit: Annotated[int, Field(ge=1, le=1_000, description="100 by default."), FROM_QUERY]
 
 
-class CallEvent(ApiModel):
-    """One call of a tool as an event; its members have the names of all clients."""
+class Event(TypedDict):
+    """A call of a tool, or what a client recorded; its members have the names of all clients."""
 
-    id: CallId
-    type: Literal["tool_call"]
-    event_type: Literal["tool_call"]
+    id: str
+    type: str
+    event_type: str
     agentId: str
     agent_id: str
-    timestamp: Annotated[str, Field(description="The start (RFC 3339).")]
-    durationMs: Annotated[float, Field(ge=0)]
-    duration_ms: Annotated[float, Field(ge=0)]
-    fields: Annotated[dict[str, str], Field(description="`tool`, `skill` and `outcome`.")]
+    timestamp: Annotated[str, Field(description="When it was, as a client stated it; of a call its start (RFC 3339).")]
+    session: NotRequired[str]
+    parentEvent: NotRequired[str]
+    parent_event: NotRequired[str]
+    durationMs: NotRequired[float]
+    duration_ms: NotRequired[float]
+    fields: Annotated[dict[str, str], Field(description="Of a call `tool`, `skill` and `outcome`.")]
+    recordedBy: Annotated[str | None, Field(description="The client that recorded it; null for a call of the audit.")]
 
 
-class EventList(ApiModel):
+class EventList(TypedDict):
     """Events, the newest first."""
 
-    events: list[CallEvent]
+    events: list[Event]
     total: Annotated[Count, Field(description="How many are listed.")]

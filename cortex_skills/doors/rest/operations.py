@@ -162,6 +162,7 @@ class ApiOperation:
         run: the function.
         answers: the model of the answer by status; None for an answer without a document.
         permission: the permission that the caller needs; None if none is needed.
+        instead: a permission that suffices in its place; what the caller gets follows from those that it has.
         query: the model of the query string.
         body: the model of the body.
         needs_body: whether a request without a body is refused.
@@ -178,6 +179,7 @@ class ApiOperation:
     run: Callable[[ApiCall], ApiAnswer]
     answers: Mapping[int, Any]
     permission: str | None = "read"
+    instead: str = ""
     query: Any = None
     body: Any = None
     needs_body: bool = True

@@ -56,7 +56,9 @@ class Endpoint:
 
 async def _answer(operation: ApiOperation, scope: Scope, receive: Receive) -> Response:
     service: Service = scope["app"].state.service
-    principal = None if operation.permission is None else service.access.admit(scope, operation.permission)
+    principal = (
+        None if operation.permission is None else service.access.admit(scope, operation.permission, operation.instead)
+    )
     query = parse_query(operation.query, scope["query_string"])
     pool = service.pools["slow" if _takes_long(query) else operation.pool]
     work = partial(_perform, operation, service, principal, query, scope["path_params"])

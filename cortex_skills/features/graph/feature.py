@@ -28,6 +28,7 @@ FEATURE = Feature(
         "cortex_skills.features.graph.rest.looking",
         "cortex_skills.features.graph.rest.statement_checks",
         "cortex_skills.features.graph.rest.agents",
+        "cortex_skills.features.graph.rest.events",
     ),
     commands={
         "Keep the graph": {

@@ -1,0 +1,1 @@
+"""How other systems name what the feature `graph` has; pure mappings."""
