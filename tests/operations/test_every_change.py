@@ -216,6 +216,9 @@ CHANGES: dict[str, tuple[str, Request]] = {
 # Requests with a body that only read.
 READS: dict[str, Request] = {
     "POST /api/v1/query": post("/api/v1/query", lambda w, c: {"predicate": "note"}),
+    "POST /api/v1/verify": post(
+        "/api/v1/verify", lambda w, c: {"proof_hash": "0", "statements": [{**w.statement(), "object": 2}]}
+    ),
     "POST /api/v1/graph/sparql": post("/api/v1/graph/sparql", lambda w, c: {"query": "ASK {}"}),
     "POST /api/v1/assertions/verify-batch": post(
         "/api/v1/assertions/verify-batch", lambda w, c: {"assertions": [w.statement()]}

@@ -95,6 +95,7 @@ class EveryRight:
             "graphDescribe": {"query": {"name": "hammer"}},
             "graphSparql": {"body": {"query": "SELECT * { ?s ?p ?o }"}},
             "verifyProof": {"path_parameters": {"id": proof}},
+            "verifyHash": {"body": {"proof_hash": proof}},
             "verifyProofs": {"body": {"proof_ids": [proof]}},
             "validateTriples": {"body": {"triples": [triple]}},
             "graphConsistency": {"path_parameters": {"id": TOKEN}},

@@ -10,6 +10,7 @@ from pyoxigraph import Literal, Quad
 
 from cortex_graph.naming.vocabulary import CONTENT
 from cortex_graph.store import Pattern
+from cortex_skills.features.proofs.dialects.mayros import hash_of
 from tests.proofs.logic.conftest import shapes
 from tests.server.proof_cases import ISSUER, KINDS, PROOFS, TRIPLE, Elsewhere, graph_of, kept, problem, submit, write
 
@@ -212,19 +213,21 @@ def test_statements_are_held_against_the_core_rules(client, namespace):
     assert message["rule"].startswith("core#")
     assert answer["proof_hash"] is None
     older = client.post("/api/v1/validate", json={"statements": [good]}).json()
-    assert (older["valid"], older["verdict"], older["proof_hash"]) == (True, "well-formed", None)
+    assert (older["valid"], older["verdict"]) == (True, "well-formed")
+    assert older["proof_hash"] == hash_of([older["results"][0]["triple"]["id"]])
     assert client.get("/api/v1/triples").json()["total"] == client.get(PROOFS).json()["count"] == 0
 
 
 def test_a_statement_with_a_proof_that_still_holds_names_it(client, elsewhere):
-    write(client)
+    triple_id = write(client)
     body = {"triples": [TRIPLE]}
-    assert client.post("/api/v1/validate", json=body).json()["proof_hash"] is None
+    assert client.post("/api/v1/validate", json=body).json()["proof_hash"] == hash_of([triple_id])
     proof_id = kept(client, "pol", elsewhere.pol())
     assert client.post("/api/v1/validate", json=body).json()["proof_hash"] == proof_id
     other = {**TRIPLE, "object": False}
-    assert client.post("/api/v1/validate", json={"triples": [other]}).json()["proof_hash"] is None
-    assert client.post("/api/v1/validate", json={"triples": [TRIPLE, other]}).json()["proof_hash"] is None
+    for statements in ([other], [TRIPLE, other]):
+        answer = client.post("/api/v1/validate", json={"triples": statements}).json()
+        assert answer["proof_hash"] == hash_of(each["triple"]["id"] for each in answer["results"])
 
 
 @pytest.mark.parametrize("namespace", ["mayros", "other"])

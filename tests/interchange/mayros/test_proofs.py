@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import datetime
 from typing import Any
 
@@ -91,3 +92,50 @@ def test_a_changed_proof_is_refused_and_not_stored(cortex: CortexClient, elsewhe
         cortex.submit_proof(proof_type="schnorr", proof_data=changed)
     assert refused.value.code in ("proof_failed", "invalid_arguments")
     assert cortex.request("GET", "/api/v1/proofs")["count"] == 0
+
+
+# --- validate and verify
+
+STATEMENT = {**OF_ALICE, "object": True}
+OTHER = {"subject": "bob", "predicate": "isVerified", "object": {"node": "alice"}}
+
+
+def test_the_hash_of_a_validation_is_reproduced_from_its_answer(cortex: CortexClient) -> None:
+    for statements in ([STATEMENT], [STATEMENT, OTHER]):
+        answer = cortex.validate(*statements)
+        ids = [result["triple"]["id"] for result in answer["results"]]
+        assert answer["valid"] is True
+        assert answer["proof_hash"] == hashlib.sha256("\n".join(ids).encode()).hexdigest()
+    assert cortex.validate(OTHER, STATEMENT)["proof_hash"] != answer["proof_hash"]
+
+
+def test_a_hash_is_verified_with_its_statements(cortex: CortexClient) -> None:
+    wanted = cortex.validate(STATEMENT, OTHER)["proof_hash"]
+    found = cortex.verify(wanted, STATEMENT, OTHER)
+    assert (found["valid"], found["details"]["proof_hash"]) == (True, wanted)
+    assert (found["details"]["steps_verified"], found["details"]["statements_covered"]) == (2, 2)
+    assert datetime.fromisoformat(found["details"]["verified_at"]).tzinfo is not None
+
+
+@pytest.mark.parametrize("statements", [[OTHER], [OTHER, STATEMENT], [{**STATEMENT, "object": "true"}]])
+def test_a_hash_of_other_statements_is_not_valid(cortex: CortexClient, statements: list[dict[str, Any]]) -> None:
+    found = cortex.verify(cortex.validate(STATEMENT, OTHER)["proof_hash"], *statements)
+    assert (found["valid"], found["verdict"]) == (False, "refuted")
+    assert (found["details"]["steps_verified"], found["details"]["statements_covered"]) == (0, 0)
+
+
+def test_the_id_of_a_proof_is_verified_as_a_hash(cortex: CortexClient, elsewhere: Elsewhere) -> None:
+    made = cortex.submit_proof(proof_type="pol", proof_data=elsewhere.pol())
+    for statements in ([], [STATEMENT]):
+        found = cortex.verify(made["id"], *statements)
+        assert (found["valid"], found["verdict"]) == (True, "well-formed")
+        assert (found["details"]["steps_verified"] > 0, found["details"]["statements_covered"]) == (True, 1)
+    assert cortex.verify(made["id"], OTHER)["valid"] is False
+    assert cortex.validate(STATEMENT)["proof_hash"] == made["id"]
+
+
+@pytest.mark.parametrize("wanted", ["0" * 64, "abc", "x y", "é"])
+def test_a_hash_alone_is_not_found(cortex: CortexClient, wanted: str) -> None:
+    with pytest.raises(CortexError) as refused:
+        cortex.verify(wanted)
+    assert (refused.value.status, refused.value.code) == (404, "proof_not_found")

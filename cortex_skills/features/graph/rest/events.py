@@ -69,7 +69,12 @@ def _with_its_members(given: NewEvent) -> NewEvent:
 
 
 GivenEvent = TypeAliasType(
-    "GivenEvent", Annotated[NewEvent, AfterValidator(_with_its_members), Field(json_schema_extra=_ONE_OF)]
+    "GivenEvent",
+    Annotated[
+        NewEvent,
+        AfterValidator(_with_its_members),
+        Field(description="An event.", json_schema_extra=_ONE_OF),
+    ],
 )
 
 

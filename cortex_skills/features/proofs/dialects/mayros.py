@@ -7,7 +7,8 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,3 +83,12 @@ def failed(given: Mapping[str, Any], problem: NoProof, now: str) -> dict[str, An
         "reason": problem.reason,
         "code": problem.code,
     }
+
+
+def hash_of(triple_ids: Iterable[str]) -> str:
+    """The hash of a validation: the SHA-256 of the ids of its statements, in order, joined by line feeds.
+
+    >>> hash_of(["a" * 64])[:12]
+    'ffe054fe7ae0'
+    """
+    return hashlib.sha256("\n".join(triple_ids).encode()).hexdigest()

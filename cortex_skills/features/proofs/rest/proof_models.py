@@ -303,7 +303,38 @@ class RuleValidation(TypedDict):
     verdict: _Verdict
     results: Annotated[list[ValidatedStatement], Field(description="In the order of the request.")]
     messages: Annotated[list[RuleMessage], Field(description="Those of all statements.")]
-    proof_hash: Annotated[str | None, Field(description="A stored proof of the one statement with the same result.")]
+    proof_hash: Annotated[
+        str | None,
+        Field(
+            description="Of the statements, if all are valid: the id of a stored proof of the only one with the same "
+            "result, else the SHA-256 of the ids of the triples, joined by line feeds; it states no verdict."
+        ),
+    ]
+
+
+class HashToVerify(ApiModel):
+    """The hash of a validation, or the id of a proof, and the statements that it is of."""
+
+    proof_hash: Annotated[str, Field(min_length=1, max_length=256)]
+    statements: NotRequired[_Statements]
+
+
+class HashDetails(TypedDict):
+    """What was verified."""
+
+    proof_hash: str
+    steps_verified: Annotated[Count, Field(description="The checks of a proof, or rule sets, with success.")]
+    statements_covered: Count
+    verified_at: str
+
+
+class VerifiedHash(TypedDict):
+    """Whether the proof is valid, or the statements have this hash and obey the rules now."""
+
+    valid: _IsValid
+    verdict: _Verdict
+    details: HashDetails
+    reason: NotRequired[str]
 
 
 class AssertionToVerify(ApiModel):
