@@ -15,6 +15,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.graph.statement_changes import assert_statements, withdraw
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
 from tests.configs import config
+from tests.explorer.http.browsing import CLICKED, fields_of, signed_in, submitted
 from tests.mcp.conftest import over_http
 from tests.server.serving import Running, served
 
@@ -69,9 +70,9 @@ def by_mcp(running: Running, triple_id: str, holder: str) -> str:
 @pytest.mark.parametrize(
     ("door", "run", "holder", "author", "skill", "code", "after"),
     [
-        ("python", by_python, "owner", "someone", None, "ok", "absent"),
-        ("rest", by_rest, "person", "someone", None, "ok", "absent"),
-        ("rest", by_rest, "agent", "someone", None, "ok", "absent"),
+        ("python", by_python, "owner", "someone", None, "ok", "withdrawn"),
+        ("rest", by_rest, "person", "someone", None, "ok", "withdrawn"),
+        ("rest", by_rest, "agent", "someone", None, "ok", "withdrawn"),
         ("mcp", by_mcp, "agent", "mcp", "notebook", "ok", "withdrawn"),
         ("mcp", by_mcp, "agent", "someone", "notebook", "permission_denied", "present, without proofs"),
     ],
@@ -87,6 +88,23 @@ def test_every_interface_records_the_statement_its_state_and_the_caller(
     assert record.data["kind"] == holder
     assert (running.plugin.graph.get_triple(triple_id) is None) == (code == "ok")
     assert bool(running.plugin.graph.withdrawals.of(triple_id)) == (after == "withdrawn")
+
+
+def test_a_withdrawal_over_rest_and_on_a_page_is_recorded_with_its_reason(running: Running) -> None:
+    token = running.token("withdraws", permissions=("read", "write"), holder="person")
+    for place in ("rest", "page"):
+        triple_id, path = asserted(running, f"why-{place}", "someone"), "/explore/mayros/t/"
+        if place == "rest":
+            given = {"reason": "counted again"}
+            assert running.client(token).delete(f"/api/v1/triples/{triple_id}", params=given).status_code == 204
+        else:
+            browser = signed_in(running, token)
+            form = fields_of(browser.get(path + triple_id, headers=CLICKED).text)
+            fields = {"action": "remove", "form": form["form"], "reason": "counted again", "token": token}
+            assert submitted(browser, path + triple_id, fields).status_code == 303
+        data = last(running).data
+        assert (data["object"], data["before"], data["after"]) == (triple_id, "present, without proofs", "withdrawn")
+        assert (data["reason"], data["door"]) == ("counted again", place)
 
 
 @pytest.mark.parametrize(("run", "holder"), [(by_python, "owner"), (by_rest, "person"), (by_mcp, "agent")])

@@ -5,8 +5,8 @@ Rules kept here:
   what it asserted itself, and nothing is erased: the record and the proofs stay, with who withdrew it and when;
 - without a skill, statements are asserted in the name of the caller, now; naming somebody else, or writing no record,
   needs the permission `provenance`. The record of the audit names the first statement, and states how many there are;
-- without a skill, a statement with proofs is withdrawn, unless it is to be erased, and one without is deleted with its
-  record. Removing one with proofs needs the permission `provenance`, but for withdrawing what the caller asserted;
+- without a skill, a statement is withdrawn, unless it is to be erased with its record. Removing one with proofs needs
+  the permission `provenance`, but for withdrawing what the caller asserted;
 - the statements of the memories of an agent need the permission `memories`, and have no record.
 """
 
@@ -25,6 +25,8 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.graph.acting_skill import ActingSkill
 from cortex_skills.operations.operation import AS_IS, Described, ObjectState, OperationCall, operation
 from cortex_skills.policy.removals import is_author
+
+MAX_REASON = 500  # characters
 
 
 def state_of_statement(call: OperationCall) -> ObjectState | None:
@@ -92,20 +94,23 @@ def _record(call: OperationCall, given: AssertedStatements, rows: list[dict[str,
 class WithdrawnStatement:
     """A statement by its id, or its first digits.
 
-    `acting` withdraws it, where a skill acts; `memories_of` is the agent whose memories it is of.
+    `reason` is kept in the record of the audit; `acting` withdraws it, where a skill acts; `memories_of` is the agent
+    whose memories it is of.
     """
 
     triple: Annotated[str, Len(1, 64), Described("The id of the triple, or its first six digits.")]
     erase: bool = False
+    reason: Annotated[str, Len(0, MAX_REASON), Described("Why it is withdrawn.")] = ""
     acting: Annotated[ActingSkill, AS_IS] | None = None
     memories_of: str = ""
 
 
 @operation("graph.withdraw", effect="changes", permission="write", object_="triple", state=state_of_statement)
 def withdraw(call: OperationCall, given: WithdrawnStatement) -> dict[str, Any]:
-    """Take a statement out of the graph; its record and its proofs stay, where it has proofs or a skill asserted it.
+    """Take a statement out of the graph; its record and its proofs stay, unless it is to be erased.
 
-    Returns it. One that is not in the graph is `not_found`.
+    Returns it; one that is not in the graph is `not_found`. The code of a skill deletes what has no proofs, and so is a
+    statement of memories deleted.
     """
     graph, caller = _graph(call, given.memories_of), call.caller
     triple_id = check_id(full_triple_id(graph, given.triple))
@@ -122,7 +127,7 @@ def withdraw(call: OperationCall, given: WithdrawnStatement) -> dict[str, Any]:
     has_proofs = graph.proofs.has_any(triple_id)
     if has_proofs and (given.erase or not is_author(graph, caller.name, triple_id)):
         _require(call, "provenance", "removing a proved statement of others")
-    keeps = has_proofs and not given.erase
+    keeps = not given.erase and (has_proofs or not given.memories_of)
     if not (graph.withdraw(triple_id, Provenance(agent=caller.name)) if keeps else graph.delete_triple(triple_id)):
         raise _absent(graph, triple_id)
     return triple

@@ -39,7 +39,8 @@ def form_on(browser: httpx.Client, path: str) -> dict[str, str]:
     """The hidden fields of the form of the action."""
     page = browser.get(path, headers=CLICKED)
     assert page.status_code == 200, page.text
-    return {name: value for name, value in fields_of(page.text).items() if name in ("action", "form")}
+    fields = {name: value for name, value in fields_of(page.text).items() if name in ("action", "form")}
+    return {**fields, "reason": "counted again"} if "action" in fields else fields
 
 
 def test_an_action_asks_for_the_token_again_and_is_done_with_it(running: Running, token: str, path: str) -> None:
@@ -49,8 +50,21 @@ def test_an_action_asks_for_the_token_again_and_is_done_with_it(running: Running
     assert is_there(running, path)
     again = {name: value for name, value in fields_of(asking.text).items() if name != "next"}
     done = submitted(browser, path, {**again, "token": token})
-    assert (done.status_code, done.headers["location"]) == (303, "/explore/mayros/list")
+    assert (done.status_code, done.headers["location"]) == (303, path)
     assert not is_there(running, path)
+    assert running.plugin.graph.provenance_of(path.rpartition("/")[2]) is None
+    (withdrawal,) = running.plugin.graph.withdrawals.of(path.rpartition("/")[2])
+    assert (withdrawal.asserted["agent"], withdrawal.withdrawn["agent"]) == ("a1", "remover")
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "x" * 501])
+def test_nothing_is_withdrawn_without_a_reason_of_a_readable_length(
+    running: Running, token: str, path: str, reason: str
+) -> None:
+    browser = signed_in(running, token)
+    refused = submitted(browser, path, {**form_on(browser, path), "reason": reason, "token": token})
+    assert (refused.status_code, "reason" in refused.text) == (400, True)
+    assert is_there(running, path)
 
 
 def test_it_leaves_one_audit_record_with_the_name_of_the_token(running: Running, token: str, path: str) -> None:

@@ -20,6 +20,7 @@ from pyoxigraph import NamedNode, Quad
 
 from cortex_graph.assertion_records.proofs import StoredProof
 from cortex_graph.assertions import Assertion, AssertionHistory, history_of
+from cortex_graph.exceptions import invalid
 from cortex_graph.store import Pattern, triple_of
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.addresses import ROOT, Addresses
@@ -341,16 +342,17 @@ FORMS = {
 }
 
 
-def remove(call: PageCall, _: Mapping[str, str]) -> str:
-    """Delete the triple, or withdraw it if it has proofs.
+def remove(call: PageCall, fields: Mapping[str, str]) -> str:
+    """Withdraw the assertion, for the reason that was typed.
 
     Raises:
-        CortexError: `not_found` or `permission_denied`.
+        CortexError: `invalid_arguments`, `not_found` or `permission_denied`.
     """
-    addresses, triple_id = Addresses(call.graph.namespace), call.path["id"]
-    call.api().operate(withdraw, triple=triple_id)
-    was_kept = bool(call.graph.withdrawals.of(triple_id))
-    return addresses.assertion(triple_id) if was_kept else addresses.triples()
+    triple_id, reason = call.path["id"], fields.get("reason", "").strip()
+    if not reason:
+        raise invalid("reason", "is missing", hint="state why the assertion is withdrawn")
+    call.api().operate(withdraw, triple=triple_id, reason=reason)
+    return Addresses(call.graph.namespace).assertion(triple_id)
 
 
 PAGE = ExplorerPage(
@@ -360,7 +362,7 @@ PAGE = ExplorerPage(
     view,
     query=AsOfQuery,
     forms=FORMS,
-    actions={"remove": Action("Remove", "write", remove)},
+    actions={"remove": Action("Withdraw", "write", remove)},
     pool="slow",
     place=90,
 )

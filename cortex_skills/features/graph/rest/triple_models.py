@@ -22,6 +22,7 @@ from cortex_skills.doors.rest.model_types import (
     TripleId,
     Value,
 )
+from cortex_skills.features.graph.statement_changes import MAX_REASON
 
 _QueryName = Annotated[str, Field(min_length=1, max_length=2048)]
 _QuerySubject = Annotated[_QueryName, Field(description="The name of the subject.")]
@@ -41,9 +42,10 @@ class GetQuery(PastQuery, total=False):
 
 
 class DeleteQuery(GraphQuery, total=False):
-    """The graph, and whether to keep the record of a triple that has proofs."""
+    """The graph, whether to keep the record of the triple, and why it is withdrawn."""
 
     erase: Annotated[QueryBoolean, Field(description="Remove the record and the proofs of the triple, too.")]
+    reason: Annotated[str, Field(max_length=MAX_REASON, description="Why, for the audit.")]
 
 
 class CountQuery(PastQuery, total=False):

@@ -98,13 +98,13 @@ def get_triple(call: ApiCall) -> ApiAnswer:
     errors=("not_found", "graph_busy", "query_timeout"),
 )
 def delete_triple(call: ApiCall) -> ApiAnswer:
-    """Delete the triple with an id, and its record.
+    """Withdraw the triple with an id.
 
-    A triple that has proofs is withdrawn: its record and its proofs stay, marked with who withdrew it, unless `erase`
-    is true. Both need the permission `provenance`, except for withdrawing what the caller asserted.
+    Its record and its proofs stay, marked with who withdrew it, unless `erase` is true. For a triple that has proofs
+    both need the permission `provenance`, except for withdrawing what the caller asserted.
     """
-    memories_of = call.query.get("memoriesOf", "")
-    call.operate(withdraw, triple=call.path["id"], erase=call.query.get("erase", False), memories_of=memories_of)
+    given = {name: call.query[name] for name in ("erase", "reason") if name in call.query}
+    call.operate(withdraw, triple=call.path["id"], memories_of=call.query.get("memoriesOf", ""), **given)
     return ApiAnswer(204)
 
 
