@@ -13,6 +13,7 @@ from cortex_skills import CortexError, Plugin
 from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.approvals.record import ApprovalRecord
 from cortex_skills.gate.result import Result
+from tests.actions.manifests import manifest
 
 Acting = Callable[..., Plugin]
 
@@ -185,3 +186,15 @@ def test_the_action_of_another_store_is_not_reached_by_a_guessed_id(acting: Acti
     plugin = acting()
     for wrong in ("", "x", "0" * 32, "../" * 8):
         assert status(plugin, wrong).code in ("approval_not_found", "invalid_arguments")
+
+
+def test_a_request_below_the_trust_level_of_its_action_is_not_spent(acting: Acting) -> None:
+    plugin = acting()
+    plugin.actions.register(
+        manifest(id="raise_all", minTrustLevel="bounded_auto", requiresApproval=True), lambda _: {"lines": 1}
+    )
+    plugin.trust.set("bounded_auto", actor="ada")
+    approval_id = plugin.call("raise_all", {"text": "a"}, agent="a1").details["approval"]
+    plugin.trust.set("observe", actor="ada")
+    assert error_of(plugin.approvals.approve, approval_id, by="ada").code == "trust_level_too_low"
+    assert plugin.approvals.state_of(plugin.approvals.show(approval_id)) == "pending"

@@ -148,20 +148,29 @@ class AgentActions:
         )
 
     def check_runs_here(self, request: ActionRequest) -> None:
-        """Check that this process has the action and the skill of a request, before a person's decision is taken.
+        """Check that an approved request could run in this process now, before a person's decision is taken.
 
         Raises:
-            CortexError: `tool_not_found`, `skill_not_found` or `skill_ambiguous`.
+            CortexError: `tool_not_found`, `skill_not_found` or `skill_ambiguous`; `tool_not_allowed` or
+                `permission_denied`: a loaded skill refuses it; `trust_level_too_low`.
         """
+        from cortex_skills.features.actions.checks import too_low
         from cortex_skills.features.actions.tools.action_tools import action_of
+        from cortex_skills.gate.decisions import decide
+        from cortex_skills.policy.trust_levels import Refused
+        from cortex_skills.policy.trust_levels import decide as decide_level
         from cortex_skills.tools import find_tool
 
         action = action_of(find_tool(request.action, self._host.tool_sources))
         if action is None:
             raise CortexError("tool_not_found", f"{request.action} is no action here", hint="it still waits")
-        if action.acting is None:
-            chosen, _ = self.gate.active.enter(request.skill)
-            chosen.calls.leave()
+        skill = request.skill if action.acting is None else None
+        found = decide(request.action, self.gate.active.skills, skill=skill, sources=self._host.tool_sources)
+        if found.code is not None:
+            raise CortexError(found.code, found.message, hint=f"{found.hint}; the request still waits")
+        level = decide_level(self.trust.level(), action.manifest, allow_reads=True)
+        if isinstance(level, Refused):
+            raise too_low(action.manifest, level)
 
     def close(self) -> None:
         """End what actions left running, and notify no more of requests."""

@@ -112,3 +112,28 @@ def test_a_long_input_has_its_length_and_digest(running: Running, browser: httpx
     page = shown(browser, approval_id)
     assert "2,000 characters in 1,001 lines, SHA-256 " in page
     assert len(page) < 60_000
+
+
+def test_a_request_that_another_skill_would_refuse_says_so_and_is_not_spent(
+    running: Running, browser: httpx.Client, token: str, tmp_path: Path
+) -> None:
+    approval_id = asked(running.plugin, "fifth")
+    path, before = f"{LIST}/{approval_id}", shown(browser, approval_id)
+    strict = tmp_path / "strict"
+    strict.mkdir()
+    (strict / "SKILL.md").write_text(
+        "---\nname: strict\ndescription: x\ntype: semantic\nsemantic:\n  allowedTools: [fs_read]\n---\n"
+    )
+    running.plugin.load(strict)
+    page = shown(browser, approval_id)
+    assert "It cannot be approved now" in page
+    assert "strict" in page
+    assert ("Approve and run" in before, "Approve and run" in page, ">Reject<" in page) == (True, False, True)
+    refused = submitted(browser, path, {**form(before, "approve"), "token": token})
+    assert (refused.status_code, state(running, approval_id)) == (403, "pending")
+    over_rest = running.client(token).post(f"/api/v1/approvals/{approval_id}/approve", json={})
+    assert (over_rest.json()["code"], state(running, approval_id)) == ("tool_not_allowed", "pending")
+    running.plugin.unload("strict")
+    assert "It cannot be approved now" not in shown(browser, approval_id)
+    assert submitted(browser, path, {**form(before, "approve"), "token": token}).status_code == 303
+    assert state(running, approval_id) == "done"

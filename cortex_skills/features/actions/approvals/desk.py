@@ -6,7 +6,7 @@
 Rules kept here:
 - nothing here decides what may run: an approved action passes every step of the gate again;
 - a request is taken before its action is started, so it runs once; a process that cannot run it, because it does not
-  have the action or the skill, does not take it;
+  have the action or the skill, or because an allow-list, a permission or the trust level refuses it, does not take it;
 - the process that runs an action reports while it does. If it ends before the result is stored, the request is
   `interrupted`: nobody can know what was done, and nothing runs it again;
 - who waits for a request is notified once, when it is rejected, has expired, or its action has ended, in whichever
@@ -67,7 +67,7 @@ class Approvals:
         settings: how long a call waits, and a request lasts.
         audit: where decisions are recorded.
         run: runs an approved request through the gate, and who approved it.
-        check_here: raises if this process does not have the action or the skill of a request.
+        check_here: raises if an approved request could not run in this process now.
         ended: called once for each request that this process watches, when its state is final.
         decide: runs the operation of a decision: its name, by whom, whether that is the owner, the id and the reason.
     """
@@ -149,6 +149,16 @@ class Approvals:
         """
         return self._queue.find(approval_id)
 
+    def refusal_of(self, record: ApprovalRecord) -> CortexError | None:
+        """Why an approval of a request that waits would be refused now; None if no rule is known that would."""
+        if self.state_of(record) != "pending":
+            return None
+        try:
+            self._check_here(record.request)
+        except CortexError as refusal:
+            return refusal
+        return None
+
     def state_of(self, record: ApprovalRecord) -> ApprovalState:
         """The state of a record now."""
         return record.state(self._queue.now())
@@ -172,7 +182,8 @@ class Approvals:
         Raises:
             CortexError: `invalid_arguments`; `permission_denied`: it was asked for in the same name;
                 `approval_resolved`, `approval_not_found`, `approval_changed`; `tool_not_found`, `skill_not_found` or
-                `skill_ambiguous`: it cannot run in this process, and still waits.
+                `skill_ambiguous`, `tool_not_allowed` or `trust_level_too_low`: it cannot run in this process now, and
+                still waits.
             GraphError: the store cannot be used. If that happened after the action was started, its state is
                 `interrupted`.
         """

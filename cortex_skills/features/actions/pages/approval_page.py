@@ -51,6 +51,7 @@ class ApprovalView:
         preview: the lines of what it would change, with their kinds.
         preview_left_out: how many lines are left out.
         result: the lines of the result.
+        refusal: why an approval would be refused now.
         waits: whether it can be decided.
         away: other forms.
     """
@@ -62,6 +63,7 @@ class ApprovalView:
     preview: tuple[tuple[str, ShownText], ...]
     preview_left_out: int
     result: tuple[ShownText, ...]
+    refusal: ShownText | None
     waits: bool
     away: TakeAway
 
@@ -84,6 +86,7 @@ def view(call: PageCall) -> ApprovalView:
         "Id": record.id,
         "Digest": record.digest,
     }
+    refusal = approvals.refusal_of(record)
     preview = request.preview.split("\n") if request.preview else []
     result = record.end.text.split("\n") if record.end else []
     return ApprovalView(
@@ -94,6 +97,7 @@ def view(call: PageCall) -> ApprovalView:
         tuple((_kind(line), shown_text(line, _CHARACTERS)) for line in preview[:_LINES]),
         max(0, len(preview) - _LINES),
         tuple(shown_text(line, _CHARACTERS) for line in result[:_LINES]),
+        None if refusal is None else shown_text(f"{refusal.message}. {refusal.hint}", 2_000),
         state == "pending",
         TakeAway((TextLink("JSON", f"{here}?format=json"),), "application/json", here),
     )
