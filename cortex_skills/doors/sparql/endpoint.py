@@ -15,6 +15,7 @@ Rules kept here:
 from __future__ import annotations
 
 import asyncio
+import time
 import weakref
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -38,6 +39,7 @@ from cortex_skills.doors.http.bodies import LEAVING_CANCELS, to_json
 from cortex_skills.doors.http.http_errors import HttpError, method_not_allowed
 from cortex_skills.doors.http.service import Service
 from cortex_skills.doors.rest.operations import ApiCall
+from cortex_skills.doors.sparql.cortex_form import ACCEPT, Collected, is_wanted
 from cortex_skills.doors.sparql.description import description
 from cortex_skills.doors.sparql.negotiation import GRAPHS, RESULTS, chosen
 from cortex_skills.doors.sparql.request import KINDS, SparqlRequest, read_get, read_post
@@ -86,6 +88,14 @@ class SparqlEndpoint:
             if request.is_update:
                 response = await _update(service, principal, request)
                 await response(scope, receive, send)
+            elif request.is_json and is_wanted(accept):
+                began, answer = time.monotonic(), Collected()
+                await _query(service, readable, request, ACCEPT, reader, answer, bodiless=False)
+                took = round((time.monotonic() - began) * 1000)
+                document = await service.pools["sparql"].run(lambda: to_json(answer.document(took)))
+                kept = {name: value for name, value in answer.headers.items() if name.startswith("cortex-")}
+                headers_of = _content("application/json") | kept
+                await Response(document, headers=headers_of)(scope, receive, send)
             else:
                 bodiless = scope["method"] == "HEAD"
                 await _query(service, readable, request, accept, reader, send, bodiless=bodiless)

@@ -12,7 +12,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 
 from cortex_skills.doors.http.bodies import invalid, pairs_of, parse_json
@@ -44,6 +44,7 @@ class SparqlRequest:
         timeout_s: its time limit in seconds, if it names one.
         as_of: the moment as of which it reads, if it names one.
         undated: `include` or `exclude`, if it says which.
+        is_json: whether it came as JSON.
     """
 
     text: str | None
@@ -54,6 +55,7 @@ class SparqlRequest:
     timeout_s: float | None = None
     as_of: str | None = None
     undated: str | None = None
+    is_json: bool = False
 
 
 def read_get(query: bytes) -> SparqlRequest:
@@ -86,7 +88,7 @@ def read_post(kind: str, query: bytes, body: bytes) -> SparqlRequest:
     if "query" in given or "update" in given:
         raise invalid("the query or update is in the URL and in the body", "give it once")
     if kind == JSON:
-        return _request(given | _members(body), "query")
+        return replace(_request(given | _members(body), "query"), is_json=True)
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
