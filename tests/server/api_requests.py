@@ -109,6 +109,8 @@ class EveryRight:
             "deleteSandbox": {"path_parameters": {"id": sandbox}},
             "getCall": {"path_parameters": {"id": call}},
             "recordEvents": {"body": {"events": [self._event(number)]}},
+            "getDagHistory": {"query": {"subject": "hammer"}},
+            "getDagChain": {"query": {"author": TOKEN}},
             "getEventChain": {"path_parameters": {"id": f"e{number}"}},
             "getEvent": {"path_parameters": {"id": call}},
             "registerSkill": {"body": {"inline_skill": SKILL.format(name=name)}},

@@ -29,7 +29,9 @@ FEATURE = Feature(
         "cortex_skills.features.graph.rest.statement_checks",
         "cortex_skills.features.graph.rest.agents",
         "cortex_skills.features.graph.rest.events",
+        "cortex_skills.features.graph.rest.dag",
     ),
+    routes=("cortex_skills.features.graph.rest.dag:absent_routes",),
     commands={
         "Keep the graph": {
             "graph": "cortex_skills.features.graph.cli:graph",
