@@ -196,6 +196,7 @@ def _signature(plugin: Plugin, snapshot: SkillSnapshot, skill: Skill | None) -> 
     if not plugin.config.verification.require_signature:
         why = "the configuration loads skills without a signature"
         return SignatureShown("none", "not required", (shown_text(why),))
+    from cortex_skills.keys.folder import own_keys
     from cortex_skills.signatures import Verifier
     from cortex_skills.signatures.skill_files import files_of
 
@@ -207,6 +208,8 @@ def _signature(plugin: Plugin, snapshot: SkillSnapshot, skill: Skill | None) -> 
         return SignatureShown("warn", "no signature", (shown_text(without_folder(error.message, snapshot.folder)),))
     remarks = [f"by {statement.publisher}, key {statement.key}", f"signed {statement.signed}"]
     remarks.append(f"digest {statement.digest.hex()}")
+    if statement.key in own_keys(plugin.config):
+        remarks.append("own key: it was made on this installation")
     if publisher is not None:
         remarks.append(f"the publisher is trusted since {publisher.since} ({publisher.how})")
     verified = skill is not None and skill.signed is not None

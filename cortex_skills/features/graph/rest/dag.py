@@ -17,7 +17,6 @@ from starlette.types import Receive, Scope, Send
 from typing_extensions import TypedDict
 
 from cortex_graph.assertions import Assertion, AssertionFilter, list_assertions
-from cortex_graph.exceptions import invalid
 from cortex_graph.naming.names import Names
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.rest.model_types import FROM_QUERY, Count, NamespaceQuery, TripleId
@@ -42,11 +41,11 @@ _Limit = Annotated[int, Field(ge=1, le=1000, description="The largest number of 
 _Text = Annotated[str, Field(min_length=1, max_length=256)]
 
 
-class HistoryQuery(NamespaceQuery, total=False):
+class HistoryQuery(NamespaceQuery):
     """Whose history."""
 
     subject: Annotated[str, Field(min_length=1, max_length=2048, description="The name of the subject.")]
-    limit: _Limit
+    limit: NotRequired[_Limit]
 
 
 class ChainQuery(NamespaceQuery):
@@ -91,8 +90,6 @@ def get_dag_tips(_: ApiCall) -> Tips:
 @OPERATIONS.add("GET", "/api/v1/dag/history", query=HistoryQuery, errors=("query_timeout",), pool="slow")
 def get_dag_history(call: ApiCall) -> list[Action]:
     """Return who asserted and withdrew the statements of a subject, the newest first."""
-    if "subject" not in call.query:
-        raise invalid("subject", "is needed", hint="for one triple ask GET /api/v1/triples/{id}?provenance=true")
     return _actions(call, AssertionFilter(subject=call.query["subject"], withdrawn=True))
 
 
