@@ -139,3 +139,18 @@ def test_a_hash_alone_is_not_found(cortex: CortexClient, wanted: str) -> None:
     with pytest.raises(CortexError) as refused:
         cortex.verify(wanted)
     assert (refused.value.status, refused.value.code) == (404, "proof_not_found")
+
+
+# The members of `SubmitProofRequest` and `ProofResponse` of the client.
+REQUEST = {"proof_type", "proof_data", "subject", "predicate", "metadata"}
+RESPONSE = {"id", "proof_type", "created_at", "verified", "verified_at", "subject", "predicate", "status", "metadata"}
+
+
+def test_every_member_of_the_client_is_mapped_or_named_as_not_kept(cortex: CortexClient, elsewhere: Elsewhere) -> None:
+    assert mayros.REQUEST.keys() == REQUEST
+    not_kept = {name for name, kept in mayros.REQUEST.items() if kept is None}
+    assert not_kept == {"metadata"}
+    made = cortex.submit_proof(proof_type="pol", proof_data=elsewhere.pol(), metadata=METADATA)
+    failed = cortex.submit_proof(proof_type="range", metadata=METADATA)
+    assert made.keys() >= RESPONSE - not_kept | {"size_bytes"}
+    assert failed.keys() >= RESPONSE - not_kept - {"id"} | {"size_bytes"}
