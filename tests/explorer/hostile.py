@@ -45,6 +45,7 @@ class Page(HTMLParser):
         self.tags: set[str] = set()
         self.scripts: list[str | None] = []
         self.links: list[str] = []
+        self.anchors: list[str] = []  # the links that are followed
         self.problems: list[str] = []
         self.text = ""
         self.address = "/explore"  # of the page, which the form of the theme has
@@ -64,6 +65,8 @@ class Page(HTMLParser):
                 is_relative = value.startswith(("?", "../", "./")) or re.match(r"[\w~-]+(?:[/?]|$)", value)
                 value = urljoin(self.address, value) if is_relative else value
                 self.links.append(value)
+                if tag == "a":
+                    self.anchors.append(value)
                 if value.startswith("https://") and given.get("rel") == "noopener noreferrer":
                     continue
                 if not value.startswith(("/explore", "#")) and (tag, given.get("rel")) != ("link", "icon"):

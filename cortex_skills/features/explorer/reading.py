@@ -12,7 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pyoxigraph import NamedNode
+
 from cortex_graph.as_of import as_of
+from cortex_graph.store import Pattern
+from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.addresses import Addresses, address, in_form, namespace_root
 from cortex_skills.doors.explorer.display import Display
 from cortex_skills.doors.explorer.field_text import to_field
@@ -130,6 +134,26 @@ class Reading:
         below = f"/{self.path}" if self.path else ""
         return address(f"{namespace_root(self.graph.namespace)}{below}", **{**self.call.query, **changes})
 
+    def asserted_by(self, name: str) -> str | None:
+        """The list of what an agent or a skill asserted, by its name: `NS:agent:ID` or `NS:skill:SLUG@VERSION`."""
+        for kind in ("agent", "skill"):
+            start = f"{self.graph.names.prefix}{kind}:"
+            if name.startswith(start):
+                return self.addresses.triples(**{kind: name[len(start) :]})
+        return None
+
+    def page_of(self, node: NamedNode) -> str | None:
+        """The page of a node of a record: a list, a proof or a resource; None if there is none."""
+        graph, proof = self.graph, f"{self.graph.names.graph.value}/proof/"
+        if node.value.startswith(proof):
+            return self.addresses.proof(node.value.removeprefix(proof))
+        name = graph.names.name(node.value)
+        if (asserted := self.asserted_by(name)) is not None:
+            return asserted
+        patterns = (Pattern(graph.names.graph, node), Pattern(graph.names.graph, None, None, node))
+        is_known = any(graph.store.count(pattern, 1) for pattern in patterns)
+        return self.addresses.resource(name) if is_known else None
+
     def changed(self, **changes: Any) -> str:
         """The same, as a reference from this page."""
         path, mark, query = self.address(**changes).partition("?")
@@ -156,3 +180,10 @@ class Reading:
         first = next(iter(forms.values())).media_type
         shown = None if query is None else self.addresses.page("sparql", query=query)
         return TakeAway(tuple(links), first, here, shown)
+
+
+def skill_page(call: PageCall, name: str) -> str | None:
+    """The page of a skill that is loaded or was refused here; None for any other."""
+    plugin = call.service.plugin
+    is_known = name in plugin.skills or any(each.name == name for each in plugin.rejected)
+    return addresses.skill(name) if is_known else None

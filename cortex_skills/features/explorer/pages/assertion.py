@@ -22,7 +22,6 @@ from cortex_graph.assertion_records.proofs import StoredProof
 from cortex_graph.assertions import Assertion, AssertionHistory, history_of
 from cortex_graph.exceptions import invalid
 from cortex_graph.store import Pattern, triple_of
-from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.addresses import ROOT, Addresses
 from cortex_skills.doors.explorer.display import (
     LINES,
@@ -39,7 +38,7 @@ from cortex_skills.doors.explorer.page import Action, ExplorerPage, Form, PageCa
 from cortex_skills.doors.explorer.page_queries import AsOfQuery
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.features.explorer.evidence import EvidenceLink, checked_thread
-from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway, TextLink
+from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway, TextLink, skill_page
 from cortex_skills.features.explorer.triple_rows import ShownOrigin, TripleRow, moment, shown_origin, triple_rows
 from cortex_skills.features.graph.rest.overview import assertion_document
 from cortex_skills.features.graph.statement_changes import withdraw
@@ -49,6 +48,7 @@ from cortex_skills.features.proofs.rest.proof_checks import asked_of
 from cortex_skills.features.proofs.verdict import Check
 from cortex_skills.skill_folder.snapshot import SIGNATURE
 
+_ASSERTED = "What it asserted"
 _PREMISES = 50
 _SHORT = 80  # characters
 _RECORD = 100  # quads of a record
@@ -179,7 +179,10 @@ def view(call: PageCall) -> AssertionView:
         bundle,
         why,
         reading.as_of_field(),
-        reading.take_away(FORMS, f"SELECT ?p ?o {{ {quad.subject} ?p ?o }}"),
+        reading.take_away(
+            {name: form for name, form in FORMS.items() if bundle or name != "bundle"},
+            f"SELECT ?p ?o {{ {quad.subject} ?p ?o }}",
+        ),
     )
 
 
@@ -212,12 +215,14 @@ def _chain(call: PageCall, read: _Read, parts: Sequence[Part], proofs: list[Stor
     else:
         name = names.name(names.agent(assertion.agent).value)
         remarks = (text("the agent on whose behalf"), text(name))
-        yield ChainLink(text(assertion.agent), agent, remarks, TextLink("Its page", to.resource(name)))
+        href = TextLink(_ASSERTED, to.triples(agent=assertion.agent))
+        yield ChainLink(text(assertion.agent), agent, remarks, href)
     if assertion is None or assertion.skill is None:
         yield ChainLink(text("No skill"), skill, (text("asserted without a skill"),))
     else:
         title = f"{assertion.skill} {assertion.skill_version or ''}".strip()
-        href = TextLink("Its page", addresses.skill(assertion.skill))
+        own = skill_page(call, assertion.skill)
+        href = TextLink("Its page", own) if own else TextLink(_ASSERTED, to.triples(skill=assertion.skill))
         yield ChainLink(text(title), skill, tuple(map(text, _skill_remarks(call, assertion))), href)
     logic = [each for each in proofs if each.kind == LOGIC]
     sets = rule_sets(logic[0]) if logic else []
@@ -265,9 +270,16 @@ def _withdrawn(origin: dict[str, str | None]) -> ShownOrigin:
 
 
 def _record(read: _Read) -> tuple[tuple[ShownName, ShownTerm], ...]:
-    quads = islice(_record_quads(read), _RECORD)
-    display = read.reading.display
-    return tuple((display.iri(quad.predicate.value), display.term(quad.object)) for quad in quads)
+    quads = list(islice(_record_quads(read), _RECORD))
+    return tuple(_stated(read.reading, quad) for quad in quads)
+
+
+def _stated(reading: Reading, quad: Quad) -> tuple[ShownName, ShownTerm]:
+    """A statement of a record; a name is a link where it has a page."""
+    value = reading.display.term(quad.object)
+    if isinstance(value, ShownName) and isinstance(quad.object, NamedNode):
+        value = replace(value, href=reading.page_of(quad.object))
+    return replace(reading.display.iri(quad.predicate.value), href=None), value
 
 
 def _record_quads(read: _Read) -> Iterator[Quad]:

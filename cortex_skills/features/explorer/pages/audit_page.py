@@ -24,7 +24,7 @@ from cortex_skills.doors.explorer.page_queries import AuditPageQuery
 from cortex_skills.doors.explorer.pictures.svg import Svg
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.features.explorer.call_plot import HOUR, calls_by_minute
-from cortex_skills.features.explorer.reading import TakeAway, TextLink
+from cortex_skills.features.explorer.reading import TakeAway, TextLink, skill_page
 from cortex_skills.gate.removed_texts import CHARACTERS
 
 _PATH = f"{ROOT}/audit"
@@ -122,7 +122,7 @@ def view(call: PageCall) -> AuditView:
         words,
         tuple(TextLink(label, addresses.address(_PATH, **given), _is_tab(call, given)) for label, given in _tabs(call)),
         tuple((name, label, to_field(query.get(name, ""))) for name, label in _FIELDS),
-        tuple(call_row(each) for each in page.calls),
+        tuple(call_row(call, each) for each in page.calls),
         _opened(call, calls),
         _removed(call),
         _address(call, cursor=None) if query.get("cursor") else None,
@@ -170,16 +170,16 @@ def _address(call: PageCall, **changes: Any) -> str:
     return addresses.address(_PATH, **{**call.query, **changes})
 
 
-def call_row(found: RecentCall) -> CallRow:
-    """A call as a row."""
-    record = found.record
+def call_row(call: PageCall, found: RecentCall) -> CallRow:
+    """A call as a row; a skill that is not here, and an artifact, is a link to its calls."""
+    record, skill = found.record, found.record.skill
     return CallRow(
         addresses.address(_PATH, id=found.id),
         record.time,
         record.time[:_TIME].replace("T", " "),
         shown_name(record.tool, OF_NAME // 2),
-        None if record.skill is None else shown_name(record.skill, OF_NAME // 2),
-        None if record.skill is None else addresses.skill(record.skill),
+        None if skill is None else shown_name(skill, OF_NAME // 2),
+        None if skill is None else skill_page(call, skill) or addresses.address(_PATH, skill=skill),
         shown_name(record.agent, OF_NAME // 2),
         shown_text(record.outcome, OF_NAME),
         record.is_refused,
@@ -200,7 +200,7 @@ def _opened(call: PageCall, calls: CallReader) -> OpenedCall | None:
         for each in found.record.removed
     )
     others = found.record.stripped - sum(each.count for each in removed)
-    return OpenedCall(call_row(found), _more(found), removed, others, _texts_of(call, found.id))
+    return OpenedCall(call_row(call, found), _more(found), removed, others, _texts_of(call, found.id))
 
 
 def _more(found: RecentCall) -> tuple[tuple[str, ShownText], ...]:

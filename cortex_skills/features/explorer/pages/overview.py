@@ -9,7 +9,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -128,7 +128,7 @@ def view(call: PageCall) -> Overview:
         assertion_rows(reading, latest),
         to.triples(recorded="yes"),
         _bars(reading, predicates, lambda name: to.triples(predicate=name), ""),
-        _bars(reading, asserters, lambda name: to.triples(**_filter(graph.names.prefix, name)), "alt"),
+        _bars(reading, asserters, reading.asserted_by, "alt"),
         calls,
         words,
         tuple(_attention(call, reading)),
@@ -177,17 +177,11 @@ def _bars(reading: Reading, counted: list[tuple[NamedNode, int]], href: Any, kin
     rows = []
     for node, count in counted:
         shown = reading.display.iri(node.value)
-        rows.append(CountedTerm(shown, count, max(1, round(100 * count / most)), href(shown.name), kind))
+        link = href(shown.name)
+        if kind:  # an agent or a skill is described by what it asserted
+            shown = replace(shown, href=link)
+        rows.append(CountedTerm(shown, count, max(1, round(100 * count / most)), link, kind))
     return tuple(rows)
-
-
-def _filter(prefix: str, name: str) -> dict[str, str]:
-    """The filter of a list for an asserter: `NS:agent:ID` or `NS:skill:SLUG@VERSION`."""
-    for kind in ("agent", "skill"):
-        start = f"{prefix}{kind}:"
-        if name.startswith(start):
-            return {kind: name[len(start) :]}
-    return {"subject": name}
 
 
 def _calls(call: PageCall) -> tuple[Svg | None, str]:

@@ -152,7 +152,7 @@ def view(call: PageCall) -> SkillView:
     calls = None
     if "audit" in call.principal.permissions:
         page = plugin.audit.calls.page(CallFilter(skill=name), limit=_CALLS)
-        calls = tuple(call_row(each) for each in page.calls)
+        calls = tuple(call_row(call, each) for each in page.calls)
     here = addresses.skill(call.path["name"])
     return SkillView(
         shown_name(name, OF_HEADING),
