@@ -10,6 +10,7 @@ FEATURE = Feature(
     tools=("cortex_skills.features.actions.tools",),
     rest=("cortex_skills.features.actions.rest.actions", "cortex_skills.features.actions.rest.approvals"),
     pages=("cortex_skills.features.actions.pages.approval_list", "cortex_skills.features.actions.pages.approval_page"),
+    attention=("cortex_skills.features.actions.pages.approval_list:attention",),
     mcp=("cortex_skills.features.actions.mcp.approval_updates:ApprovalUpdates",),
     commands={
         "Let agents act": {

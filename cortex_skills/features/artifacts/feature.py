@@ -15,6 +15,7 @@ FEATURE = Feature(
         "cortex_skills.features.artifacts.pages.artifact_list",
         "cortex_skills.features.artifacts.pages.artifact_page",
     ),
+    attention=("cortex_skills.features.artifacts.pages.artifact_list:attention",),
     commands={
         "Share skills": {
             "package": "cortex_skills.features.artifacts.cli.package:package",

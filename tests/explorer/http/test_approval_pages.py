@@ -137,3 +137,14 @@ def test_a_request_that_another_skill_would_refuse_says_so_and_is_not_spent(
     assert "It cannot be approved now" not in shown(browser, approval_id)
     assert submitted(browser, path, {**form(before, "approve"), "token": token}).status_code == 303
     assert state(running, approval_id) == "done"
+
+
+def test_what_waits_is_on_the_overview_of_those_who_may_decide(running: Running, browser: httpx.Client) -> None:
+    waiting = len(running.plugin.approvals.list("pending").records)
+    asked(running.plugin, "sixth")
+    page = browser.get("/explore/mayros", headers=CLICKED).text.partition("Needs a look")[2]
+    assert f"{waiting + 1} waiting" in page
+    assert f'href="{LIST}"' in page.partition("</section>")[0]
+    reader = signed_in(running, running.token("looks", permissions=("read",)))
+    others = reader.get("/explore/mayros", headers=CLICKED).text.partition("Needs a look")[2]
+    assert "Nothing at the moment" in others

@@ -7,6 +7,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cortex_skills.doors.explorer import addresses
@@ -20,7 +21,7 @@ from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.approvals.desk import Approvals
 from cortex_skills.features.actions.approvals.record import ApprovalRecord
 from cortex_skills.features.actions.rest.approvals import list_approvals
-from cortex_skills.features.explorer.reading import TakeAway, TextLink
+from cortex_skills.features.explorer.reading import Attention, TakeAway, TextLink
 
 PATH = f"{ROOT}/approvals"
 KINDS = {
@@ -90,6 +91,18 @@ def approvals_of(call: PageCall) -> Approvals:
         hint = "ask for a token that opens the namespace in which the skills act"
         raise HttpError("permission_denied", "your token does not open the namespace of these requests", hint=hint)
     return plugin.part(AgentActions).approvals
+
+
+def attention(call: PageCall) -> Iterator[Attention]:
+    """The requests that wait for this caller."""
+    if "approve" not in call.principal.permissions:
+        return
+    found = approvals_of(call).list("pending", limit=_LIMIT)
+    if waiting := len(found.records):
+        number = f"{waiting}{' or more' if waiting == _LIMIT else ''}"
+        yield Attention("warn", f"{number} waiting", "for a person:", "approvals", PATH)
+    if found.changed:
+        yield Attention("bad", f"{len(found.changed)} changed", "in the store:", "approvals", PATH)
 
 
 def row(approvals: Approvals, record: ApprovalRecord) -> ApprovalRow:

@@ -7,7 +7,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -18,7 +18,7 @@ from cortex_skills.doors.explorer.display import IN_TABLE, OF_NAME, ShownText, s
 from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.features.artifacts.artifact_operations import InstalledList, list_artifacts
-from cortex_skills.features.explorer.reading import TakeAway, TextLink
+from cortex_skills.features.explorer.reading import Attention, TakeAway, TextLink
 from cortex_skills.operations.operation import Operation, R
 
 PATH = f"{ROOT}/artifacts"
@@ -70,6 +70,17 @@ def operated(call: PageCall, operation: Operation[Any, R], **given: Any) -> R:
         HttpError: `permission_denied`: the caller may not use their namespace.
     """
     return call.api(namespace=call.service.plugin.graph.namespace).operate(operation, **given)
+
+
+def attention(call: PageCall) -> Iterator[Attention]:
+    """The artifacts that are quarantined or damaged, for a caller who may see them."""
+    if "approve" not in call.principal.permissions:
+        return
+    listed = _listed(call)
+    quarantined = sum(each["status"] == "quarantined" for each in listed["artifacts"])
+    for number, word in ((quarantined, "quarantined"), (len(listed["damaged"]), "changed")):
+        if number:
+            yield Attention("bad", f"{number} {word}", "of the installed:", "artifacts", PATH)
 
 
 def row(artifact: Mapping[str, Any]) -> ArtifactRow:

@@ -27,8 +27,9 @@ from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.doors.explorer.page_queries import AsOfQuery
 from cortex_skills.doors.explorer.pictures.svg import Svg
 from cortex_skills.doors.http.bodies import to_json
+from cortex_skills.feature import functions
 from cortex_skills.features.explorer.call_plot import HOUR, calls_by_minute
-from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway
+from cortex_skills.features.explorer.reading import AsOfField, Attention, Reading, TakeAway
 from cortex_skills.features.explorer.triple_rows import TripleRow, assertion_rows
 from cortex_skills.features.graph.rest.overview import get_assertions, get_counts
 from cortex_skills.features.graph.rest.stats import get_stats
@@ -65,17 +66,6 @@ class CountedTerm:
     width: int
     href: str | None
     kind: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Attention:
-    """Something that needs a look: a mark, its words, what it is about, and a link."""
-
-    kind: str
-    words: str
-    about: str
-    label: str
-    href: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +201,8 @@ def _attention(call: PageCall, reading: Reading) -> Iterator[Attention]:
     for rejected in plugin.rejected:
         words = "reload refused" if rejected.answering else "not loaded"
         yield Attention("warn", words, "the skill", rejected.name, addresses.skill(rejected.name))
+    for attention in functions("attention"):
+        yield from attention(call)
 
 
 def _document(call: PageCall) -> bytes:
