@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pyoxigraph import Literal, Quad
 
 from cortex_graph import NamespacedGraph, Provenance, open_store
+from cortex_graph.index import counts as kept_counts
 from cortex_graph.index import kept as summaries
 from cortex_graph.index.counting import NamespaceCounts
 from cortex_graph.naming.vocabulary import VALUE
@@ -101,3 +106,46 @@ def test_quick_counts_are_not_written(store: GraphStore, monkeypatch: pytest.Mon
     graph = filled(store)
     graph.counts.latest(60.0)
     assert kept(graph) == []
+
+
+def predicates(graph: NamespacedGraph) -> list[str] | None:
+    found = graph.counts.predicates()
+    return None if found is None else [each.value.removeprefix("urn:cortex:m:") for each in found]
+
+
+WRITES = st.lists(st.tuples(st.booleans(), st.sampled_from("abc"), st.sampled_from("pqrs")), max_size=8)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(before=WRITES, after=WRITES)
+def test_the_predicates_are_those_in_use_after_any_writes(before: Any, after: Any) -> None:
+    with closing(open_store("memory:")) as store, pytest.MonkeyPatch.context() as patch:
+        graph, reader = NamespacedGraph(store, "m"), NamespacedGraph(store, "m")
+        for writes in (before, after):
+            for is_new, subject, predicate in writes:
+                statement = {"subject": subject, "predicate": predicate, "object": 1}
+                made = graph.create_triple(statement)["id"]
+                if not is_new:
+                    graph.delete_triple(made)
+            reader.counts.latest(60.0)
+            patch.setattr(summaries, "_SHARE", 1e9)  # after the first count none is due
+            rows = store.quads(Pattern(graph.names.graph))
+            assert predicates(reader) == sorted({quad.predicate.value.rpartition(":")[2] for quad in rows})
+
+
+def test_the_predicates_are_known_to_the_next_process_and_not_when_one_may_be_missing(
+    store: GraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = filled(store)
+    with monkeypatch.context() as patch:
+        patch.setattr(summaries.KeptSummary, "_make", lambda *_: None)
+        assert predicates(NamespacedGraph(store, "m")) is None  # nothing was counted
+    graph.counts.latest(60.0)
+    monkeypatch.setattr(summaries, "_SHARE", 1e9)
+    graph.create_triples({"subject": "later", "predicate": f"p{number}", "object": 1} for number in range(5))
+    again = NamespacedGraph(store, "m")
+    assert again.counts.latest(0.0).is_current is False
+    assert predicates(again) == ["p'%22%0A", "p0", "p1", "p2", "p3", "p4"]
+    monkeypatch.setattr(kept_counts, "_READ_AGAIN", 6)
+    again.create_triple({"subject": "later", "predicate": "q", "object": 1})
+    assert predicates(again) is None

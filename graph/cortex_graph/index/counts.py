@@ -2,23 +2,84 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Generator
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Quad
 
 from cortex_graph.index.counting import AsserterCount, NamespaceCounts, PredicateCount, UntilExit, count_namespace
 from cortex_graph.index.kept import KeptSummary
-from cortex_graph.store import Pattern
+from cortex_graph.naming.names import Names
+from cortex_graph.store import Following, GraphStore, Pattern
 
 _LOOKED_AT = 10_000  # triples that are counted at once while nothing is known
+_READ_AGAIN = 10_000  # subjects that were written to, and their triples, which are read again at most
+
+
+@dataclass(frozen=True, slots=True)
+class _InUse:
+    """The predicates in use, as of a position in the changes of the store, or a later one."""
+
+    position: str
+    predicates: frozenset[NamedNode]
 
 
 class KeptCounts(KeptSummary[NamespaceCounts]):
     """The counts of one namespace."""
 
     name = "counts"
+
+    def __init__(self, store: GraphStore, names: Names) -> None:
+        super().__init__(store, names)
+        self._in_use: _InUse | None = None
+
+    def predicates(self) -> list[NamedNode] | None:
+        """Return the predicates in use, sorted: those of the last call or count, with what was written since.
+
+        Returns:
+            None if one may be missing, so that all triples have to be read.
+
+        Raises:
+            GraphUnavailable: the store does not answer.
+        """
+        found = None if self._in_use is None else self._followed(self._in_use)
+        if found is None:
+            counts = self.latest(wait_s=0.0)
+            with self._lock:
+                counts, position = self._last or counts, self._position
+            if counts.is_exact and counts.predicate_total <= len(counts.predicates):
+                found = self._followed(_InUse(position, frozenset(each.predicate for each in counts.predicates)))
+        self._in_use = found
+        return None if found is None else sorted(found.predicates, key=lambda each: each.value)
+
+    def _followed(self, known: _InUse) -> _InUse | None:
+        """Return the predicates with what was written since; None if that is not known, or is too much."""
+        if not isinstance(self._store, Following):
+            return None
+        changes = self._store.changes_since(known.position)
+        changed = changes.of(self._names.graph)
+        if not changed:
+            return None if changed is None else replace(known, position=changes.position)
+        found, room = set(known.predicates), _READ_AGAIN - len(changed)
+        for subject in changed:
+            if room <= 0:
+                return None
+            with closing(self._quads(Pattern(self._names.graph, NamedNode(subject)))) as quads:
+                read = [quad.predicate for quad in islice(quads, room)]
+            found.update(read)
+            room -= len(read)
+        return None if room <= 0 else _InUse(changes.position, frozenset(filter(self._has, found)))
+
+    def _has(self, predicate: NamedNode) -> bool:
+        with closing(self._quads(Pattern(self._names.graph, None, predicate))) as quads:
+            return next(quads, None) is not None
+
+    def _quads(self, pattern: Pattern) -> Generator[Quad, None, None]:
+        yield from self._store.quads(pattern)
 
     def _made(self, cancel: UntilExit) -> NamespaceCounts:
         return count_namespace(self._store, self._names, cancel)

@@ -6,6 +6,7 @@ Rules kept here:
 - when the graph was written to since, it is made again in the background. That takes at most a twentieth of the time:
   after one of 3 s the next one begins a minute later, also in another process;
 - a summary that took long is kept in the index graph, too, so that the next process begins with it;
+- with a summary is the position in the changes of the store from which on it may lack some;
 - what is not known is never stated: a summary has the moment at which it was made, `is_current` is whether it is
   known that nothing was written since, and `is_exact` whether everything was read;
 - on stores without revisions it is made again after a minute.
@@ -28,7 +29,7 @@ from cortex_graph.exceptions import GraphError
 from cortex_graph.index.counting import UntilExit, until_exit
 from cortex_graph.naming.names import Names
 from cortex_graph.naming.vocabulary import VALUE
-from cortex_graph.store import GraphStore, Pattern, Revisioned
+from cortex_graph.store import Following, GraphStore, Pattern, Revisioned
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +54,7 @@ class KeptSummary(ABC, Generic[S]):
         self._lock = threading.Lock()
         self._last: S | None = None
         self._revision: str | None = None
+        self._position = ""  # in the changes of the store, before the last summary was begun
         self._began = self._ended = 0.0
         self._running: threading.Thread | None = None
         self._error: GraphError | None = None
@@ -123,8 +125,10 @@ class KeptSummary(ABC, Generic[S]):
 
     def _make(self, revision: str | None) -> None:
         began = time.monotonic()
-        made, error = None, None
+        made, error, position = None, None, ""
         try:
+            if isinstance(self._store, Following):
+                position = self._store.changes_since("").position
             with until_exit() as cancel:
                 made = self._made(cancel)
         except GraphError as failed:
@@ -133,9 +137,9 @@ class KeptSummary(ABC, Generic[S]):
             self._began, self._ended = began, time.monotonic()
             self._error, self._running = error, None
             if made is not None:
-                self._last, self._revision, self._is_of_another = made, revision, False
+                self._last, self._revision, self._position, self._is_of_another = made, revision, position, False
         if made is not None and self._ended - began >= _WORTH_KEEPING_S:
-            self._keep(made, self._ended - began)
+            self._keep(made, position, self._ended - began)
 
     def _read(self) -> None:
         """Begin with the summary that an earlier process has kept."""
@@ -145,30 +149,35 @@ class KeptSummary(ABC, Generic[S]):
             self._is_read = True
             if not kept or self._last is not None:
                 return
-            last, took_s = max(kept, key=lambda each: each[0].counted_at)
+            last, position, took_s = max(kept, key=lambda each: each[0].counted_at)
             age = datetime.now(UTC) - last.counted_at
-            self._last, self._is_of_another = last, True
+            self._last, self._position, self._is_of_another = last, position, True
             self._ended = time.monotonic() - max(0.0, age.total_seconds())
             self._began = self._ended - took_s
 
-    def _keep(self, summary: S, took_s: float) -> None:
+    def _keep(self, summary: S, position: str, took_s: float) -> None:
         """Keep a summary for the next process, in place of others."""
         if not self._store.keeps_order:
             return
-        document = {**self._document(summary), "counted_at": summary.counted_at, "took": took_s}
+        document = {
+            **self._document(summary),
+            "counted_at": summary.counted_at,
+            "position": position,
+            "took": took_s,
+        }
         new = Quad(self._node, VALUE, Literal(orjson.dumps(document).decode()), self._names.index_graph)
         try:
             self._store.apply([new], [quad for quad in self._store.quads(self._kept) if quad != new])
         except GraphError as error:  # a store that can only be read
             log.debug("the %s of %s are not kept: %s", self.name, self._names.namespace, error)
 
-    def _read_text(self, term: Any) -> tuple[S, float] | None:
-        """Return the summary of a text that `_keep` wrote, and how long it took; None for any other text."""
+    def _read_text(self, term: Any) -> tuple[S, str, float] | None:
+        """Return what `_keep` wrote as a text: a summary, its position, how long it took; None for any other text."""
         try:
             document = orjson.loads(term.value)
-            took_s = float(document.pop("took"))
+            took_s, position = float(document.pop("took")), str(document.pop("position", ""))
             counted_at = datetime.fromisoformat(document.pop("counted_at")).astimezone(UTC)
             summary = self._of_document(document, counted_at)
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, IndexError):
             return None
-        return None if summary is None else (summary, took_s)
+        return None if summary is None else (summary, position, took_s)

@@ -1,8 +1,8 @@
 """`/api/v1/query`: patterns, and the names of subjects and predicates.
 
 Rules kept here:
-- names are sorted and distinct; finding them scans the graph, so it has a time limit. All predicates are those of the
-  last count, if nothing was written since;
+- names are sorted and distinct; finding them scans the graph, so it has a time limit. All predicates of a namespace are
+  those of its last count, with what was written since (`KeptCounts.predicates`);
 - a query reads one graph: that of the namespace.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from cortex_graph import NamespacedGraph
 from cortex_skills.doors.rest.graph_rows import count, select
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.features.graph.rest import triple_models as models
@@ -57,20 +56,12 @@ def list_subjects(call: ApiCall) -> ApiAnswer:
 def list_predicates(call: ApiCall) -> ApiAnswer:
     """List the predicates, or those of a subject."""
     graph, name = call.graph, call.query.get("subject")
-    if name is None and (known := _counted(graph)) is not None:
+    is_kept = name is None and not call.query.keys() & {"asOf", "memoriesOf"}
+    if is_kept and (known := graph.counts.predicates()) is not None:
         listed = known[: call.query.get("limit") or _DEFAULT_LIMIT]
-        return ApiAnswer(200, {"predicates": [graph.names.name(each) for each in listed], "total": len(known)})
+        return ApiAnswer(200, {"predicates": [graph.names.name(each.value) for each in listed], "total": len(known)})
     subject = "?s" if name is None else str(graph.names.node(name, "subject"))
     return ApiAnswer(200, _names(call, f"{subject} ?name ?o", "predicates"))
-
-
-def _counted(graph: NamespacedGraph) -> list[str] | None:
-    """The predicates of the last count, sorted; None if it may lack one, so that all triples are read."""
-    counts = graph.counts.latest(wait_s=0.0)
-    is_known = counts.counted_at is not None and counts.is_exact and counts.is_current
-    if not is_known or counts.predicate_total > len(counts.predicates):
-        return None
-    return sorted(each.predicate.value for each in counts.predicates)
 
 
 def _names(call: ApiCall, where: str, key: str) -> dict[str, Any]:
