@@ -22,7 +22,8 @@ from cortex_graph.namespace.agent_graph import AgentGraph
 from cortex_skills.features.finder import entity_follower, entity_texts, index_follower
 from cortex_skills.features.finder.entities import EntityIndex, Found
 from cortex_skills.features.finder.entity_documents import EntityDocuments
-from cortex_skills.features.finder.kept_documents import DocumentsWriter
+from cortex_skills.features.finder.kept_documents import DocumentsState, DocumentsWriter
+from cortex_skills.features.finder.owned_documents import OwnedDocuments
 from cortex_skills.features.memory.memory_triples import triples_of
 from cortex_skills.features.memory.model import NewMemory
 
@@ -168,6 +169,34 @@ def test_a_damaged_index_is_made_again(folder, damage):
     index = EntityIndex(NamespacedGraph(store, "m"))
     assert subjects(index.find("zoe")) == ["a"]
     assert subjects(index.find("nothing")) == []
+    store.close()
+
+
+def test_an_index_of_an_earlier_version_is_made_again_and_its_files_are_removed(folder, tmp_path, monkeypatch):
+    def found():
+        store = open_store(folder)
+        graph = NamespacedGraph(store, "m")
+        note(graph, "a", "hello Zoë")
+        assert subjects(EntityIndex(graph).find("zoe")) == ["a"]
+        store.close()
+        return sorted(path.name for root in (folder / ".find", tmp_path / "cache") for path in root.rglob("v*"))
+
+    now = EntityDocuments.version
+    assert found() == [f"v{now}"]
+    (files(folder).parent / "version").mkdir()  # not a folder of an index
+    monkeypatch.setattr(EntityDocuments, "version", now + 1)
+    assert found() == [f"v{now + 1}", "version"]
+    monkeypatch.setattr(EntityDocuments, "version", now)  # an earlier release leaves what it cannot read
+    assert found() == [f"v{now}", f"v{now + 1}", "version"]
+
+
+def test_files_of_another_schema_are_made_again(folder):
+    store = open_store(folder)
+    note(NamespacedGraph(store, "m"), "a", "hello Zoë")
+    place = folder / ".find" / index_follower._key("urn:cortex:m") / f"v{EntityDocuments.version}"
+    with OwnedDocuments(place).writing() as writer:
+        writer.commit(DocumentsState(store.changes_since("").position))
+    assert subjects(EntityIndex(NamespacedGraph(store, "m")).find("zoe")) == ["a"]
     store.close()
 
 

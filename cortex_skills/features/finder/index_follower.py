@@ -9,6 +9,7 @@ Rules kept here:
 - when it is not known what changed, the files are made again in a thread. Until then the last ones are searched, and
   `reason` states that something may be missing. Files that are damaged are made again, those that cannot be written are
   made in the cache folder of the user, or in memory;
+- files of an earlier version are removed when those of this one are opened; those of a later version stay;
 - a server does not state what changed: everything is read again when the index is older than `AGED_S`, and `reason`
   states its age.
 """
@@ -17,6 +18,8 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
+import shutil
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -181,6 +184,7 @@ class IndexFollower(ABC):
             folder = self._places[0]
             try:
                 self._documents = self._opened(folder)
+                _remove_earlier(folder, self.documents.version)
             except OSError as error:
                 log.info("the index of %s is not kept in %s: %s", self.contents, folder, error)
                 self._places.pop(0)
@@ -312,6 +316,12 @@ def _places(graph: NamespacedGraph, kind: str, version: int) -> list[Path | None
     if isinstance(store, InFolder):
         return [store.folder / _PLACE / _key(of_graph) / f"v{version}", cache, None]
     return [cache, None]
+
+
+def _remove_earlier(folder: Path | None, version: int) -> None:
+    for path in () if folder is None else folder.parent.glob("v*"):
+        if (found := re.fullmatch(r"v(\d{1,9})", path.name)) and int(found[1]) < version:
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _key(text: str) -> str:
