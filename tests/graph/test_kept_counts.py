@@ -149,3 +149,12 @@ def test_the_predicates_are_known_to_the_next_process_and_not_when_one_may_be_mi
     monkeypatch.setattr(kept_counts, "_READ_AGAIN", 6)
     again.create_triple({"subject": "later", "predicate": "q", "object": 1})
     assert predicates(again) is None
+
+
+def test_current_counts_have_the_predicates_where_earlier_changes_are_no_longer_known(store: GraphStore) -> None:
+    graph = filled(store)
+    assert graph.counts.latest(60.0).is_current
+    graph.counts._position = ""
+    assert predicates(graph) == ["p'%22%0A"]
+    graph.create_triple({"subject": "later", "predicate": "p", "object": 1})
+    assert predicates(graph) == ["p", "p'%22%0A"]

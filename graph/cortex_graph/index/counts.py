@@ -46,21 +46,25 @@ class KeptCounts(KeptSummary[NamespaceCounts]):
         Raises:
             GraphUnavailable: the store does not answer.
         """
-        found = None if self._in_use is None else self._followed(self._in_use)
+        store = self._store
+        if not isinstance(store, Following):
+            return None
+        found = None if self._in_use is None else self._followed(store, self._in_use)
         if found is None:
+            now = store.changes_since("").position
             counts = self.latest(wait_s=0.0)
             with self._lock:
-                counts, position = self._last or counts, self._position
-            if counts.is_exact and counts.predicate_total <= len(counts.predicates):
-                found = self._followed(_InUse(position, frozenset(each.predicate for each in counts.predicates)))
+                last, position = self._last or counts, self._position
+            if counts is last and counts.is_current:
+                position = now  # also where the changes before are no longer known
+            if last.is_exact and last.predicate_total <= len(last.predicates):
+                found = self._followed(store, _InUse(position, frozenset(each.predicate for each in last.predicates)))
         self._in_use = found
         return None if found is None else sorted(found.predicates, key=lambda each: each.value)
 
-    def _followed(self, known: _InUse) -> _InUse | None:
+    def _followed(self, store: Following, known: _InUse) -> _InUse | None:
         """Return the predicates with what was written since; None if that is not known, or is too much."""
-        if not isinstance(self._store, Following):
-            return None
-        changes = self._store.changes_since(known.position)
+        changes = store.changes_since(known.position)
         changed = changes.of(self._names.graph)
         if not changed:
             return None if changed is None else replace(known, position=changes.position)
