@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -22,10 +22,15 @@ _READ_AGAIN = 10_000  # subjects that were written to, and their triples, which 
 
 @dataclass(frozen=True, slots=True)
 class _InUse:
-    """The predicates in use, as of a position in the changes of the store, or a later one."""
+    """The predicates in use, as of a position in the changes of the store, or a later one.
+
+    Attributes:
+        position: in the changes.
+        predicates: each with a subject that has it; None where that was not looked up.
+    """
 
     position: str
-    predicates: frozenset[NamedNode]
+    predicates: Mapping[NamedNode, str | None]
 
 
 class KeptCounts(KeptSummary[NamespaceCounts]):
@@ -58,7 +63,7 @@ class KeptCounts(KeptSummary[NamespaceCounts]):
             if counts is last and counts.is_current:
                 position = now  # also where the changes before are no longer known
             if last.is_exact and last.predicate_total <= len(last.predicates):
-                found = self._followed(store, _InUse(position, frozenset(each.predicate for each in last.predicates)))
+                found = self._followed(store, _InUse(position, {each.predicate: None for each in last.predicates}))
         self._in_use = found
         return None if found is None else sorted(found.predicates, key=lambda each: each.value)
 
@@ -68,19 +73,29 @@ class KeptCounts(KeptSummary[NamespaceCounts]):
         changed = changes.of(self._names.graph)
         if not changed:
             return None if changed is None else replace(known, position=changes.position)
-        found, room = set(known.predicates), _READ_AGAIN - len(changed)
+        seen: dict[NamedNode, str] = {}
+        room = _READ_AGAIN - len(changed)
         for subject in changed:
             if room <= 0:
                 return None
             with closing(self._quads(Pattern(self._names.graph, NamedNode(subject)))) as quads:
                 read = [quad.predicate for quad in islice(quads, room)]
-            found.update(read)
+            seen |= dict.fromkeys(read, subject)
             room -= len(read)
-        return None if room <= 0 else _InUse(changes.position, frozenset(filter(self._has, found)))
+        if room <= 0:
+            return None
+        in_use = {}
+        for predicate, has_it in {**known.predicates, **seen}.items():
+            is_known = predicate in seen or (has_it is not None and has_it not in changed)
+            if (subject_of := has_it if is_known else self._subject_of(predicate)) is not None:
+                in_use[predicate] = subject_of
+        return _InUse(changes.position, in_use)
 
-    def _has(self, predicate: NamedNode) -> bool:
+    def _subject_of(self, predicate: NamedNode) -> str | None:
+        """Return a subject that has a predicate; None if none has."""
         with closing(self._quads(Pattern(self._names.graph, None, predicate))) as quads:
-            return next(quads, None) is not None
+            found = next(quads, None)
+        return None if found is None else str(found.subject.value)  # type: ignore[union-attr]
 
     def _quads(self, pattern: Pattern) -> Generator[Quad, None, None]:
         yield from self._store.quads(pattern)
