@@ -281,3 +281,31 @@ def test_a_store_is_not_opened_with_so_little_address_space_that_the_engine_abor
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "s")], capture_output=True, text=True, check=True)
     assert "the process may use 600 MiB of address space" in done.stdout
     assert "ulimit -v" in done.stdout
+
+
+_ABANDONED = """
+import gc, threading
+from cortex_graph import NamespacedGraph, open_store
+from cortex_graph.store import Pattern
+
+graph = NamespacedGraph(open_store("memory:"), "mayros")
+graph.create_triples([{"subject": f"s{n}", "predicate": "p", "object": n} for n in range(5)])
+
+def abandon():
+    quads = graph.store.quads(Pattern(graph.names.graph))
+    next(quads)
+    cycle = [quads]
+    cycle.append(cycle)
+
+gc.disable()
+thread = threading.Thread(target=abandon)
+thread.start()
+thread.join()
+gc.collect()
+print(graph.count())
+"""
+
+
+def test_a_read_that_was_abandoned_in_a_thread_is_collected_in_another() -> None:
+    done = subprocess.run([sys.executable, "-c", _ABANDONED], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "5\n"), done.stderr

@@ -214,7 +214,10 @@ class OxigraphStore:
 
     def quads(self, pattern: Pattern) -> Iterator[Quad]:
         try:
-            yield from self._iterate(pattern)
+            # Held here: if a collection in another thread closes this generator, the iterator of the engine, which may
+            # not be dropped there, would else clear the exception that closes it, and CPython 3.11 crashes.
+            found = self._iterate(pattern)
+            yield from found
         except (OSError, RuntimeError) as error:
             raise self._explained(error) from error
 
