@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cortex_skills.audit.call_records import TOOL_CALL
 from cortex_skills.audit.recent_calls import CallFilter, RecentCall
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.rest import audit_models as models
@@ -78,7 +79,10 @@ def events_of_calls(call: ApiCall) -> list[models.Event]:
     if _has_no_calls(call) or query.get("type", _EVENT) != _EVENT:
         return []
     wanted = CallFilter(
-        agent=query.get("agent") or query.get("agentId"), since=query.get("from"), until=query.get("to")
+        agent=query.get("agent") or query.get("agentId"),
+        since=query.get("from"),
+        until=query.get("to"),
+        event=TOOL_CALL,
     )
     page = call.service.plugin.audit.calls.page(wanted, limit=query.get("limit", _DEFAULT_LIMIT))
     return [_event(found) for found in page.calls]

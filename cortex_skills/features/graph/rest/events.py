@@ -102,7 +102,7 @@ class ChainedEvent(TypedDict):
     summary: str
 
 
-class EventChain(TypedDict):
+class CausalChain(TypedDict):
     """An event, what caused it, and so on; at most 50."""
 
     chain: list[ChainedEvent]
@@ -174,7 +174,7 @@ def get_event(call: ApiCall) -> models.Event:
     errors=("not_found",),
     pool="slow",
 )
-def get_event_chain(call: ApiCall) -> EventChain:
+def get_event_chain(call: ApiCall) -> CausalChain:
     """Return an event and the events that caused it, each the parent of the one before."""
     event: models.Event | None = _event(call, call.path["id"])
     chain: dict[str, ChainedEvent] = {}
