@@ -63,7 +63,7 @@ class Tips(TypedDict):
     reason: str
 
 
-class Action(TypedDict):
+class DagAction(TypedDict):
     """An assertion or a withdrawal as an action; it is not signed, and has no parents."""
 
     hash: TripleId
@@ -88,24 +88,24 @@ def get_dag_tips(_: ApiCall) -> Tips:
 
 
 @OPERATIONS.add("GET", "/api/v1/dag/history", query=HistoryQuery, errors=("query_timeout",), pool="slow")
-def get_dag_history(call: ApiCall) -> list[Action]:
+def get_dag_history(call: ApiCall) -> list[DagAction]:
     """Return who asserted and withdrew the statements of a subject, the newest first."""
     return _actions(call, AssertionFilter(subject=call.query["subject"], withdrawn=True))
 
 
 @OPERATIONS.add("GET", "/api/v1/dag/chain", query=ChainQuery, errors=("query_timeout",), pool="slow")
-def get_dag_chain(call: ApiCall) -> list[Action]:
+def get_dag_chain(call: ApiCall) -> list[DagAction]:
     """Return what an agent asserted, and whether it was withdrawn, the newest first."""
     return _actions(call, AssertionFilter(agent=call.query["author"], withdrawn=True))
 
 
-def _actions(call: ApiCall, which: AssertionFilter) -> list[Action]:
+def _actions(call: ApiCall, which: AssertionFilter) -> list[DagAction]:
     page = list_assertions(call.graph, which, limit=call.query.get("limit", 50))
     actions = [action for each in page.assertions for action in _of(each, call.graph.names)]
     return sorted(actions, key=lambda action: action["timestamp"], reverse=True)
 
 
-def _of(assertion: Assertion, names: Names) -> list[Action]:
+def _of(assertion: Assertion, names: Names) -> list[DagAction]:
     """The actions of one record: that it was asserted, and that it was withdrawn."""
     summary = " ".join(names.name(each.value) for each in assertion.triple[:2])
     gone = assertion.withdrawn

@@ -402,10 +402,10 @@ def maintained(standing: Standing, quality: Quality, health: Health) -> Standing
         return Standing(standing.origin, "deprecated", standing.trust_tier, "unused")
     if quality.current < _UNHEALTHY[1] or standing.lifecycle == "degraded":
         return standing
-    if quality.current_rate < _RELIABLE_RATE or quality.utility == 0:
-        return Standing(standing.origin, "degraded", standing.trust_tier, "it goes on failing")
     if health.overall < _UNHEALTHY[0]:
         return Standing(standing.origin, "degraded", standing.trust_tier, "its health is low")
+    if quality.current_rate < _RELIABLE_RATE or quality.utility == 0:
+        return Standing(standing.origin, "degraded", standing.trust_tier, "it goes on failing")
     return standing
 
 
