@@ -166,9 +166,7 @@ def list_requests(call: OperationCall, given: ListRequests) -> ApprovalList:
 class OneRequest:
     """The id of a request."""
 
-    approval: Annotated[
-        str, Field(min_length=1, max_length=64, description="The id of the request, from the answer of the action.")
-    ]
+    approval: Annotated[str, Field(min_length=1, description="The id of the request, from the answer of the action.")]
 
 
 @operation("approvals.show", effect="reads", permission="approve")

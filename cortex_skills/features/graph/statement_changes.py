@@ -73,7 +73,7 @@ def assert_statements(call: OperationCall, given: AssertedStatements) -> list[di
     if given.acting is not None:
         rows = given.acting.write(call.host, given.statements, call.caller.actor, call.cancel)
     else:
-        rows = _graph(call, given.memories_of).create_triples(given.statements, _provenance(call, given))
+        rows = graph_of(call, given.memories_of).create_triples(given.statements, _provenance(call, given))
     if rows:
         _record(call, given, rows)
     return rows
@@ -112,7 +112,7 @@ def withdraw(call: OperationCall, given: WithdrawnStatement) -> dict[str, Any]:
     Returns it; one that is not in the graph is `not_found`. The code of a skill deletes what has no proofs, and so is a
     statement of memories deleted.
     """
-    graph, caller = _graph(call, given.memories_of), call.caller
+    graph, caller = graph_of(call, given.memories_of), call.caller
     triple_id = check_id(full_triple_id(graph, given.triple))
     call.about = triple_id
     if given.memories_of:
@@ -153,7 +153,8 @@ def memories_in(call: OperationCall, agent: str) -> AgentGraph:
     return AgentGraph(call.host.graph, agent)
 
 
-def _graph(call: OperationCall, memories_of: str) -> NamespacedGraph:
+def graph_of(call: OperationCall, memories_of: str) -> NamespacedGraph:
+    """The graph of the namespace, or the memories of an agent in it."""
     return memories_in(call, memories_of) if memories_of else call.host.graph
 
 

@@ -18,6 +18,7 @@ from cortex_graph.transfer import Backup, CopyResult, ImportResult, copy_store, 
 from cortex_graph.transfer import restore as restore_backup
 from cortex_graph.transfer.progress import silent
 from cortex_skills.errors import CortexError
+from cortex_skills.features.graph.statement_changes import graph_of
 from cortex_skills.operations.caller import OWNER
 from cortex_skills.operations.namespace_operations import state_of_namespace
 from cortex_skills.operations.operation import ObjectState, OperationCall, operation
@@ -54,10 +55,14 @@ def import_(call: OperationCall, given: ImportedFile) -> ImportResult:
 
 @dataclass(frozen=True, slots=True)
 class StatementChange:
-    """What to remove, then what to write: each `triples` of the namespace and `records` of its provenance."""
+    """What to remove, then what to write: each `triples` of the namespace and `records` of its provenance.
+
+    `memories_of` is the agent whose memories are the graph.
+    """
 
     remove: dict[str, Any] = field(default_factory=dict)
     insert: dict[str, Any] = field(default_factory=dict)
+    memories_of: str = ""
 
     @property
     def namespace(self) -> str:
@@ -75,7 +80,7 @@ def change_statements(call: OperationCall, given: StatementChange) -> None:
             hint="ask for a token that has the permission `provenance`",
             details={"missing": ["provenance"]},
         )
-    change(call.host.graph, _quads(given.insert), _quads(given.remove))
+    change(graph_of(call, given.memories_of), _quads(given.insert), _quads(given.remove))
     call.facts |= {"inserted": len(given.insert.get("triples", ())), "removed": len(given.remove.get("triples", ()))}
 
 

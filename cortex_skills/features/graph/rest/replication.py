@@ -29,7 +29,7 @@ def change_triples(call: ApiCall) -> ApiAnswer:
 
     An extension. Also needs the permission `provenance`. Only the given records are written.
     """
-    call.operate(change_statements, **call.body)
+    call.operate(change_statements, **call.body, memories_of=call.query.get("memoriesOf", ""))
     return ApiAnswer(200, {"ok": True})
 
 
