@@ -34,7 +34,18 @@ from tests.graph.sparql.conftest import content, rows_of
 
 CANARY = "canary-7f3a"
 OTHERS = ["may", "Mayros", "mayros-2", "mayros_2", "mayrosX", "m", "MAYROS", "rdf", "service", "graph"]
-INVALID = ["mаyros", "mayros\u200b", "mayros:x", "mayros//provenance", "mayros/", "", "2mayros", "mayros ", "ｍayros", "máyros"]
+INVALID = [
+    "mаyros",
+    "mayros\u200b",
+    "mayros:x",
+    "mayros//provenance",
+    "mayros/",
+    "",
+    "2mayros",
+    "mayros ",
+    "ｍayros",
+    "máyros",
+]
 GRAPHS = [
     f"<urn:cortex:{name}{suffix}>" for name in ("may", "Mayros", "mayros-2") for suffix in ("", "/provenance", "/index")
 ]
