@@ -48,8 +48,9 @@ def test_refused_a_proof_of_a_type_that_is_not_verified_here(cortex: CortexClien
     assert cortex.request("GET", "/api/v1/proofs")["count"] == 0
 
 
-def test_refused_points_without_a_type_are_no_proof(cortex: CortexClient) -> None:
-    assert_failed(cortex.submit_proof(proof_type="schnorr", proof_data=POINTS, **OF_ALICE), "proof_failed")
+@pytest.mark.parametrize("data", [POINTS, {"x": 1}, {}])
+def test_refused_data_without_a_type_is_no_proof(cortex: CortexClient, data: dict[str, Any]) -> None:
+    assert_failed(cortex.submit_proof(proof_type="schnorr", proof_data=data, **OF_ALICE), "proof_failed")
 
 
 def test_refused_metadata_alone_is_no_proof(cortex: CortexClient) -> None:

@@ -52,19 +52,22 @@ _SCHEMES = ("schnorr", "equality", "membership", "range")
 _POINTS = {"commitment", "challenge", "response"}  # at the top of a proof of `zk-schnorr.ts`; no kind of proof here
 
 
-def no_proof_in(proof_type: str, data: Mapping[str, Any] | None) -> NoProof | None:
-    """Why a request holds no proof that can be verified here; None if it holds one.
+def no_proof_in(given: Mapping[str, Any]) -> NoProof | None:
+    """Why a request holds no proof that can be verified here; None if it may hold one.
 
-    >>> no_proof_in("schnorr", {"type": "schnorr"}).is_request
+    >>> no_proof_in({"proof_type": "schnorr", "proof_data": {"type": "schnorr"}}).is_request
     True
-    >>> no_proof_in("knowledge", {"type": "Knowledge", "commitment": [1]}).code
+    >>> no_proof_in({"proof_type": "knowledge", "proof_data": {"type": "Knowledge", "commitment": [1]}}).code
     'proof_failed'
     """
+    proof_type, data = given["proof_type"], given.get("proof_data")
     if proof_type in UNKNOWN_TYPES:
         return _UNKNOWN_TYPE
     if data is None or data == {"type": proof_type}:
         return _ASKED
-    return _UNKNOWN_FORM if proof_type in _SCHEMES and data.keys() >= _POINTS else None
+    is_of_client = "type" not in data and not given.keys().isdisjoint(("subject", "predicate", "metadata"))
+    is_other = proof_type in _SCHEMES and (is_of_client or data.keys() >= _POINTS)
+    return _UNKNOWN_FORM if is_other else None
 
 
 def failed(given: Mapping[str, Any], problem: NoProof, now: str) -> dict[str, Any]:

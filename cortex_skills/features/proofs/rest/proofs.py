@@ -58,7 +58,7 @@ def submit_proof(call: ApiCall) -> ApiAnswer:
     about the subject and the predicate, verified now; else with the status `failed` and a reason.
     """
     given, now = call.body, now_text()
-    problem = mayros.no_proof_in(given["proof_type"], given.get("proof_data"))
+    problem = mayros.no_proof_in(given)
     if problem is not None:
         known = _stored(call) if problem.is_request else None
         answer = mayros.failed(given, problem, now) if known is None else _known(call, known)
