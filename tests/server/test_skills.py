@@ -143,7 +143,7 @@ def test_a_part_of_a_namespace_of_others_is_refused(client):
 
 def test_an_unknown_path_is_not_found(server):
     client = server.client()
-    for path in ("/nothing", "/api/v1/agents/a/consistency", "/api/v2/triples"):
+    for path in ("/nothing", "/api/v1/agents/a/b", "/api/v2/triples"):
         response = client.get(path)
         assert (response.status_code, response.json()["code"]) == (404, "not_found")
         assert response.json()["error"] == "there is nothing at this path"
