@@ -87,6 +87,7 @@ def test_the_commands_of_the_graph_page_work(newcomer: tuple[Path, str]) -> None
     assert printed.endswith("urn:cortex:mayros: 2 triples, with the same canonical hash\n")
 
 
+@pytest.mark.extended
 def test_the_commands_of_the_registry_page_hand_a_skill_on(newcomer: tuple[Path, str]) -> None:
     printed = shell(blocks("docs/registry.md", "sh"), newcomer[0])
     assert printed.count("mayros/fetch-data version 1 registered\n") == 2
@@ -101,6 +102,7 @@ def test_the_commands_of_the_registry_page_hand_a_skill_on(newcomer: tuple[Path,
     }
 
 
+@pytest.mark.extended
 def test_the_commands_of_the_approvals_page_lead_from_the_request_to_the_result(tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples", target_is_directory=True)
     printed = shell(blocks("docs/approvals.md", "sh"), tmp_path)

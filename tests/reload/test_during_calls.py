@@ -96,6 +96,7 @@ def folder(skills: Path) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.extended
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="reads what is left over from /proc")
 def test_many_saves_during_calls(opened: Opened, folder: Path) -> None:

@@ -180,6 +180,7 @@ def test_the_keyboard_alone_is_enough(signed_in: Pages, running: Running) -> Non
     expect(page).to_have_url(f"{running.url}{START}/sparql")
 
 
+@pytest.mark.extended
 def test_single_keys_can_be_switched_off(signed_in: Pages, running: Running) -> None:
     page = signed_in()
     page.goto(running.url + START)
@@ -193,6 +194,7 @@ def test_single_keys_can_be_switched_off(signed_in: Pages, running: Running) -> 
     expect(page).to_have_url(running.url + START)
 
 
+@pytest.mark.extended
 def test_a_picture_is_taken_away_as_png(signed_in: Pages, running: Running) -> None:
     page = signed_in()
     for address, name in ((f"{START}/r?name=customer:boris", "resource.png"), (f"{START}/map", "map.png")):
@@ -223,6 +225,7 @@ def test_without_scripts_every_page_is_read_and_a_query_asked(signed_in: Pages, 
     expect(page.get_by_role("link", name="mayros:customer:chidi").first).to_be_visible()
 
 
+@pytest.mark.extended
 def test_the_switch_of_the_colours_is_kept(signed_in: Pages, running: Running) -> None:
     page = signed_in(color_scheme="light")
     page.goto(running.url + START)
