@@ -1,8 +1,8 @@
 """How many examples a property is checked with.
 
 Rules kept here:
-- each property names a number of examples; the tests check a quarter of them, not below 5, and `make fuzz` three times as
-  many. The environment variable CORTEX_TESTS_EXAMPLES is the factor.
+- each property names a number of examples; the tests check a quarter of them, not below 5, and `make fuzz` three times
+  as many. The environment variable CORTEX_TESTS_EXAMPLES is the factor.
 """
 
 from __future__ import annotations
