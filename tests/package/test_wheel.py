@@ -67,6 +67,8 @@ def test_the_wheel_contains_the_guests_the_schemas_and_the_types(wheel: Path) ->
         "sparql.js",
         "explorer.css",
         "pictures.css",
+        "suggest.css",
+        "suggest.js",
         "licences.txt",
     }
     assert {f"{static}{file}" for file in assets.values()} <= names
