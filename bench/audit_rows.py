@@ -39,7 +39,7 @@ def rows() -> list[Row]:
 def _record(folder: Path) -> Row:
     journal = Journal(folder / "alone")
     log = AuditLog("a1", RecentCalls(), journal, namespace="mayros")
-    inputs, outputs = log.kept(_ARGUMENTS), log.kept_text("Asserted mayros:nails mayros:reorder true")
+    inputs, outputs = log.kept(_ARGUMENTS), log.kept_output("Asserted mayros:nails mayros:reorder true")
     entry = AuditRecord(started(), "skill_assert", "probe", "a1", "ok", 1.0, inputs=inputs, outputs=outputs)
     log.record(entry)
     line = day_files(folder / "alone")[0].read_bytes()

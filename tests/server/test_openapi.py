@@ -99,7 +99,7 @@ def test_the_server_does_what_the_document_describes(case, everything):
     # A value such as an empty list is not part of the URL: what was sent may be valid though the case is not.
     sent = parse_qs(urlsplit(response.request.url).query, keep_blank_values=True)
     was_lost = not set(case.query or ()) <= sent.keys()
-    # 414: refused before it was looked at
+    # 413, 414: refused before it was looked at
     excluded = [negative_data_rejection] if was_lost or response.status_code in (413, 414) else []
     refusal = response.json() if response.status_code == 400 else {}
     # manifest_invalid: the rules of a SKILL.md, such as that a list has no entry twice
