@@ -86,7 +86,7 @@ def bomb() -> bytes:
         response(body=TRUE, kind=""),
         response(body=TRUE, length=10_000),
         response(body=b" " * (2 << 20)),
-        response(body=gzip.compress(TRUE), extra="Content-Encoding: gzip\r\n"),
+        response(body=gzip.compress(TRUE, mtime=0), extra="Content-Encoding: gzip\r\n"),
         response(body=bomb(), extra="Content-Encoding: gzip, gzip\r\n"),
         response(status=500, body=b"\x1b[31mboom\x00" * 1_000, kind="text/plain"),
         response(status=404),
