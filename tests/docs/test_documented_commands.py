@@ -79,6 +79,7 @@ def test_the_command_line_page_shows_the_actual_refusal(newcomer: tuple[Path, st
 
 
 @pytest.mark.slow
+@pytest.mark.extended
 def test_the_commands_of_the_graph_page_work(newcomer: tuple[Path, str]) -> None:
     printed = shell(blocks("docs/graph.md", "sh"), newcomer[0])
     assert printed.startswith("2 statements of prices.ttl are in mayros\n")

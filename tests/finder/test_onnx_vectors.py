@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import subprocess
 import sys
 from pathlib import Path
@@ -86,9 +87,12 @@ def test_a_folder_without_a_model_is_a_failure_that_leaves_the_words(tmp_path):
 
 
 def test_a_model_that_takes_long_to_load_is_not_waited_for(folder, monkeypatch):
+    go_on, load = threading.Event(), OnnxVectors._load
+    monkeypatch.setattr(OnnxVectors, "_load", lambda self: go_on.wait(60) and load(self))
     embedder = OnnxVectors(MODEL, folder)
     with pytest.raises(EmbedderError, match="is being loaded"):
         embedder.embed(["tea"], 0.0)
+    go_on.set()
     assert embedder.embed(["tea"], 60.0).shape == (1, 3)
 
 

@@ -61,6 +61,7 @@ def raw(cold: StdioServerParameters) -> Iterator[Raw]:
     one.process.communicate(timeout=WAIT_S)
 
 
+@pytest.mark.extended
 def test_the_lists_are_answered_while_the_sandbox_is_compiled_and_a_call_reports_that_it_waits(
     raw: Raw, go: Path
 ) -> None:

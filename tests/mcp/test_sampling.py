@@ -83,6 +83,7 @@ def test_the_model_of_the_client_words_the_skill_and_gets_no_secret(opened: Open
     run(test())
 
 
+@pytest.mark.extended
 def test_a_model_that_fails_leaves_nothing_and_the_session_can_be_learned_by_name(opened: Opened) -> None:
     answers = iter(["error", "nonsense", "image", "hang"])
 

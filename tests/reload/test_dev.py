@@ -278,6 +278,7 @@ test("sees what is seeded", async (t) => {
 """
 
 
+@pytest.mark.extended
 def test_tests_run_at_each_save_of_the_skill_a_test_or_its_data(dev: Callable[..., Dev], skills: Path) -> None:
     folder = write(skills / "kyc", 1)
     save(folder / "seed.ttl", DATA)
