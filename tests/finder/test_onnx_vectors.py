@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
