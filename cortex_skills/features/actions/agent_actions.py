@@ -104,7 +104,7 @@ class AgentActions:
 
     def revision(self) -> str:
         """A text that differs after each change of the actions."""
-        return f"{self.trust.level() if self.actions.all() else ''} {self.actions.revision()}"
+        return f"{self.trust.level()} {self.actions.revision()}"
 
     def _as_tool(self, action: AgentAction) -> Tool:
         from cortex_skills.features.actions.tools.action_tools import tool_of
