@@ -10,9 +10,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
-UNKNOWN_TYPES = ("knowledge", "non-membership", "hash-opening")
+UnknownType = Literal["knowledge", "non-membership", "hash-opening"]
+UNKNOWN_TYPES: tuple[UnknownType, ...] = get_args(UnknownType)
 
 # The members of `SubmitProofRequest`, and what becomes of each; None for what is not kept.
 REQUEST: dict[str, str | None] = {

@@ -21,6 +21,7 @@ from cortex_skills.doors.rest.model_types import (
     TripleId,
     Value,
 )
+from cortex_skills.features.proofs.dialects.mayros import UnknownType
 
 _Verdict = Literal["verified", "well-formed", "not checked", "refuted"]
 _IsValid = Annotated[bool, Field(description="Whether the verdict is `verified` or `well-formed`.")]
@@ -67,7 +68,7 @@ class NewProof(ApiModel):
 
 
 _OF_MAYROS = Annotated[
-    _KnownType | Literal["knowledge", "non-membership", "hash-opening"],
+    _KnownType | UnknownType,
     Field(description="The type of the proof; clients of Mayros also send types that are not known here."),
 ]
 
