@@ -47,13 +47,18 @@ def bounded_output(output: object, hidden: Iterable[str] = ()) -> Any:
 
 
 def bounded_text(text: str, hidden: Iterable[str] = ()) -> str:
-    """The beginning of a text, redacted, without hidden ones: whole words, as half a secret may not look like one."""
+    """The beginning of a text, redacted, without hidden ones."""
+    return redacted_text(_beginning(text, hidden))
+
+
+def _beginning(text: str, hidden: Iterable[str]) -> str:
+    """The beginning of a text without hidden ones: whole words, as half a secret may not look like one."""
     text = text[:MAX_CHARACTERS]
     for secret in hidden:
         text = text.replace(secret, MASK)
     if len(text) > MAX_OUTPUT:
         text = f"{text[:MAX_OUTPUT].rpartition(' ')[0]}{LEFT_OUT}"
-    return redacted_text(text)
+    return text
 
 
 class _Cut:
@@ -115,4 +120,4 @@ class _CutOutput(_Cut):
         self._hidden = hidden
 
     def _text(self, text: str) -> str:
-        return bounded_text(super()._text(text), self._hidden)
+        return _beginning(super()._text(text), self._hidden)
