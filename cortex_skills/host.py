@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from cortex_graph import NamespacedGraph
 from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.audit.call_records import AuditRecord
+from cortex_skills.config.host_identity import HostIdentity
 from cortex_skills.config.settings import Config
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.errors import CortexError
@@ -181,6 +182,11 @@ class Host:
             rates=self.rates,
             main=self.main or self,
         )
+
+    @cached_property
+    def identity(self) -> HostIdentity:
+        """The installation that the plugin is of."""
+        return self.main.identity if self.main is not None else HostIdentity.of(self.config)
 
     @cached_property
     def declared_predicates(self) -> DeclaredPredicates:

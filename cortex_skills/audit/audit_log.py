@@ -175,7 +175,8 @@ class AuditLog:
             self.journal.close()
 
     def _write(self, journal: Journal, entry: AuditRecord, *, sync: bool = False) -> RecentCall:
-        seq, digest = journal.append(lines.document_of(entry, self._namespace), sync=sync)
+        document = lines.document_of(entry, self._namespace, journal.host)
+        seq, digest = journal.append(document, sync=sync)
         return RecentCall(f"{digest[:8]}-{seq}", entry)
 
     def _record_gap(self, journal: Journal) -> None:

@@ -22,6 +22,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
+from cortex_skills.config.host_identity import HostIdentity
 from cortex_skills.errors import CortexError
 
 log = logging.getLogger("cortex_skills.audit")
@@ -36,7 +37,7 @@ DEFAULT_AGENT = "default"  # of a caller that names none
 MAX_NAME = 256
 MAX_REMOVED = 20
 _MAX_MILLISECONDS = 1e11
-_OF_JOURNAL = ("inputs", "outputs", "data")
+_OF_JOURNAL = ("inputs", "outputs", "data", "host")
 _EVENT = re.compile(r"[a-z][a-z_]{0,31}(\.[a-z][a-z_]{0,31}){1,3}")
 _OUTCOME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
@@ -73,6 +74,7 @@ class AuditRecord:
         approval_required: whether the call had to wait for an approval.
         approved_by: who approved it.
         trust_level: of the agent, when the call was checked.
+        host: the installation that wrote it; None where no journal is kept.
     """
 
     time: str
@@ -92,6 +94,7 @@ class AuditRecord:
     approval_required: bool = False
     approved_by: str | None = None
     trust_level: str | None = None
+    host: HostIdentity | None = None
 
     @property
     def level(self) -> str:

@@ -25,6 +25,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -34,6 +35,7 @@ from cortex_skills.audit.chain import Signer
 from cortex_skills.audit.journal_files import CutFile, about, day_files, day_name
 from cortex_skills.audit.journal_head import LENGTH, NAME, JournalHead, read_head
 from cortex_skills.audit.journal_state import NO_FOLLOW
+from cortex_skills.config.host_identity import HostIdentity
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.private_files import lock, make_private_folder, sync_folder, unlock
 
@@ -57,6 +59,7 @@ class Journal:
         keep_days: how long files are kept; 0 for ever.
         clock: the time in seconds since the epoch.
         sign_after: seconds from a record to the next signed head.
+        host: returns the installation that writes; called before the first record.
     """
 
     def __init__(
@@ -68,6 +71,7 @@ class Journal:
         keep_days: int = 0,
         clock: Callable[[], float] = time.time,
         sign_after: float = SIGN_AFTER_S,
+        host: Callable[[], HostIdentity] | None = None,
     ) -> None:
         self.folder = folder
         self._signer = signer
@@ -75,12 +79,18 @@ class Journal:
         self._keep_days = keep_days
         self._clock = clock
         self._sign_after = sign_after
+        self._host = host
         self._lock = threading.RLock()
         self._head_fd = self._fd = -1
         self._file = ""  # the name of the file that is open
         self._known: tuple[bytes, JournalHead] | None = None
         self._process = 0
         self._timer: threading.Timer | None = None
+
+    @cached_property
+    def host(self) -> HostIdentity | None:
+        """The installation that writes."""
+        return None if self._host is None else self._host()
 
     def append(self, document: Mapping[str, Any], *, sync: bool = False) -> tuple[int, str]:
         """Append a record.
@@ -221,7 +231,7 @@ class Journal:
 
     def _write_event(self, head: JournalHead, event: str, data: Mapping[str, Any]) -> JournalHead:
         entry = of_event(event, _AGENT, data=dict(data))
-        return self._write(head, lines.body_of(lines.document_of(entry, OWN_NAMESPACE)))
+        return self._write(head, lines.body_of(lines.document_of(entry, OWN_NAMESPACE, self.host)))
 
     def _write_signed(self, head: JournalHead, key: Signer) -> JournalHead:
         signature = key.sign(lines.signed_message(head.hash)).hex()

@@ -25,6 +25,7 @@ from typing import Any
 import orjson
 
 from cortex_skills.audit.call_records import ACTION, DEFAULT_AGENT, OPERATOR, STARTED, AuditRecord, Removed
+from cortex_skills.config.host_identity import HostIdentity
 
 BEGINNING = b'{"timestamp":"'  # of each line
 FIRST = "0" * 64  # the hash before the first record
@@ -109,8 +110,14 @@ def signed_message(prev_hash: str) -> bytes:
     return _SIGNED_DOMAIN + bytes.fromhex(prev_hash)
 
 
-def document_of(entry: AuditRecord, namespace: str) -> dict[str, Any]:
-    """A record as the document of a line: `details` has the nesting that readers of earlier systems know."""
+def document_of(entry: AuditRecord, namespace: str, host: HostIdentity | None = None) -> dict[str, Any]:
+    """A record as the document of a line: `details` has the nesting that readers of earlier systems know.
+
+    Args:
+        entry: the record.
+        namespace: of the plugin.
+        host: that writes it.
+    """
     details: dict[str, Any] = {
         "action": entry.tool,
         "skillId": entry.skill,
@@ -126,6 +133,8 @@ def document_of(entry: AuditRecord, namespace: str) -> dict[str, Any]:
         "trustLevel": entry.trust_level,
         "stripped": entry.stripped,
     }
+    if host is not None:
+        details["host"] = {"id": host.id, "name": host.name}
     if entry.event == STARTED:
         del details["success"]  # which is not known yet
     if entry.removed:
@@ -167,6 +176,7 @@ def entry_of(document: Mapping[str, Any]) -> AuditRecord | None:
             approval_required=bool(details["approvalRequired"]),
             approved_by=_optional(details["approvedBy"]),
             trust_level=_optional(details["trustLevel"]),
+            host=_host(details.get("host")),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         return None
@@ -175,6 +185,10 @@ def entry_of(document: Mapping[str, Any]) -> AuditRecord | None:
 def _actor(category: str, agent: str) -> str:
     """Who acted, where no person did."""
     return OPERATOR if category == ACTION and agent == DEFAULT_AGENT else agent
+
+
+def _host(given: Any) -> HostIdentity | None:
+    return None if given is None else HostIdentity(_text(given["id"]), _text(given["name"]))
 
 
 def _text(value: object) -> str:

@@ -9,6 +9,8 @@ Rules kept here:
 
 from __future__ import annotations
 
+import logging
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,11 +18,16 @@ from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.audit.chain import Signer
 from cortex_skills.audit.journal import Journal
 from cortex_skills.audit.recent_calls import RecentCalls
+from cortex_skills.config import host_identity
+from cortex_skills.config.host_identity import HostIdentity
 from cortex_skills.errors import CortexError
 from cortex_skills.feature import functions
 
 if TYPE_CHECKING:
     from cortex_skills.config.settings import Config
+
+
+log = logging.getLogger(__name__)
 
 
 def journal_folder(config: Config) -> Path | None:
@@ -55,7 +62,15 @@ def open_audit(config: Config, namespace: str, agent: str, recent: RecentCalls, 
     is_wanted = serves or settings.folder or by_feature or folder.exists()
     if settings.journal == "auto" and not is_wanted:
         return AuditLog(agent, recent, namespace=namespace)
-    journal = Journal(folder.absolute(), lambda: _key(config), fsync=settings.fsync, keep_days=settings.keep_days)
+    if problem := host_identity.copied():
+        log.warning("the id of this host is that of another one: %s; run `cortex-skills doctor --adopt`", problem)
+    journal = Journal(
+        folder.absolute(),
+        lambda: _key(config),
+        fsync=settings.fsync,
+        keep_days=settings.keep_days,
+        host=partial(HostIdentity.of, config),
+    )
     return AuditLog(agent, recent, journal, namespace=namespace, on_full=settings.on_full)
 
 

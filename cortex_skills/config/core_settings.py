@@ -71,6 +71,18 @@ class ServerSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class HostSettings:
+    """How other hosts of the same graph see this installation."""
+
+    name: str = setting(
+        "",
+        "The name of this host in records; that of the machine when empty.",
+        maxLength=64,
+        pattern="^([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)?$",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class SkillSandbox:
     """The limits of a skill's code."""
 
@@ -273,6 +285,7 @@ class CoreSettings:
         pattern='^[A-Za-z][A-Za-z0-9+.-]*:([^\\s<>\\"{}|\\\\^`\\u0000-\\u0020]*[:/#])?$',
     )
     cortex: ServerSettings = ServerSettings()
+    host: HostSettings = HostSettings()
     skill_sandbox: SkillSandbox = SkillSandbox()
     verification: Verification = Verification()
     proofs: KeySettings = KeySettings()

@@ -68,6 +68,16 @@ def test_a_call_is_written_with_redacted_inputs_and_its_outcome(tmp_path: Path) 
     assert head["event"] == "audit.head"
 
 
+def test_each_record_names_the_host_that_wrote_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    with opened(tmp_path, host={"name": "desk"}) as plugin:
+        plugin.call("nothing", {})
+        host = plugin.part(lambda host: host).identity
+        (call,) = plugin.audit.calls.page().calls
+        assert (call.record.host, host.name) == (host, "desk")
+    assert [each["details"]["host"] for each in documents(tmp_path)] == [{"id": host.id, "name": "desk"}] * 2
+
+
 def test_a_name_that_is_no_tool_is_text_of_the_caller(tmp_path: Path) -> None:
     key = "gh" + "p_" + "a1B2" * 9
     with opened(tmp_path) as plugin:

@@ -26,6 +26,7 @@ NO_PATHS = {
     "finder.key_variable",
     "finder.model",
     "graph.labels",
+    "host.name",
     "graph.languages",
     "learning.endpoint",
     "learning.key_variable",
