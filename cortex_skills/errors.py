@@ -31,7 +31,7 @@ CODES = frozenset({
     "signature_invalid", "signature_required", "skill_ambiguous", "skill_changed", "skill_error", "skill_exists",
     "skill_in_use", "skill_memory", "skill_not_found", "skill_timeout", "state_conflict", "store_locked",
     "tool_not_allowed", "tool_not_found", "transpile_error", "trust_level_too_low", "unauthorized",
-    "undeclared_predicate", "wasm_trap", "write_limit", "zk_disabled",
+    "undeclared_predicate", "wasm_trap", "workspace_invalid", "write_limit", "zk_disabled",
 })  # fmt: skip
 
 

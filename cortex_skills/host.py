@@ -100,6 +100,7 @@ class Host:
         audit: where calls and events are recorded.
         cleaning: restrictions on what a model reads, beyond the default ones.
         registers: whether skills that are loaded, or are in the configured folders, are registered.
+        serves: whether the process serves agents.
         tool_sources: of further tools, whose number may change; asked for names that no other tool has.
         agents_starting: called with an agent and the session before the agent starts; each returns notes for it.
         calls_ended: called with each call that has ended; what a feature adds here costs every call.
@@ -120,6 +121,7 @@ class Host:
     audit: AuditLog
     cleaning: Policy = RULE
     registers: bool = True
+    serves: bool = False
     tool_sources: list[ToolSource] = field(default_factory=list)
     agents_starting: list[Callable[[str, str], Sequence[str]]] = field(default_factory=list)
     calls_ended: list[CallEnded] = field(default_factory=list)

@@ -94,6 +94,7 @@ class Plugin:
             self.audit,
             self.cleaning,
             registers=registers,
+            serves=serves,
         )
         self._hooks = Hooks()
         self._active = ActiveSkills(Loader(self._host, [Path(folder) for folder in developing]), approve)
@@ -139,8 +140,8 @@ class Plugin:
             registers: whether skills are registered without being asked for, unless `as_of` is given: semantic ones
                 that are loaded, and those in the folders `registry.folders` with an absolute path, when the registry
                 is first used.
-            serves: whether the process serves agents: the journal of the audit is kept by default then, beside the
-                folder of the store.
+            serves: whether the process serves agents: the journal of the audit is kept by default then, and what is
+                approved on other hosts and runs here is started.
 
         Raises:
             CortexError: `store_locked` or `graph_unavailable`, when the store cannot be opened; `config_invalid`;

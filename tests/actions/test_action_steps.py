@@ -146,8 +146,9 @@ def test_a_request_has_what_would_run_and_what_it_would_change(counting) -> None
     (request,) = requests(counting)
     inputs = {"text": "a", "times": 3}
     reason = "at the trust level observe an action of high risk needs the approval of a person"
+    host = counting.part(lambda host: host).identity
     assert request == ActionRequest(
-        "repeat", kept.version, inputs, "a1", "mayros", "operator", "high", reason, "3 times", "a1"
+        "repeat", kept.version, inputs, "a1", "mayros", "operator", "high", reason, "3 times", "a1", host.id, host.name
     )
     assert request.inputs == inputs
 

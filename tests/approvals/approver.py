@@ -28,7 +28,7 @@ APPEND = manifest(
 )
 
 
-def opened(store: str, skill: Path, file: Path, **settings: Any) -> Plugin:
+def opened(store: str, skill: Path, file: Path, *, serves: bool = False, **settings: Any) -> Plugin:
     """A plugin with a skill and the action."""
 
     def append(call: ActionCall) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def opened(store: str, skill: Path, file: Path, **settings: Any) -> Plugin:
             lines.write(f"{call.inputs['text']}\n")
         return {"size": file.stat().st_size}
 
-    plugin = Plugin.open(config(store=store, tools={"profiles": ["operator"]}, **settings))
+    plugin = Plugin.open(config(store=store, tools={"profiles": ["operator"]}, **settings), serves=serves)
     plugin.actions.register(APPEND, append, preview=lambda call: f"+{call.inputs['text']}")
     plugin.load(skill)
     return plugin

@@ -89,6 +89,7 @@ _STATUS = {
     "unauthorized": 401,
     "undeclared_predicate": 403,
     "wasm_trap": 422,
+    "workspace_invalid": 409,
     "write_limit": 422,
     "zk_disabled": 403,
 }

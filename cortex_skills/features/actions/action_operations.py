@@ -217,7 +217,7 @@ class DecideRequest:
 
 @operation("approvals.approve", effect="changes", permission="approve", object_="approval", state=_request)
 def approve_request(call: OperationCall, given: DecideRequest) -> Approval:
-    """Approve a request, and run its action: its state is `done` or `failed` then."""
+    """Approve a request, and run its action, unless another host runs it: its state is `done` or `failed` then."""
     approvals, record = _to_decide(call, given)
     caller = call.caller
     if caller.kind != "owner" and approvals.state_of(record) == "pending":

@@ -49,6 +49,9 @@ class ActionRequest:
         reason: why it waits.
         preview: what it would change, such as the difference between two texts; empty when there is none.
         asked_by: who sent the call, as the interface knows them: the name of the token, which may name other agents.
+        host: the id of the installation where it was asked for; empty in a request of an earlier version.
+        host_name: its name.
+        workspace: the id of the workspace of that process; empty if it has none.
     """
 
     action: str
@@ -61,7 +64,20 @@ class ActionRequest:
     reason: str
     preview: str = ""
     asked_by: str = ""
+    host: str = ""
+    host_name: str = ""
+    workspace: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where it runs: in a process with the workspace, or else on the host; empty for anywhere."""
+        return place_of(self.host, self.workspace) if self.host else ""
 
     def is_same(self, other: ActionRequest) -> bool:
         """Whether another request asks for the same; why it waits may differ, as the trust level may have changed."""
         return replace(self, reason="") == replace(other, reason="")
+
+
+def place_of(host: str, workspace: str) -> str:
+    """The place of a process with this host and this workspace, if it has one."""
+    return f"workspace:{workspace}" if workspace else f"host:{host}"

@@ -2,13 +2,15 @@
 
 Rules kept here:
 - each part is made, and its code imported, at its first use;
-- an approved action passes every step of the gate again, as whom it was asked for.
+- an approved action passes every step of the gate again, as whom it was asked for;
+- the place of this process is its workspace, or without one its host: what is asked for here runs here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cortex_graph.as_of import today_of
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from cortex_skills.features.actions.action import AgentAction
     from cortex_skills.features.actions.action_request import ActionRequest
     from cortex_skills.features.actions.approvals.desk import Approvals
+    from cortex_skills.features.actions.approvals.elsewhere import ApprovedElsewhere
     from cortex_skills.features.actions.approvals.queue import ApprovalQueue
     from cortex_skills.features.actions.approvals.record import ApprovalRecord
     from cortex_skills.features.actions.catalog import Actions, ActionSource
@@ -49,6 +52,7 @@ class AgentActions:
         self.set_level: Callable[[str, object], TrustChange]
         self.decide: Callable[[str, str, bool, str, str], object]
         self.sources: list[ActionSource] = []
+        self._looking: ApprovedElsewhere | None = None
         self._tool_of = lru_cache(maxsize=1024)(self._as_tool)
 
     @property
@@ -87,6 +91,40 @@ class AgentActions:
     def steps(self) -> ActionSteps:
         """What runs the actions."""
         return self._host.part(_steps)
+
+    # --- the place of this process
+
+    def workspace_id(self, *, creates: bool = True) -> str:
+        """The id of the workspace of this process; empty if it has none.
+
+        Args:
+            creates: whether it is written where there is none yet.
+
+        Raises:
+            CortexError: `workspace_invalid`.
+        """
+        folder = self._host.config.section(ActionSettings).workspace
+        if not folder:
+            return ""
+        from cortex_skills.features.actions.workspace_id import workspace_id
+
+        return workspace_id(Path(folder), self._host.identity.id, creates=creates)
+
+    def place(self, *, creates: bool = True) -> str:
+        """Where requests of this process run (`ActionRequest.place`); arguments and errors as for `workspace_id`."""
+        from cortex_skills.features.actions.action_request import place_of
+
+        return place_of(self._host.identity.id, self.workspace_id(creates=creates))
+
+    def runs_here(self, request: ActionRequest) -> bool:
+        """Whether a request was asked for here: with this workspace, or without one on this host.
+
+        Raises:
+            CortexError: `workspace_invalid`.
+        """
+        if not request.workspace:
+            return request.host in ("", self._host.identity.id)
+        return request.workspace == self.workspace_id(creates=False)
 
     # --- a source of tools
 
@@ -172,8 +210,17 @@ class AgentActions:
         if isinstance(level, Refused):
             raise too_low(action.manifest, level)
 
+    def look_for_approved(self) -> None:
+        """Run from now on what is approved elsewhere and runs here, until `close`."""
+        from cortex_skills.features.actions.approvals.elsewhere import ApprovedElsewhere
+
+        self._looking = ApprovedElsewhere(self)
+        self._looking.start()
+
     def close(self) -> None:
         """End what actions left running, and notify no more of requests."""
+        if self._looking is not None:
+            self._looking.close()
         if self._host.has_part(_actions):
             self.actions.close()
         if self._host.has_part(_approvals):
@@ -212,7 +259,8 @@ def _approvals(host: Host) -> Approvals:
         acting.queue,
         host.config.section(ApprovalSettings),
         host.audit,
-        lambda record, by: acting.run_approved(record.request, by, approval=record),
+        lambda record, by, cancel: acting.run_approved(record.request, by, cancel, approval=record),
+        acting.runs_here,
         acting.check_runs_here,
         partial(acting.gate.hooks.notify, "approval_resolved"),
         acting.decide,
@@ -223,4 +271,4 @@ def _steps(host: Host) -> ActionSteps:
     from cortex_skills.features.actions.steps import ActionSteps
 
     acting = host.part(AgentActions)
-    return ActionSteps(acting.gate.hooks, acting.actions.settings, acting.trust, acting.approvals)
+    return ActionSteps(acting.gate.hooks, acting.actions.settings, acting.trust, acting.approvals, acting.workspace_id)

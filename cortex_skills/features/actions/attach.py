@@ -46,4 +46,6 @@ def attach(gate: Gate) -> None:
         return proposed_actions.propose(acting.steps, *given)
 
     acting.set_level, acting.decide = set_level, decide
+    if host.serves:
+        acting.look_for_approved()
     gate.propose = propose

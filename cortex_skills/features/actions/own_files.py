@@ -21,6 +21,7 @@ from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action_settings import ActionSettings
 from cortex_skills.features.actions.paths import folded
+from cortex_skills.features.actions.workspace_id import NAME as WORKSPACE_ID
 
 _MEANS_MORE = re.compile(r"([*?[])")  # in a pattern of `fnmatch`
 
@@ -48,7 +49,7 @@ def guarded(config: Config) -> ActionSettings:
     if not settings.workspace:
         return settings
     root = Path(settings.workspace).resolve()
-    private = tuple(private_paths(config))
+    private = (*private_paths(config), root / WORKSPACE_ID)
     chosen = set(private) - {folder.resolve() for folder in user_folders()}
     if around := next((path for path in chosen if root.is_relative_to(path)), None):
         hint = "set actions.workspace to a folder that holds what agents may see"

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -110,15 +110,22 @@ class ActionSteps:
         settings: of actions.
         trust: the trust level.
         desk: keeps requests until a person decides; None refuses what needs an approval.
+        workspace_id: returns the id of the workspace, which a request carries.
     """
 
     def __init__(
-        self, hooks: Hooks, settings: ActionSettings, trust: TrustStore, desk: Approvals | None = None
+        self,
+        hooks: Hooks,
+        settings: ActionSettings,
+        trust: TrustStore,
+        desk: Approvals | None = None,
+        workspace_id: Callable[[], str] = str,
     ) -> None:
         self.desk = desk
         self._hooks = hooks
         self._settings = settings
         self._trust = trust
+        self._workspace_id = workspace_id
 
     def run(
         self,
@@ -227,6 +234,9 @@ class ActionSteps:
             reason,
             preview,
             call.caller,
+            call.host.identity.id,
+            call.host.identity.name,
+            self._workspace_id(),
         )
         kept = self.desk.request(request, call.cancel, waits=waits)
         facts.about |= facts_of(kept)

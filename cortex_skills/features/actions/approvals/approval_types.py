@@ -33,6 +33,9 @@ class Approval(TypedDict):
     inputs: Annotated[dict[str, Any], Field(description="As they will run.")]
     agent: str
     askedBy: Annotated[str, Field(description="Who sent the call, as the server knows them: the name of a token.")]
+    host: Annotated[str, Field(description="The name of the host where it was asked for.")]
+    hostId: str
+    workspace: Annotated[str, Field(description="The id of the workspace of that process; empty for none.")]
     namespace: str
     skill: Annotated[str, Field(description="The acting skill.")]
     risk: Risk

@@ -5,6 +5,8 @@
 
 Rules kept here:
 - nothing here decides what may run: an approved action passes every step of the gate again;
+- an action runs where it was asked for: in a process with the workspace of the request, or on its host. Approved
+  elsewhere, it is started by such a process (`elsewhere`);
 - a request is taken before its action is started, so it runs once; a process that cannot run it, because it does not
   have the action or the skill, or because an allow-list, a permission or the trust level refuses it, does not take it;
 - the process that runs an action reports while it does. If it ends before the result is stored, the request is
@@ -66,7 +68,8 @@ class Approvals:
         queue: keeps them.
         settings: how long a call waits, and a request lasts.
         audit: where decisions are recorded.
-        run: runs an approved request through the gate, and who approved it.
+        run: runs an approved request through the gate: who approved it, and what cancels the run.
+        runs_here: whether a request was asked for at the place of this process.
         check_here: raises if an approved request could not run in this process now.
         ended: called once for each request that this process watches, when its state is final.
         decide: runs the operation of a decision: its name, by whom, whether that is the owner, the id and the reason.
@@ -77,7 +80,8 @@ class Approvals:
         queue: ApprovalQueue,
         settings: ApprovalSettings,
         audit: AuditLog,
-        run: Callable[[ApprovalRecord, str], ResultOfAction],
+        run: Callable[[ApprovalRecord, str, CancelToken | None], ResultOfAction],
+        runs_here: Callable[[ActionRequest], bool],
         check_here: Callable[[ActionRequest], None],
         ended: Callable[[ApprovalRecord], None],
         decide: Callable[[str, str, bool, str, str], object],
@@ -87,6 +91,7 @@ class Approvals:
         self._settings = settings
         self._audit = audit
         self._run = run
+        self._runs_here = runs_here
         self._check_here = check_here
         self._watch = _Watch(queue, ended)
         self._waiting_calls = threading.BoundedSemaphore(MAX_WAITING_CALLS)
@@ -154,7 +159,8 @@ class Approvals:
         if self.state_of(record) != "pending":
             return None
         try:
-            self._check_here(record.request)
+            if self._runs_here(record.request):
+                self._check_here(record.request)
         except CortexError as refusal:
             return refusal
         return None
@@ -168,7 +174,7 @@ class Approvals:
         return record.to_json(self._queue.now())
 
     def approve(self, approval_id: str, by: str, reason: str = "", *, is_owner: bool = False) -> ApprovalRecord:
-        """Approve a request, and run its action.
+        """Approve a request, and run its action, unless it was asked for elsewhere.
 
         Args:
             approval_id: its id.
@@ -178,6 +184,7 @@ class Approvals:
 
         Returns:
             The record with the result; its state is `done`, or `failed` if the gate refused the action or it failed.
+            `approved`: it was asked for elsewhere, and runs when that host next looks.
 
         Raises:
             CortexError: `invalid_arguments`; `permission_denied`: it was asked for in the same name;
@@ -203,11 +210,27 @@ class Approvals:
     def approve_now(self, waiting: ApprovalRecord, by: str, reason: str) -> ApprovalRecord:
         """Approve a request that the caller may decide; the errors are those of `approve`."""
         if self.state_of(waiting) == "pending":
+            if not self._runs_here(waiting.request):
+                place = waiting.request.place
+                return self._queue.resolve(waiting.id, approved=True, by=by, reason=reason, runs_at=place)
             self._check_here(waiting.request)
-        record = self._queue.resolve(waiting.id, approved=True, by=by, reason=reason)
+        return self.run_approved(self._queue.resolve(waiting.id, approved=True, by=by, reason=reason))
+
+    def run_approved(self, record: ApprovalRecord, cancel: CancelToken | None = None) -> ApprovalRecord:
+        """Start the action of an approved request here, unless another process did.
+
+        Args:
+            record: the request, with its resolution.
+            cancel: ends the run early.
+
+        Raises:
+            CortexError: `approval_resolved`: another process started it, or it has expired.
+            GraphError: as for `approve`.
+        """
         self._queue.start(record)
+        by = record.resolution.by if record.resolution else ""
         with _Reports(self._queue, record):
-            result = self._run(record, by)
+            result = self._run(record, by, cancel)
         code = result.code or ""
         end = RunEnd("failed" if code else "done", self._queue.now(), code, result.text, result.details)
         try:

@@ -5,6 +5,8 @@ Rules kept here:
   skills, tokens and SPARQL clients can neither read nor write them;
 - each step is a claim (`claims.py` of the graph): of several processes that take it at once one does, and the others
   see what that one did. The resolution has to be claimed before the action is started, and the start before it runs;
+- an action that was approved where it does not run has a quad for its place, which is removed with the start: one query
+  finds what a process has to run;
 - a request that expires is resolved as `expired` when it is next read, and never becomes anything else;
 - at most `MAX_WAITING` requests wait, `MAX_WAITING_OF_AGENT` of one agent and `MAX_WAITING_OF_SENDER` of one sender,
   which may name several agents, so that none keeps out the others. The same request of an agent, made again
@@ -17,7 +19,7 @@ Rules kept here:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -56,6 +58,7 @@ MAX_LISTED = 1000
 REQUEST_CLASS = NamedNode(f"{CORTEX}ApprovalRequest")
 REQUEST = NamedNode(f"{CORTEX}approvalRequest")
 RESOLUTION = NamedNode(f"{CORTEX}approvalResolution")
+RUNS_AT = NamedNode(f"{CORTEX}approvalRunsAt")
 START = NamedNode(f"{CORTEX}approvalStart")
 REPORTED = NamedNode(f"{CORTEX}approvalReported")
 END = NamedNode(f"{CORTEX}approvalEnd")
@@ -84,7 +87,7 @@ class ApprovalQueue:
     """
 
     def __init__(self, store: GraphStore, names: Names, now: Clock = lambda: datetime.now(UTC)) -> None:
-        self._store = store
+        self.store = self._store = store
         self._names = names
         self._graph = names.approvals_graph
         self.now = now
@@ -175,7 +178,19 @@ class ApprovalQueue:
         """The ids of the requests that are not resolved."""
         return set(self._newest(waiting=True))
 
-    def resolve(self, approval_id: str, approved: bool, by: str, reason: str = "") -> ApprovalRecord:
+    def to_run(self, place: str) -> tuple[str, ...]:
+        """The ids of the requests that were approved elsewhere and run at a place; one request to the store."""
+        found = self._quads(Pattern(self._graph, None, RUNS_AT, Literal(place)))
+        ids = (quad.subject.value.rpartition("/")[2] for quad in found if isinstance(quad.subject, NamedNode))
+        return tuple(approval_id for approval_id in ids if _ID.fullmatch(approval_id))
+
+    def forget_place(self, approval_id: str, place: str) -> None:
+        """Have a place look no more for a request that cannot be started any more."""
+        self._store.apply(remove=self._place(approval_id, place))
+
+    def resolve(
+        self, approval_id: str, approved: bool, by: str, reason: str = "", *, runs_at: str = ""
+    ) -> ApprovalRecord:
         """Approve or reject a request that waits.
 
         Args:
@@ -183,9 +198,10 @@ class ApprovalQueue:
             approved: whether it is approved.
             by: the name of the person.
             reason: why.
+            runs_at: the place that runs an approved one, if that is not here.
 
         Returns:
-            The record; the caller of `resolve` alone may start the action of an approved one.
+            The record; without `runs_at` the caller of `resolve` alone may start the action of an approved one.
 
         Raises:
             CortexError: `approval_resolved`: it was resolved before; the errors of `find`.
@@ -193,8 +209,8 @@ class ApprovalQueue:
         record = self.find(approval_id)
         state = record.state(self.now())
         if state == "pending":
-            resolution = Resolution("approved" if approved else "rejected", by, self.now(), reason)
-            if self._claim(record, RESOLUTION, resolution_text(resolution)):
+            resolution = Resolution("approved" if approved else "rejected", by, self.now(), reason, runs_at)
+            if self._claim(record, RESOLUTION, resolution_text(resolution), self._place(record.id, runs_at)):
                 return self.find(approval_id)
             record = self.find(approval_id)
         raise resolved(record, self.now())
@@ -208,7 +224,9 @@ class ApprovalQueue:
         current = self.find(record.id)
         resolution = current.resolution
         is_ours = resolution is not None and resolution == record.resolution and resolution.state == "approved"
-        if not is_ours or not self._claim(current, START, start_text(self.now())):
+        place = self._place(record.id, "" if resolution is None else resolution.runs_at)
+        is_late = bool(place) and self.now() >= current.expires
+        if not is_ours or is_late or not self._claim(current, START, start_text(self.now()), remove=place):
             raise resolved(self.find(record.id), self.now())
 
     def report(self, record: ApprovalRecord) -> None:
@@ -230,8 +248,18 @@ class ApprovalQueue:
             )
         return self._store.quads(pattern)
 
-    def _claim(self, record: ApprovalRecord, step: NamedNode, text: str) -> bool:
-        return apply_claimed(self._store, Quad(self._node(record.id), step, Literal(text), self._graph))
+    def _claim(
+        self,
+        record: ApprovalRecord,
+        step: NamedNode,
+        text: str,
+        insert: Sequence[Quad] = (),
+        remove: Sequence[Quad] = (),
+    ) -> bool:
+        return apply_claimed(self._store, Quad(self._node(record.id), step, Literal(text), self._graph), insert, remove)
+
+    def _place(self, approval_id: str, place: str) -> tuple[Quad, ...]:
+        return (Quad(self._node(approval_id), RUNS_AT, Literal(place), self._graph),) if place else ()
 
     def _node(self, approval_id: str) -> NamedNode:
         return self._names.beside("approval", approval_id)

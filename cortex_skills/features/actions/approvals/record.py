@@ -5,6 +5,7 @@ Rules kept here:
   (resolution, start, end) is taken once;
 - a request that was approved, and whose process stopped reporting before the end was recorded, is `interrupted`. That
   is seen from the time of the last report, and not stored: a process that was only suspended still records the end;
+- a request that is approved where it does not run is `approved` until its host starts it, or it expires;
 - the digest is over what runs: the action, the version of its manifest, the inputs, the agent and the namespace. The id
   is a digest over everything that a person is shown, so a record that was changed in the store does not have its id.
 
@@ -37,17 +38,23 @@ LEASE = timedelta(seconds=15)  # after the last report of a process that runs an
 
 _DOMAIN = b"cortex-approval/1\0"
 _ID_DOMAIN = b"cortex-approval-id/1\0"
+_LATER = ("askedBy", "host", "hostName", "workspace")
 _TEXTS = ("action", "manifestVersion", "agent", "namespace", "skill", "risk", "reason", "preview", "digest")
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What was decided about a request: by whom, when, and why."""
+    """What was decided about a request: by whom, when, and why.
+
+    Attributes:
+        runs_at: the place that runs it, if that is not where it was approved.
+    """
 
     state: Literal["approved", "rejected", "expired"]
     by: str
     at: datetime
     reason: str = ""
+    runs_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +112,9 @@ class ApprovalRecord:
             return "pending" if now < self.expires else "expired"
         if self.resolution.state != "approved":
             return self.resolution.state
-        reported = self.reported or self.resolution.at
+        if self.started is None and self.resolution.runs_at:
+            return "approved" if now < self.expires else "expired"
+        reported = self.reported or self.started or self.resolution.at
         if now >= reported + LEASE:
             return "interrupted"
         return "approved" if self.started is None else "running"
@@ -121,6 +130,9 @@ class ApprovalRecord:
             "inputs": dict(request.inputs),
             "agent": request.agent,
             "askedBy": request.asked_by,
+            "host": request.host_name,
+            "hostId": request.host,
+            "workspace": request.workspace,
             "namespace": request.namespace,
             "skill": request.skill,
             "risk": request.risk,
@@ -161,6 +173,9 @@ def new_request(request: ActionRequest, now: datetime, lasts: timedelta) -> tupl
         "reason": request.reason,
         "preview": request.preview,
         "askedBy": request.asked_by,
+        "host": request.host,
+        "hostName": request.host_name,
+        "workspace": request.workspace,
         "digest": sha256(_DOMAIN + canonical(runs)).hexdigest(),
         "created": date_time(now),
         "expires": date_time(now + lasts),
@@ -192,9 +207,9 @@ def read_record(approval_id: str, request: str, resolution: str, start: str, rep
         runs = _runs(*(given[name] for name in ("action", "manifestVersion", "inputs", "agent", "namespace")))
         if _id_of(request.encode()) != approval_id or sha256(_DOMAIN + canonical(runs)).hexdigest() != given["digest"]:
             changed(approval_id)
-        asked_by = given.get("askedBy", "")  # one of an earlier version has none
+        of_later = {name: given.get(name, "") for name in _LATER}  # one of an earlier version has none
         known = (
-            isinstance(asked_by, str)
+            all(isinstance(value, str) for value in of_later.values())
             and given["risk"] in get_args(Risk)
             and all(isinstance(given[name], str) for name in _TEXTS)
         )
@@ -212,7 +227,10 @@ def read_record(approval_id: str, request: str, resolution: str, start: str, rep
                 risk=given["risk"],
                 reason=given["reason"],
                 preview=given["preview"],
-                asked_by=asked_by,
+                asked_by=of_later["askedBy"],
+                host=of_later["host"],
+                host_name=of_later["hostName"],
+                workspace=of_later["workspace"],
             ),
             digest=given["digest"],
             created=_time(given["created"]),
@@ -235,6 +253,7 @@ def resolution_text(resolution: Resolution) -> str:
             "by": resolution.by[:MAX_TEXT],
             "at": date_time(resolution.at),
             "reason": resolution.reason[:MAX_TEXT],
+            "runsAt": resolution.runs_at,
             "nonce": uuid.uuid4().hex,
         }
     ).decode()
@@ -302,16 +321,16 @@ def _follows(record: ApprovalRecord) -> bool:
     resolution = record.resolution
     if resolution is None or resolution.state != "approved":
         return record.started is None and record.end is None
-    in_time = resolution.at < record.expires
+    in_time = resolution.at < record.expires and resolution.runs_at in ("", record.request.place)
     return in_time and (record.end is None or record.started is not None)
 
 
 def _resolution(text: str) -> Resolution:
     given = read_json(text)
-    state, by, reason = given["state"], given["by"], given["reason"]
-    if state not in ("approved", "rejected", "expired") or not isinstance(by, str) or not isinstance(reason, str):
+    state, by, reason, runs_at = given["state"], given["by"], given["reason"], given.get("runsAt", "")
+    if state not in ("approved", "rejected", "expired") or not all(isinstance(t, str) for t in (by, reason, runs_at)):
         raise ValueError("no resolution")
-    return Resolution(state, by, _time(given["at"]), reason)
+    return Resolution(state, by, _time(given["at"]), reason, runs_at)
 
 
 def _end(text: str) -> RunEnd:

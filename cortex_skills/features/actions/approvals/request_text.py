@@ -44,18 +44,26 @@ def words_of(record: ApprovalRecord, state: ApprovalState) -> str:
     action, resolution = record.request.action, record.resolution
     by = "" if resolution is None else f" by {resolution.by}"
     why = f": {resolution.reason}" if resolution is not None and resolution.reason else ""
+    where = f" and runs on {record.request.host_name} when that host next looks" if _waits_elsewhere(record) else ""
     started = "its process stopped reporting while it ran" if record.started else "its process stopped before it ran"
     return {
         "pending": f"{action} did not run yet: it waits for a person as {record.id}, because {record.request.reason}; "
         f"it expires at {date_time(record.expires)}.",
-        "approved": f"{action} was approved{by} and is about to run.",
+        "approved": f"{action} was approved{by}{where or ' and is about to run'}.",
         "running": f"{action} was approved{by} and runs.",
         "rejected": f"{action} did not run: it was rejected{by}{why}.",
-        "expired": f"{action} did not run: nobody approved it until {date_time(record.expires)}.",
+        "expired": f"{action} did not run: nobody approved it until {date_time(record.expires)}."
+        if resolution is None or not resolution.runs_at
+        else f"{action} was approved{by}, and did not run: {record.request.host_name} did not start it until "
+        f"{date_time(record.expires)}.",
         "interrupted": f"{action} was approved{by}, and {started}: what it did is not known. Nothing runs it again.",
         "done": f"{action} was approved{by} and ran.",
         "failed": f"{action} was approved{by} and failed.",
     }[state]
+
+
+def _waits_elsewhere(record: ApprovalRecord) -> bool:
+    return record.resolution is not None and bool(record.resolution.runs_at)
 
 
 @dataclass(frozen=True, slots=True)

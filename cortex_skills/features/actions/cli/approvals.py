@@ -4,7 +4,7 @@ Rules kept here:
 - the user of the command line is the owner of the store: no permission is asked for, and the name of the user is
   recorded with the decision;
 - an approved action runs in this process, with the skills of `--skills` and the actions of the configuration; without
-  them the request still waits;
+  them the request still waits. What was asked for on another host, or in another workspace, runs there;
 - inputs and previews are shown whole, and escaped like every other text from outside.
 """
 
@@ -83,7 +83,7 @@ def approve(ctx: click.Context, approval_id: str, reason: str, by: str) -> None:
     """Approve a request, and run its action.
 
     --skills names the skill that the agent acts with, and --config the settings of the action: it runs in this process,
-    and everything is checked again.
+    and everything is checked again. What was asked for on another host, or in another workspace, runs there.
     """
     from cortex_skills.features.actions.action_operations import approve_request
 
@@ -95,11 +95,14 @@ def approve(ctx: click.Context, approval_id: str, reason: str, by: str) -> None:
         view = _decided(lambda: operate(approval=approval_id, reason=reason))
 
     def done() -> None:
+        if view["state"] == "approved":
+            common.out.line(f"{view['action']} was approved, and runs on {view['host']} when that host next looks")
+            return
         common.out.line(f"{view['action']} was approved, and {'ran' if view['state'] == 'done' else 'failed'}")
         common.out.text(view["result"]["text"] if view["result"] else "")
 
     common.out.answer(view, done)
-    if view["state"] != "done":
+    if view["state"] not in ("done", "approved"):
         ctx.exit(1)
 
 
@@ -210,7 +213,7 @@ def _show(common: Common, view: Mapping[str, Any]) -> None:
     result = view["result"]
     for name in ("id", "state", "action", "risk", "reason", "agent", "skill", "namespace", "created", "expires"):
         common.out.line(f"{name}: {view[name]}")
-    for name in ("askedBy", "resolvedBy", "resolvedAt", "resolvedReason", "started", "ended"):
+    for name in ("askedBy", "host", "workspace", "resolvedBy", "resolvedAt", "resolvedReason", "started", "ended"):
         if view[name]:
             common.out.line(f"{name}: {view[name]}")
     common.out.line(f"digest: {view['digest']}")

@@ -81,6 +81,7 @@ def view(call: PageCall) -> ApprovalView:
         "Agent": request.agent,
         **({} if request.asked_by in ("", request.agent) else {"Sent by": request.asked_by}),
         "Skill": request.skill,
+        **({"Host": request.host_name} if request.host else {}),
         "Namespace": request.namespace,
         "Action": f"{request.action}, {request.manifest_version}",
         "Id": record.id,
