@@ -153,6 +153,7 @@ def _texts(wanted: CallFilter, namespace: str | None) -> list[bytes]:
         "agent": wanted.agent,
         "action": wanted.tool,
         "namespace": namespace,
+        "session": wanted.session,
     }
     texts = [
         b'"%s":%s' % (name.encode(), json.dumps(value).encode()) for name, value in given.items() if value is not None

@@ -56,6 +56,8 @@ class CallFilter:
         until: the latest start, with a time zone.
         event: what happened, such as `tool.call`.
         about: an id or a digest that the data or the inputs name.
+        session: the id of the client's session.
+        text: what a text of the record contains, in any case.
     """
 
     outcome: str | None = None
@@ -67,6 +69,8 @@ class CallFilter:
     until: datetime | None = None
     event: str | None = None
     about: str | None = None
+    session: str | None = None
+    text: str | None = None
 
     def matches(self, record: AuditRecord) -> bool:
         """Whether a record is one of them."""
@@ -75,10 +79,13 @@ class CallFilter:
             (self.agent, record.agent),
             (self.tool, record.tool),
             (self.event, record.event),
+            (self.session, record.session),
         )
         if any(wanted is not None and wanted != given for wanted, given in same):
             return False
         if self.about is not None and not _names(self.about, [record.data, record.inputs]):
+            return False
+        if self.text is not None and not _contains(self.text.casefold(), record.to_json()):
             return False
         if self.cleaned is not None and self.cleaned != (record.stripped > 0):
             return False
@@ -200,6 +207,15 @@ def _names(wanted: str, given: Any) -> bool:
     if isinstance(given, list):
         return any(_names(wanted, each) for each in given)
     return bool(given == wanted)
+
+
+def _contains(wanted: str, given: Any) -> bool:
+    """Whether a text of JSON, or the name of a member, contains a folded text."""
+    if isinstance(given, dict):
+        return any(wanted in name.casefold() or _contains(wanted, each) for name, each in given.items())
+    if isinstance(given, list):
+        return any(_contains(wanted, each) for each in given)
+    return isinstance(given, str) and wanted in given.casefold()
 
 
 def counted(records: list[AuditRecord]) -> CallCounts:

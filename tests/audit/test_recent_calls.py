@@ -44,7 +44,7 @@ def calls() -> RecentCalls:
     calls.record(entry(1, outcome="permission_denied", agent="a2"))
     calls.record(entry(2, tool="skill_graph_query", stripped=3, removed=(Removed("override", "/note", 3),)))
     calls.record(entry(3, skill=None, outcome="skill_not_found"))
-    calls.record(entry(4, skill="other"))
+    calls.record(entry(4, skill="other", session="5e5510", inputs={"note": ["Straße"]}))
     return calls
 
 
@@ -65,6 +65,9 @@ def test_the_newest_call_is_first(calls: RecentCalls) -> None:
         ({"cleaned": False, "outcome": "ok"}, [5, 1]),
         ({"since": NOON + timedelta(minutes=1), "until": NOON + timedelta(minutes=3)}, [4, 3, 2]),
         ({"skill": "nothing"}, []),
+        ({"session": "5e5510"}, [5]),
+        ({"text": "STRASSE"}, [5]),
+        ({"text": "QUERY"}, [3]),
     ],
 )
 def test_a_filter_selects_calls(calls: RecentCalls, wanted: dict[str, object], ids: list[int]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime, timedelta
 
 import pytest
@@ -49,6 +50,7 @@ def test_the_audit_has_the_members_that_clients_of_cortex_read(auditor):
     assert datetime.fromisoformat(first.pop("timestamp")).utcoffset() == timedelta(0)
     assert first.pop("milliseconds") >= 0
     assert first.pop("id").endswith("-2")
+    assert re.fullmatch("[0-9a-f]{32}", first.pop("session"))
     assert first == {
         "user_id": "a2",
         "namespace": "mayros",
@@ -233,3 +235,13 @@ def test_the_journal_is_read_where_it_is_kept(tmp_path):
         assert "in the journal of the audit" in page
         assert "&#34;n&#34;: 1" in page
         assert "hunter2" not in page
+
+
+def test_calls_of_a_session_and_with_a_text_are_found(audited, auditor):
+    audited.plugin.call("skill_assert", {**NOTE, "object": "Of Another"}, session="token of a client")
+    last, *others = auditor.get("/api/v1/audit", params={"action": "skill_assert"}).json()
+    assert last["session"] not in {each["session"] for each in others}
+    (first,) = auditor.get("/api/v1/audit", params={"session": last["session"], "action": "skill_assert"}).json()
+    assert first == last
+    assert "token of" not in str(auditor.get("/api/v1/audit").text)
+    assert listed(auditor, q="NOTHING") == [("nothing", "tool_not_found")]

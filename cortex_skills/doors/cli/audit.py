@@ -126,6 +126,8 @@ def tail(common: Common, folder: Path | None, count: int, follow: bool) -> None:
 @click.option("--outcome", metavar="CODE", help="ok, refused (everything else), or a code.")
 @click.option("--of", "agent", metavar="ID", help="The agent that it was for.")
 @click.option("--about", metavar="ID", help="An id or a digest that the record names: of a request, of an artifact.")
+@click.option("--text", metavar="TEXT", help="What a text of the record contains, in any case.")
+@click.option("--session", metavar="ID", help="The id of a client's session, as records have it.")
 @_SINCE
 @_UNTIL
 @click.option("--limit", type=click.IntRange(1, 1_000_000), default=100, show_default=True, help="How many records.")
@@ -139,6 +141,8 @@ def search(
     outcome: str | None,
     agent: str | None,
     about: str | None,
+    text: str | None,
+    session: str | None,
     since: datetime | None,
     until: datetime | None,
     limit: int,
@@ -146,7 +150,9 @@ def search(
     """Show the records that match, the newest first."""
     from cortex_skills.audit.recent_calls import CallFilter
 
-    wanted = CallFilter(outcome, skill, agent, tool, since=since, until=until, event=event, about=about)
+    wanted = CallFilter(
+        outcome, skill, agent, tool, None, since, until, event=event, about=about, session=session, text=text
+    )
     _show(common, _found(_folder(common, folder), wanted, limit))
 
 

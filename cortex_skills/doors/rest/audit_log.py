@@ -42,6 +42,8 @@ def list_calls(call: ApiCall) -> ApiAnswer:
         since=query.get("from"),
         until=query.get("to"),
         about=query.get("about"),
+        session=query.get("session"),
+        text=query.get("q"),
     )
     page = call.service.plugin.audit.calls.page(
         wanted, limit=query.get("limit", _DEFAULT_LIMIT), cursor=query.get("cursor")

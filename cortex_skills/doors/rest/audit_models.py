@@ -31,6 +31,8 @@ class AuditQuery(NamespaceQuery, _Times, total=False):
     outcome: Annotated[_Text, Field(description="`ok`, `refused` for everything else, or one code.")]
     cleaned: Annotated[QueryBoolean, Field(description="Whether something was removed from the enrichment.")]
     about: Annotated[_Text, Field(description="An id or a digest that the data or the inputs name.")]
+    session: Annotated[_Text, Field(description="The id of a client's session.")]
+    q: Annotated[_Text, Field(description="What a text of the record contains, in any case.")]
     limit: Annotated[int, Field(ge=1, le=1_000, description="100 by default."), FROM_QUERY]
     cursor: Annotated[CallId, Field(description="The id of the last call of the page before.")]
 
@@ -68,6 +70,7 @@ class AuditedCall(ApiModel):
     approval_required: bool
     approved_by: str | None
     trust_level: str | None
+    session: Annotated[str | None, Field(description="The id of the client's session, which opens nothing.")]
 
 
 class AuditStats(ApiModel):
