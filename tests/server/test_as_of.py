@@ -89,7 +89,7 @@ def test_what_was_withdrawn_is_there_as_of_before(client: httpx.Client, history:
     assert values(client.get("/api/v1/triples", params={"subject": "urn:x:a", "asOf": MARCH})) == []
 
 
-@pytest.mark.parametrize("moment", ["yesterday", "2026-01-15T00:00:00", "2026-13-01", "", "2026-01-15T24:00:00Z"])
+@pytest.mark.parametrize("moment", ["tomorrow", "2026-01-15T00:00:00", "2026-13-01", "", "2026-01-15T24:00:00Z"])
 @pytest.mark.parametrize("path", READS)
 def test_a_bad_moment_is_refused_by_name(client: httpx.Client, path: str, moment: str) -> None:
     refused = client.get(f"/api/v1/{path}{'&' if '?' in path else '?'}asOf={moment}")

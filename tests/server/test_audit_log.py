@@ -141,7 +141,7 @@ def test_the_numbers_of_the_audit(auditor):
     [
         {"limit": "0"},
         {"limit": "1001"},
-        {"from": "yesterday"},
+        {"from": "tomorrow"},
         {"from": "2026-02-30T00:00:00Z"},
         {"to": "2026-01-01T00:00:00"},
         {"cursor": "00000000-1"},

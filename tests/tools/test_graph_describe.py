@@ -62,7 +62,7 @@ def test_of_a_predicate_it_shows_what_it_says_of_whom(shop: Plugin) -> None:
 def test_as_of_a_moment_it_has_what_was_asserted_by_then(shop: Plugin) -> None:
     assert "Runs low." in text_of(shop, "d:p2")
     assert "Runs low." not in text_of(shop, "d:p2", asOf="2026-06-01")
-    refused = shop.call("graph_describe", {"name": "d:p2", "asOf": "yesterday"})
+    refused = shop.call("graph_describe", {"name": "d:p2", "asOf": "tomorrow"})
     assert (refused.code, "asOf" in refused.text) == ("invalid_arguments", True)
 
 

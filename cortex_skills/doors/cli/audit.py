@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,14 +30,14 @@ _FOLLOW_S = 0.5
 
 
 def _moment(_: click.Context, __: click.Parameter, value: str | None) -> datetime | None:
-    """A date, or a time as RFC 3339 has it; the beginning of a date in UTC."""
-    if value is None:
-        return None
+    """A moment, as every interface takes it."""
+    from cortex_graph.checks.moments import HINT, check_moment
+    from cortex_graph.exceptions import InvalidArguments
+
     try:
-        moment = datetime.fromisoformat(value)
-    except ValueError:
-        raise click.BadParameter("it is neither a date nor a time: 2026-01-31 or 2026-01-31T12:00:00Z") from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return None if value is None else check_moment(value, "TIME")
+    except InvalidArguments as error:
+        raise click.BadParameter(f"{error.message}: give {HINT}") from None
 
 
 _FOLDER = click.option(
@@ -46,7 +46,9 @@ _FOLDER = click.option(
     metavar="FOLDER",
     help="The folder of the journal [audit.folder, or STORE.audit].",
 )
-_SINCE = click.option("--since", callback=_moment, metavar="TIME", help="From this time on: a date, or RFC 3339.")
+_SINCE = click.option(
+    "--since", callback=_moment, metavar="TIME", help="From this time on: a date, RFC 3339, yesterday, 24h."
+)
 _UNTIL = click.option("--until", callback=_moment, metavar="TIME", help="Until this time.")
 
 

@@ -317,7 +317,7 @@ def reads_as_of(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="TIME",
         callback=keep,
         expose_value=False,
-        help="The graph as it was then: 2026-01-31T12:00:00Z, or a date (its beginning in UTC).",
+        help="The graph as it was then: 2026-01-31T12:00:00Z, a date (its beginning in UTC), yesterday, 24h.",
     )
     undated = click.option(
         "--undated",

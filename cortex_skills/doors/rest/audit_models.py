@@ -6,12 +6,29 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import AfterValidator, Field
 from typing_extensions import TypedDict
 
-from cortex_skills.doors.rest.model_types import FROM_QUERY, ApiModel, CallId, Count, NamespaceQuery, QueryBoolean, Time
+from cortex_graph.checks.moments import check_moment
+from cortex_graph.exceptions import InvalidArguments
+from cortex_skills.doors.rest.model_types import (
+    FROM_QUERY,
+    ApiModel,
+    CallId,
+    Count,
+    Moment,
+    NamespaceQuery,
+    QueryBoolean,
+)
 
 _Text = Annotated[str, Field(min_length=1, max_length=256)]
 
 
-_Moment = Annotated[Time, AfterValidator(datetime.fromisoformat)]
+def _moment(given: str) -> datetime:
+    try:
+        return check_moment(given, "from")
+    except InvalidArguments as error:
+        raise ValueError(error.message) from None
+
+
+_Moment = Annotated[Moment, AfterValidator(_moment)]
 _Times = TypedDict(
     "_Times",
     {

@@ -110,13 +110,17 @@ Moment = Annotated[
     str,
     Field(
         pattern=(
-            r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
-            r"(\.[0-9]{1,9})?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9]))?$"
+            r"^([0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
+            r"(\.[0-9]{1,9})?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9]))?"
+            r"|now|today|yesterday|[0-9]{1,6} ?(m|min|h|d|w)( ago)?)$"
         ),
-        description="A date and time of RFC 3339 with its zone, or a date, which is its beginning in UTC.",
+        description="A date and time of RFC 3339 with its zone; a date, which is its beginning in UTC; `today`, "
+        "`yesterday`; or `24h`, `7d` for so long ago.",
     ),
 ]
-AsOf = Annotated[Moment, Field(description="The graph as of this moment: a date and time of RFC 3339, or a date.")]
+AsOf = Annotated[
+    Moment, Field(description="The graph as of this moment: a date and time of RFC 3339, a date, or `24h`.")
+]
 Undated = Annotated[
     Literal["include", "exclude"],
     Field(description="With `asOf`: whether triples of an unknown time are there; by default they are."),

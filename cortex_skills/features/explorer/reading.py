@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pyoxigraph import NamedNode
 
 from cortex_graph.as_of import as_of
+from cortex_graph.checks.moments import absolute
 from cortex_graph.store import Pattern
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.addresses import Addresses, address, in_form, namespace_root
@@ -133,8 +134,9 @@ class Reading:
             InvalidArguments: `asOf` is not a moment.
         """
         graph, moment = call.graph, call.query.get("asOf") or None
-        if moment is not None and past:
-            graph = as_of(graph, moment)
+        if moment is not None:
+            moment = absolute(moment, "asOf")  # the links of the page keep it
+            graph = as_of(graph, moment) if past else graph
         addresses = Addresses(graph.namespace, moment)
         labels = NameLabels(labels_in(call.api(), graph, call.languages).of)
         near = Display(graph.names, addresses.relative(path), labels)
@@ -143,7 +145,8 @@ class Reading:
     def address(self, **changes: Any) -> str:
         """The address of this page with some parameters changed; None removes one."""
         below = f"/{self.path}" if self.path else ""
-        return address(f"{namespace_root(self.graph.namespace)}{below}", **{**self.call.query, **changes})
+        given = {**self.call.query, "asOf": self.addresses.as_of, **changes}
+        return address(f"{namespace_root(self.graph.namespace)}{below}", **given)
 
     def asserted_by(self, name: str) -> str | None:
         """The list of what an agent or a skill asserted, by its name: `NS:agent:ID` or `NS:skill:SLUG@VERSION`."""

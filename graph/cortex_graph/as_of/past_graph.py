@@ -1,7 +1,7 @@
 """`as_of`: the graph of a namespace as of a moment, with the reads of a `NamespacedGraph`.
 
 Rules kept here:
-- a moment is a text of RFC 3339 with a time zone, a date (its beginning in UTC), or a `datetime` with a time zone;
+- a moment is a `datetime` with a time zone, or a text (`checks.moments`);
 - triples without a record have no time. They are included unless the reader excludes them, and `undated_among` says
   which of some triples they are;
 - memories have no records, so they are not read as of a moment;
@@ -19,8 +19,8 @@ from pyoxigraph import Literal, NamedNode
 from cortex_graph.as_of.past_records import PastRecords
 from cortex_graph.as_of.past_store import PastStore
 from cortex_graph.assertion_records.records import read_instants, select
-from cortex_graph.checks.argument_checks import check_moment
 from cortex_graph.checks.datetimes import date_time
+from cortex_graph.checks.moments import check_moment
 from cortex_graph.exceptions import invalid
 from cortex_graph.namespace.namespaced import NamespacedGraph
 from cortex_graph.naming.vocabulary import DATE_TIME, GENERATED_AT

@@ -16,8 +16,8 @@ from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph.assertion_records.provenance import Provenance, skill_node
 from cortex_graph.assertion_records.records import instant
-from cortex_graph.checks.argument_checks import check_moment
 from cortex_graph.checks.datetimes import date_time
+from cortex_graph.checks.moments import check_moment
 from cortex_graph.exceptions import invalid
 from cortex_graph.namespace.namespaced import NamespacedGraph
 from cortex_graph.naming.vocabulary import ATTRIBUTED_TO, DATE_TIME, GENERATED_AT, LABEL, OBJECT, PREDICATE, SUBJECT
@@ -47,7 +47,7 @@ class AssertionFilter:
         object: of the triple, a value as in a triple.
         agent: the id of an agent.
         skill: a slug, for all its versions, or `SLUG@VERSION`.
-        since: asserted then or later: a `datetime` with a time zone, or a text of RFC 3339, or a date.
+        since: asserted then or later: a `datetime` with a time zone, or a text (`checks.moments`).
         until: asserted then or earlier.
         withdrawn: whether withdrawn assertions are listed, too.
     """
@@ -90,7 +90,11 @@ class RecordFilter:
             until = past.moment if until is None else min(until, past.moment)
         self.until = until
         parts = [names.graph.value, *(f"{key} {term}" for key, term in terms.items())]
-        times = [None if moment is None else date_time(moment) for moment in (self.since, until)]
+        # Words for a moment, such as `24h`, stand for a later one on the next page, which has the same cursor.
+        times = [
+            str(given) if isinstance(given, str) else None if moment is None else date_time(moment)
+            for given, moment in ((which.since, self.since), (which.until, until))
+        ]
         parts += [repr((which.agent, which.skill, times, which.withdrawn, None if past is None else past.moment))]
         self.identity = "\n".join(parts)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import reprlib
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from cortex_graph.exceptions import invalid
@@ -22,9 +21,6 @@ TRIPLE_KEYS = ("subject", "predicate", "object")
 PATTERN_KEYS = (*TRIPLE_KEYS, "limit", "cursor")
 
 _HASH = re.compile(r"[0-9a-f]{64}")
-_MOMENT = re.compile(
-    r"\d{4}-\d\d-\d\d(?:[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d))?", re.ASCII
-)
 
 
 def check_triple(given: Any) -> tuple[Any, Any, Any]:
@@ -64,29 +60,6 @@ def check_id(given: Any) -> str:
             "id", f"is {_short(given)}, which is not the id of a triple", hint="64 lower-case hexadecimal digits"
         )
     return given
-
-
-def check_moment(given: Any, field: str) -> datetime:
-    """Return a moment in UTC.
-
-    It is given as a `datetime` with a time zone, as a text of RFC 3339 §5.6, or as a date: its beginning in UTC. Of the
-    fraction of a second six digits count.
-    """
-    hint = "a date and time with its zone, such as 2026-01-31T12:00:00Z, or a date (its beginning in UTC)"
-    moment = given
-    if isinstance(given, str):
-        try:
-            moment = datetime.fromisoformat(given.upper()) if _MOMENT.fullmatch(given) else None
-        except ValueError:
-            moment = None
-        if moment is not None and len(given) == len("2026-01-31"):
-            moment = moment.replace(tzinfo=UTC)
-    if not isinstance(moment, datetime) or moment.tzinfo is None:
-        raise invalid(field, f"is {_short(given)}, which is not a moment", hint=hint)
-    try:
-        return moment.astimezone(UTC)
-    except OverflowError:
-        raise invalid(field, f"is {_short(given)}, which is out of range", hint=hint) from None
 
 
 def _check_keys(what: str, given: Any, known: tuple[str, ...]) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cortex_graph.assertion_records.proofs import StoredProof
-from cortex_graph.checks.argument_checks import check_moment
+from cortex_graph.checks.moments import check_moment
 from cortex_graph.store import triple_of
 from cortex_skills.doors.explorer.addresses import ROOT
 from cortex_skills.doors.explorer.display import ShownText, shown_text

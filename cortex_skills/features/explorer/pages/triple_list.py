@@ -18,7 +18,7 @@ from pyoxigraph import Quad
 
 from cortex_graph.assertions import Assertion, AssertionFilter, AssertionPage, list_assertions
 from cortex_graph.assertions.listing import DEFAULT_LIMIT
-from cortex_graph.checks.argument_checks import check_moment
+from cortex_graph.checks.moments import check_moment
 from cortex_graph.exceptions import QueryTimeout, invalid
 from cortex_graph.store import Pattern
 from cortex_graph.store_access.recent_cache import hash_of

@@ -68,7 +68,7 @@ def _show_counts(out: Output, counts: NamespaceCounts, graph: NamespacedGraph, l
 @click.option("--predicate", metavar="NAME", help="Only with this predicate.")
 @click.option("--by", "agent", metavar="AGENT", help="Only of this agent.")
 @click.option("--skill", metavar="NAME", help="Only through this skill; NAME@VERSION for one version.")
-@click.option("--since", metavar="TIME", help="Only from then on: 2026-01-31T12:00:00Z, or a date.")
+@click.option("--since", metavar="TIME", help="Only from then on: 2026-01-31T12:00:00Z, a date, yesterday, 24h.")
 @click.option("--withdrawn", is_flag=True, help="Also those that were withdrawn.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Assertions of a page.")
 @click.option("--cursor", metavar="TEXT", help="The next page: the cursor that the page before ended with.")

@@ -17,7 +17,7 @@ from cortex_skills.operations.operation import Described, OperationCall
 if TYPE_CHECKING:
     from cortex_skills.doors.rest.operations import ApiCall
 
-AsOf = Annotated[str, Len(1, 64), Described("The graph as of a date or time (RFC 3339).")]
+AsOf = Annotated[str, Len(1, 64), Described("The graph as of a date or time (RFC 3339), or 24h ago.")]
 Undated = Annotated[Literal["include", "exclude"], Described("With asOf: triples whose time is not known.")]
 
 
