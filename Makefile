@@ -11,10 +11,10 @@ ASSETS := cortex_skills/doors/explorer/static/assets.json
 
 # Packages of npm that tests use: those of `make test`, and the others of `make test-all`.
 NPM := $(addprefix tests/,examples/typecheck mcp/conformance explorer/typecheck)
-NPM_EXTENDED := $(addprefix tests/,mcp/inspector server/sparql/javascript proofs/interop/digitalbazaar explorer/browser/axe) sdk/javascript
+NPM_EXTENDED := $(addprefix tests/,mcp/inspector release server/sparql/javascript proofs/interop/digitalbazaar explorer/browser/axe) sdk/javascript
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-.PHONY: help setup demo check test test-all lint bench bench-clean eval fuzz soak record wheel clean
+.PHONY: help setup demo check test test-all lint bench bench-clean eval fuzz soak record wheel release-files version clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -104,6 +104,15 @@ record: setup
 ## make wheel   build a wheel in dist/
 wheel: setup
 	$(BIN)/python -m build --wheel
+
+## make release-files  make what registries and agent hosts read, in dist/: a bundle, a plugin folder, and with
+##              REPOSITORY=OWNER/NAME the server.json
+release-files: setup
+	$(BIN)/python -m build_steps.release_files --repository "$(REPOSITORY)"
+
+## make version print the version
+version:
+	@$(PYTHON) -c "import tomllib; print(tomllib.load(open('pyproject.toml', 'rb'))['project']['version'])"
 
 ## make clean   delete everything that these targets created in this folder
 clean:
