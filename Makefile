@@ -14,7 +14,7 @@ NPM := $(addprefix tests/,examples/typecheck mcp/conformance explorer/typecheck)
 NPM_EXTENDED := $(addprefix tests/,mcp/inspector release server/sparql/javascript proofs/interop/digitalbazaar explorer/browser/axe) sdk/javascript
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-.PHONY: help setup demo check test test-all lint bench bench-clean eval fuzz soak record wheel release-files version clean
+.PHONY: help setup demo check test test-all lint bench bench-clean eval fuzz soak record wheel release-files sbom version clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -109,6 +109,14 @@ wheel: setup
 ##              REPOSITORY=OWNER/NAME the server.json
 release-files: setup
 	$(BIN)/python -m build_steps.release_files --repository "$(REPOSITORY)"
+
+## make sbom     list what an installation contains, with versions and licences, in dist/cortex-skills.cdx.json (CycloneDX)
+sbom: wheel
+	$(PYTHON) -m venv --clear build/sbom
+	build/sbom/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls -t dist/*.whl | head -1)"
+	build/sbom/bin/python -m pip uninstall --quiet --yes --disable-pip-version-check pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[release]'
+	$(BIN)/cyclonedx-py environment build/sbom --pyproject pyproject.toml --output-reproducible --output-file dist/cortex-skills.cdx.json
 
 ## make version print the version
 version:
