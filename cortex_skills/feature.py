@@ -28,7 +28,16 @@ log = logging.getLogger(__name__)
 GROUP = "cortex_skills.features"
 Modules = Literal["operations", "tools", "rest", "pages"]
 Functions = Literal[
-    "attach", "tasks", "routes", "mcp", "folder_checks", "host_functions", "keeps_journal", "members", "attention"
+    "attach",
+    "tasks",
+    "routes",
+    "mcp",
+    "folder_checks",
+    "host_functions",
+    "keeps_journal",
+    "members",
+    "attention",
+    "numbers",
 ]
 
 
@@ -58,6 +67,8 @@ class Feature:
         keeps_journal: functions of a `Config`, as `module:name`, that return whether it wants the journal of the audit.
         attention: functions of a `PageCall`, as `module:name`, that return what needs a look (`Attention`) in the
             namespace of the skills, for a caller who may see it.
+        numbers: functions of a `Plugin`, as `module:name`, that return the names, texts and values of what `/metrics`
+            shows.
         settings: by the name of a section of the configuration in snake_case, its type, as `module:name`
             (`cortex_skills.config.setting`).
         members: classes, as `module:name`, whose properties and methods every `Plugin` gets, with itself as `self`.
@@ -81,6 +92,7 @@ class Feature:
     host_functions: tuple[str, ...] = ()
     keeps_journal: tuple[str, ...] = ()
     attention: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     members: tuple[str, ...] = ()
     follows: Mapping[str, str] = field(default_factory=dict)

@@ -18,7 +18,7 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any, Literal
 
@@ -49,6 +49,7 @@ class AuditLog:
 
     Attributes:
         calls: reads the records: of the journal, or else the latest ones.
+        watchers: functions that get each record, in the thread that records it; they must be quick and raise nothing.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class AuditLog:
         self._namespace = namespace
         self._on_full = on_full
         self.recent = recent
+        self.watchers: list[Callable[[AuditRecord], None]] = []
         self.journal = journal
         self.calls: CallReader = recent if journal is None else JournalReader(journal.folder, namespace)
         self._missing = 0  # records that could not be written
@@ -73,6 +75,8 @@ class AuditLog:
         """Record a call or an event."""
         call = self.recent.record(entry)
         telemetry.record(entry, self._namespace)
+        for watch in self.watchers:
+            watch(entry)
         if self.journal is None:
             return call
         try:
@@ -82,6 +86,11 @@ class AuditLog:
         except OSError as error:
             self._not_written(error)
             return call
+
+    @property
+    def missing(self) -> int:
+        """How many records could not be written, and are not noted as missing yet."""
+        return self._missing
 
     def kept(self, value: object) -> Any:
         """What a record may hold of an input, an output or data, as JSON; None where no journal is kept."""

@@ -121,10 +121,11 @@ class Output:
         else:
             self._note(message)
 
-    def log(self, level: str, source: str, message: str) -> None:
-        """Write a line of the log."""
-        if self.as_json:
-            self._note_json({"level": level, "logger": source, "message": message})
+    def log(self, level: str, source: str, message: str, time: str | None = None) -> None:
+        """Write a line of the log: a JSON document where the answer is one, or a time is given."""
+        if self.as_json or time is not None:
+            at = {} if time is None else {"time": time}
+            self._note_json({**at, "level": level, "logger": source, "message": message})
         else:
             self._paragraph(f"{level}: ", style_of(level), message)
 

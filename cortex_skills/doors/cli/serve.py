@@ -8,8 +8,16 @@ from contextlib import ExitStack
 import click
 
 from cortex_skills.doors.cli.commands import Command
+from cortex_skills.doors.cli.logs import set_log
 from cortex_skills.doors.cli.options import SKILL, Common
 from cortex_skills.errors import CortexError
+
+LOG_FORMAT = click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How the log is written: as text [default], or a JSON document a line, with its time.",
+)
 
 
 @click.command(cls=Command)
@@ -17,14 +25,17 @@ from cortex_skills.errors import CortexError
 @click.option(
     "--port", metavar="PORT", type=click.IntRange(0, 65535), help="The port; 0 for a free one [19090, or cortex.port]."
 )
+@click.option("--access-log", is_flag=True, help="Write a line for each request to the log: no header, query or body.")
+@LOG_FORMAT
 @click.pass_obj
-def serve(common: Common, host: str | None, port: int | None) -> None:
+def serve(common: Common, host: str | None, port: int | None, access_log: bool, log_format: str) -> None:
     """Serve the graph over HTTP, to clients with a token.
 
     SPARQL is at /sparql, the tools for agents (MCP) at /mcp, the Cortex REST API at /api/v1, its description at
     /openapi.json, pages for a browser at /explore. `cortex-skills token create` creates a token. Ctrl-C or SIGTERM
-    ends the server after its requests are answered.
+    ends the server after its requests are answered. /livez and /readyz are for probes, /metrics for Prometheus.
     """
+    set_log(log_format, requests=access_log)
     common.serves, settings = True, common.settings()
     address = host or settings.serving.host, settings.serving.port if port is None else port
     if settings.asks_cortex and address == (settings.cortex.host, settings.cortex.port):
@@ -46,8 +57,9 @@ def serve(common: Common, host: str | None, port: int | None) -> None:
 
 @click.command(cls=Command)
 @SKILL
+@LOG_FORMAT
 @click.pass_obj
-def mcp(common: Common, skill: str | None) -> None:
+def mcp(common: Common, skill: str | None, log_format: str) -> None:
     """Serve the tools of skills to an agent host, over standard input and output (MCP).
 
     Without --skills and --installed it serves the skill of the package called notebook: a memory that is a graph.
@@ -57,6 +69,7 @@ def mcp(common: Common, skill: str | None) -> None:
     from cortex_skills.lifecycle.active_skills import acting_skill
     from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
 
+    set_log(log_format)
     if sys.stdin is None or sys.stdout is None:
         raise click.UsageError("standard input and output must be open: the host speaks over them")
     if sys.stdin.isatty():

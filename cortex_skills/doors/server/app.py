@@ -46,6 +46,8 @@ from cortex_skills.doors.rest.openapi import index_operations
 from cortex_skills.doors.rest.operations import ApiOperation
 from cortex_skills.doors.rest.routes import NOT_FOUND, routes_of
 from cortex_skills.doors.rest.sandbox_cleanup import sweep
+from cortex_skills.doors.server.metrics import metrics_route, started
+from cortex_skills.doors.server.probes import probe_routes
 from cortex_skills.doors.sparql import sparql_routes
 from cortex_skills.feature import added, functions
 from cortex_skills.plugin import Plugin
@@ -84,7 +86,15 @@ def create_app(
     files = [route for routes in functions("routes") for route in routes(config)]
     app = Starlette(
         # In the order in which they are tried: the most frequent first.
-        routes=[mcp_route(mcp), *sparql_routes(), *_with_front_door(operations), *files, *explorer_routes()],
+        routes=[
+            mcp_route(mcp),
+            *sparql_routes(),
+            *_with_front_door(operations),
+            *files,
+            *explorer_routes(),
+            *probe_routes(),
+            metrics_route(),
+        ],
         middleware=[
             Middleware(RequestLog),
             Middleware(ResponseHeaders, by_prefix=HEADERS),
@@ -100,6 +110,7 @@ def create_app(
     app.state.explorer = explorer
     if isinstance(source, Plugin):  # a mounted application gets no lifespan events
         app.state.service = Service(source, AccessControl(config), Bodies(body_s))
+        app.state.metrics = started(app.state.service)
     return app
 
 
@@ -134,6 +145,7 @@ def _lifespan(
         try:
             if not hasattr(app.state, "service"):
                 app.state.service = Service(plugin, AccessControl(plugin.config), Bodies(body_s))
+                app.state.metrics = started(app.state.service)
             service: Service = app.state.service
             sweeping = asyncio.create_task(_sweep(service))
             ending = threading.Event()
@@ -151,6 +163,8 @@ def _lifespan(
                 async with asyncio.timeout(_LAST_SWEEP_S):
                     await service.pools["slow"].run(partial(sweep, service, everything=True))
             service.close()
+            if app.state.metrics is not None:
+                app.state.metrics.close()
         finally:
             if plugin is not source:
                 plugin.close()

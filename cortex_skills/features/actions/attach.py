@@ -12,6 +12,7 @@ from cortex_skills.operations.run import run
 if TYPE_CHECKING:
     from cortex_skills.features.actions.trust_store import TrustChange
     from cortex_skills.gate.gate import Gate
+    from cortex_skills.plugin import Plugin
 
 
 def attach(gate: Gate) -> None:
@@ -49,3 +50,9 @@ def attach(gate: Gate) -> None:
     if host.serves:
         acting.look_for_approved()
     gate.propose = propose
+
+
+def numbers(plugin: Plugin) -> list[tuple[str, str, float]]:
+    """How many requests wait for a person."""
+    waiting = len(plugin.part(AgentActions).queue.waiting())
+    return [("cortex_approvals_waiting", "Requests that wait for a person", waiting)]

@@ -11,6 +11,7 @@ FEATURE = Feature(
     rest=("cortex_skills.features.actions.rest.actions", "cortex_skills.features.actions.rest.approvals"),
     pages=("cortex_skills.features.actions.pages.approval_list", "cortex_skills.features.actions.pages.approval_page"),
     attention=("cortex_skills.features.actions.pages.approval_list:attention",),
+    numbers=("cortex_skills.features.actions.attach:numbers",),
     mcp=("cortex_skills.features.actions.mcp.approval_updates:ApprovalUpdates",),
     commands={
         "Let agents act": {

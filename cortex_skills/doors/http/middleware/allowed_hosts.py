@@ -4,6 +4,7 @@ Rules kept here:
 - a request must name a host of this server; otherwise a web page could reach it by a host name of its own (DNS
   rebinding);
 - a browser may call only from a page of that same host (Fetch standard, `Sec-Fetch-Site`); there is no CORS;
+- a path in `ANY_HOST` is answered whatever host is named: those who probe a container know its address alone;
 - a link on a page of another site may be followed to a page: a top-level GET that names no origin passes where
   `may_be_followed` says so; the route answers it without data (`followed_from_elsewhere`).
 """
@@ -18,6 +19,7 @@ from starlette.types import Scope
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.http.middleware.request_checks import Check
 
+ANY_HOST = frozenset({"/livez", "/readyz"})  # they tell everybody the same, and change nothing
 LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?")
 _SAME_SITE = frozenset({"same-origin", "none"})
@@ -33,6 +35,8 @@ def host_check(hosts: Iterable[str] = (), may_be_followed: Callable[[Scope], boo
     allowed = LOCAL_NAMES | {host.lower().strip("[]").rstrip(".") for host in hosts}
 
     def check(scope: Scope) -> None:
+        if scope["path"] in ANY_HOST:
+            return
         headers = [(name, value.decode("latin-1").lower()) for name, value in scope["headers"]]
         given = [value for name, value in headers if name == b"host"]
         if len(given) != 1:

@@ -11,16 +11,12 @@ Rules kept here:
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import Any
 
-from pyoxigraph import Quad
-
-from cortex_graph import NamespacedGraph, namespaces_of
+from cortex_graph import namespaces_of
 from cortex_graph.as_of import PastGraph
 from cortex_graph.checks.datetimes import date_time
 from cortex_graph.memory_graphs import agents_remembering
-from cortex_graph.naming.vocabulary import TYPE
 from cortex_skills.doors.rest import server_models
 from cortex_skills.doors.rest.graph_rows import select
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
@@ -43,17 +39,15 @@ OPERATIONS = Operations()
 def get_health(call: ApiCall) -> ApiAnswer:
     """Whether the server and its store answer.
 
-    Always 200; `status` is `healthy`, or `degraded` when the store fails.
+    Always 200; `status` is `healthy`, or `degraded` when the store fails or cannot be written to, with what is wrong in
+    `message`. `/readyz` answers 503 then.
     """
-    status = call.service.store_health.ask(partial(_read_one, call.service.plugin.graph))
+    fault = call.service.store_health.wrong_with(call.service.plugin.graph)
+    state = {"status": "degraded", "message": fault} if fault else {"status": "healthy"}
     logic = {"status": "healthy"}
     if not call.service.plugin.config.verification.pol_validation:
         logic = {"status": "unavailable", "message": "verification.polValidation is off"}
-    return ApiAnswer(200, {"status": status, "components": {"graph": {"status": status}, "logic": logic}})
-
-
-def _read_one(graph: NamespacedGraph) -> bool:
-    return graph.store.contains(Quad(TYPE, TYPE, TYPE, graph.names.graph))
+    return ApiAnswer(200, {"status": state["status"], "components": {"graph": state, "logic": logic}})
 
 
 @OPERATIONS.add(
