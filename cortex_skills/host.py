@@ -10,7 +10,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
+from hashlib import sha256
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -66,9 +67,18 @@ class Session:
     agent: str
     session: str
 
+    def id_of(self, key: str) -> str:
+        """The id of a client's session, which is not its key; an empty key is of the plugin's own."""
+        return _session_id(self.session, key)
+
     def to_json(self) -> dict[str, str]:
         """The session as a skill's hooks receive it."""
         return {"namespace": self.namespace, "agentId": self.agent, "sessionId": self.session}
+
+
+@lru_cache(1024)
+def _session_id(plugin_session: str, key: str) -> str:
+    return sha256(f"cortex-session/1\0{plugin_session}\0{key}".encode()).hexdigest()[:32]
 
 
 class ToolSource(Protocol):

@@ -3,9 +3,11 @@
 Rules kept here:
 - a record has the tool or action, skill, agent, outcome and duration; inputs and outputs only where a journal is kept
   (`audit_log`), redacted and bounded;
+- what a call changes is in its record (`changes`), each as its operation states it: one act has one record;
 - a host records calls of its other tools in the same way, with one word as the outcome;
 - a record is one line of JSON on the logger `cortex_skills.audit` at INFO; the host configures its destination. The
   line has no input, output or data of an event, and the number of removed values; only `RecentCalls` has their places.
+  Of what a call changed it has the names of the operations.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import math
 import re
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import islice
@@ -36,6 +38,7 @@ OPERATOR = "operator"  # who acts, where a caller named no agent
 DEFAULT_AGENT = "default"  # of a caller that names none
 MAX_NAME = 256
 MAX_REMOVED = 20
+MAX_CHANGES = 20
 _MAX_MILLISECONDS = 1e11
 _OF_JOURNAL = ("inputs", "outputs", "data", "host")
 _EVENT = re.compile(r"[a-z][a-z_]{0,31}(\.[a-z][a-z_]{0,31}){1,3}")
@@ -75,6 +78,8 @@ class AuditRecord:
         approved_by: who approved it.
         trust_level: of the agent, when the call was checked.
         host: the installation that wrote it; None where no journal is kept.
+        session: the id of the client's session (`Session.id_of`); None for what is no call.
+        changes: what the call changed, or tried to, as `change_of` makes it: the first `MAX_CHANGES`.
     """
 
     time: str
@@ -95,6 +100,8 @@ class AuditRecord:
     approved_by: str | None = None
     trust_level: str | None = None
     host: HostIdentity | None = None
+    session: str | None = None
+    changes: tuple[dict[str, Any], ...] = ()
 
     @property
     def level(self) -> str:
@@ -105,6 +112,25 @@ class AuditRecord:
     def is_refused(self) -> bool:
         """Whether the call failed or was refused."""
         return self.outcome != "ok"
+
+    @property
+    def acts(self) -> tuple[AuditRecord, ...]:
+        """What was done, each as a record of its operation: the changes of a call, or else the record itself."""
+        if not self.changes:
+            return (self,)
+        return tuple(
+            replace(
+                self,
+                event=change["event"],
+                category=change["event"].partition(".")[0],
+                outcome=change["code"] or "ok",
+                inputs=None,
+                outputs=None,
+                data=change.get("data"),
+                changes=(),
+            )
+            for change in self.changes
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The record as a JSON object."""
@@ -117,12 +143,40 @@ def record(entry: AuditRecord) -> None:
         line = entry.to_json()
         for name in ("removed", *_OF_JOURNAL):
             del line[name]
+        line["changes"] = [change["event"] for change in entry.changes]
         log.info("%s", json.dumps(line, ensure_ascii=True))
 
 
 def removed(reasons: Iterable[Mapping[str, Any]]) -> tuple[Removed, ...]:
     """The first `MAX_REMOVED` removals, of objects with `reason`, `path` and `count`."""
     return tuple(Removed(given["reason"], given["path"], given["count"]) for given in islice(reasons, MAX_REMOVED))
+
+
+def change_of(entry: AuditRecord) -> dict[str, Any]:
+    """The record of an operation, as the record of its call has it: with the members of `details` in a journal."""
+    code = None if entry.outcome == "ok" else entry.outcome
+    data = {} if entry.data is None else {"data": entry.data}
+    return {"event": entry.event, "success": code is None, "code": code, **data}
+
+
+@dataclass(slots=True)
+class CallChanges:
+    """Collects the changes of one call for its record, on the thread of the call."""
+
+    _kept: list[AuditRecord] = field(default_factory=list)
+    _is_open: bool = True
+
+    def keep(self, entry: AuditRecord) -> bool:
+        """Keep the record of a change; False if it must be written as a separate record."""
+        if not self._is_open or len(self._kept) >= MAX_CHANGES:
+            return False
+        self._kept.append(entry)
+        return True
+
+    def close(self) -> list[AuditRecord]:
+        """The changes, in their order; none is kept any more."""
+        self._is_open = False
+        return self._kept
 
 
 def started(milliseconds: float = 0.0) -> str:

@@ -141,6 +141,10 @@ def document_of(entry: AuditRecord, namespace: str, host: HostIdentity | None = 
         details["removed"] = [asdict(removed) for removed in entry.removed]
     if entry.data is not None:
         details["data"] = entry.data
+    if entry.session is not None:
+        details["session"] = entry.session
+    if entry.changes:
+        details["changes"] = list(entry.changes)
     return {
         "timestamp": entry.time,
         "level": entry.level,
@@ -177,6 +181,8 @@ def entry_of(document: Mapping[str, Any]) -> AuditRecord | None:
             approved_by=_optional(details["approvedBy"]),
             trust_level=_optional(details["trustLevel"]),
             host=_host(details.get("host")),
+            session=_optional(details.get("session")),
+            changes=tuple(map(_change, details.get("changes", ()))),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         return None
@@ -189,6 +195,11 @@ def _actor(category: str, agent: str) -> str:
 
 def _host(given: Any) -> HostIdentity | None:
     return None if given is None else HostIdentity(_text(given["id"]), _text(given["name"]))
+
+
+def _change(given: Mapping[str, Any]) -> dict[str, Any]:
+    _text(given["event"]), _optional(given["code"])
+    return dict(given)
 
 
 def _text(value: object) -> str:

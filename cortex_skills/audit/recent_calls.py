@@ -47,15 +47,15 @@ class CallFilter:
     """Which calls; None stands for all.
 
     Attributes:
-        outcome: `ok`, `refused` for everything else, or one code.
+        outcome: `ok`, `refused` for everything else, or one code; of a call, or of one of its changes.
         skill: the acting skill.
         agent: the agent that the call was for.
         tool: the tool that was called.
         cleaned: whether something was removed from an enrichment.
         since: the earliest start, with a time zone.
         until: the latest start, with a time zone.
-        event: what happened, such as `tool.call`.
-        about: an id or a digest that the data or the inputs name.
+        event: what happened, such as `tool.call`, or what a call changed, such as `graph.assert`.
+        about: an id or a digest that the data, the changes or the inputs name.
         session: the id of the client's session.
         text: what a text of the record contains, in any case.
     """
@@ -78,21 +78,22 @@ class CallFilter:
             (self.skill, record.skill),
             (self.agent, record.agent),
             (self.tool, record.tool),
-            (self.event, record.event),
             (self.session, record.session),
         )
         if any(wanted is not None and wanted != given for wanted, given in same):
             return False
-        if self.about is not None and not _names(self.about, [record.data, record.inputs]):
+        if self.event is not None and self.event not in (record.event, *(each["event"] for each in record.changes)):
+            return False
+        if self.about is not None and not _names(self.about, [record.data, record.inputs, *record.changes]):
             return False
         if self.text is not None and not _contains(self.text.casefold(), record.to_json()):
             return False
         if self.cleaned is not None and self.cleaned != (record.stripped > 0):
             return False
         if self.outcome == "refused":
-            if not record.is_refused:
+            if not (record.is_refused or any(each["code"] for each in record.changes)):
                 return False
-        elif self.outcome not in (None, record.outcome):
+        elif self.outcome not in (None, record.outcome, *(each["code"] for each in record.changes)):
             return False
         if self.since is None and self.until is None:
             return True

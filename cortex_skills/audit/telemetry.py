@@ -54,7 +54,9 @@ def record(entry: AuditRecord, namespace: str) -> None:
     seconds.record(entry.milliseconds / 1000, attributes)
     start = int(datetime.fromisoformat(entry.time).timestamp() * 1_000_000_000)
     given = {"cortex.agent": entry.agent, "cortex.skill": entry.skill, "cortex.trust_level": entry.trust_level}
-    of_span = attributes | {name: value for name, value in given.items() if value is not None}
+    of_span: dict[str, Any] = attributes | {name: value for name, value in given.items() if value is not None}
+    if entry.changes:
+        of_span["cortex.changes"] = [change["event"] for change in entry.changes]
     span = trace.get_tracer(_NAME).start_span(f"{entry.event} {entry.tool}", attributes=of_span, start_time=start)
     if entry.is_refused:
         span.set_status(trace.StatusCode.ERROR, entry.outcome)

@@ -10,6 +10,8 @@ Rules kept here:
 - a call that only repeats what was done needs no slot: it is answered when the budget is used up too;
 - each step has its own error code; a refusal is a result with that code, and nothing is raised;
 - secrets that this process has read are in no result and no record;
+- the record of a call has what its tool changed; what the code of a skill changes has separate records, written
+  before the code goes on;
 - a call ends on the version of the skill that it began with.
 """
 
@@ -37,7 +39,7 @@ from cortex_skills.policy.session_limits import SessionLimits
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.safe_io.redaction import redacted_text
 from cortex_skills.tools import Call, Outcome, Tool, find_tool
-from cortex_skills.tools.base import ToolRun
+from cortex_skills.tools.base import CALLER, ToolRun
 
 if TYPE_CHECKING:
     from cortex_skills.enrichment import Sanitized
@@ -107,7 +109,7 @@ class Gate:
             alone: whether a tool that acts as its own skill needs the permission of no active one: no model calls it.
             begin: begins the call of a tool that has steps; raises for a tool that cannot be called so.
         """
-        started = time.monotonic()
+        started, changes = time.monotonic(), audit.CallChanges()
         of_plugin = self.host.session
         who = of_plugin.agent if agent is None else agent
         acting: str | None = None
@@ -131,7 +133,7 @@ class Gate:
                 limits = None if limits is None else limits.of_skill(is_builtin=chosen.is_builtin)
                 budgets = None if limits is None else limits.budgets
                 given = arguments if steps is not None else wanted.check_arguments(arguments)
-                call = Call(chosen, given, who, self.host, budgets, cancel, skills, session)
+                call = Call(chosen, given, who, self.host, budgets, cancel, skills, session, changes)
                 outcome = self._run(wanted, call, acting, limits, steps)
             finally:
                 chosen.calls.leave()
@@ -139,11 +141,16 @@ class Gate:
             cleaned, result = _cleaned(outcome, chosen, self.host.cleaning)
         except Exception as error:
             result = failed(error_for_model(audit.word(tool), as_ours(audit.word(tool), error)))
+        except BaseException:  # the process is stopped: what was changed keeps its record
+            for each in changes.close():
+                self.host.audit.record(each)
+            raise
         result = result.without_secrets()
         milliseconds = round((time.monotonic() - started) * 1000, 3)
         inputs = self.host.audit.kept(arguments)
         stated = {} if steps is None else steps.recorded(self.host.audit, result.text, result.details)
         outputs = self.host.audit.kept_output(stated.pop("outputs", result.text), arguments, inputs)
+        sender = CALLER.get()
         entry = audit.AuditRecord(
             time=audit.started(milliseconds),
             tool=audit.word(tool) if wanted is not None else redacted_text(audit.word(tool)),
@@ -155,7 +162,9 @@ class Gate:
             removed=audit.removed(result.details["enrichment"]["reasons"]) if cleaned else (),
             inputs=inputs,
             outputs=outputs,
-            **stated,
+            session=of_plugin.id_of(session),
+            changes=tuple(map(audit.change_of, changes.close())),
+            **{"actor": None if sender is None or sender.name == who else sender.name, **stated},
         )
         recent = self.host.audit.record(entry)
         if cleaned and cleaned.stripped_count and self.removed_texts is not None:

@@ -4,7 +4,8 @@ Rules kept here:
 - the permission, the arguments, the rate of the caller, the operation, the audit: in this order, and none is skipped;
 - the rate counts by the name that the interface verified, also where a call names an agent;
 - a change leaves one record, also when it is refused or fails: the operation, its object, the state of that before and
-  after as they were read beside the change, the reason, the caller with its kind and its interface;
+  after as they were read beside the change, the reason, the caller with its kind and its interface. That of a tool is
+  in the record of its call;
 - the names in a record are facts once the object was found; what was only asked for is data, and redacted.
 """
 
@@ -17,7 +18,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from cortex_graph import GraphError
-from cortex_skills.audit.call_records import AuditRecord, started
+from cortex_skills.audit.call_records import AuditRecord, CallChanges, started
 from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.feature import followers
 from cortex_skills.operations.caller import OWNER, Caller
@@ -36,6 +37,7 @@ def run(
     given: Mapping[str, Any],
     host: Host,
     cancel: CancelToken | None = None,
+    changes: CallChanges | None = None,
 ) -> R:
     """Run an operation.
 
@@ -45,6 +47,7 @@ def run(
         given: its arguments by name.
         host: of the namespace that it concerns.
         cancel: ends one that reads early.
+        changes: of the call whose tool runs it, and whose record has it then.
 
     Raises:
         CortexError: `invalid_arguments`; `permission_denied`; `rate_limited`; `audit_unavailable`; or an error of the
@@ -72,20 +75,21 @@ def run(
         raise
     finally:
         milliseconds = round((time.monotonic() - began) * 1000, 3)
-        host.audit.record(
-            AuditRecord(
-                time=started(milliseconds),
-                tool=operation.name,
-                skill=caller.skill,
-                agent=caller.actor,
-                outcome=outcome,
-                milliseconds=milliseconds,
-                event=operation.name,
-                category=operation.subject,
-                actor=caller.name,
-                data=None if host.audit.journal is None else _stated(operation, call, given.get("reason")),
-            )
+        entry = AuditRecord(
+            time=started(milliseconds),
+            tool=operation.name,
+            skill=caller.skill,
+            agent=caller.actor,
+            outcome=outcome,
+            milliseconds=milliseconds,
+            event=operation.name,
+            category=operation.subject,
+            actor=caller.name,
+            data=None if host.audit.journal is None else _stated(operation, call, given.get("reason")),
+            session=None if caller.skill is None else host.session.id_of(caller.session),
         )
+        if changes is None or not changes.keep(entry):
+            host.audit.record(entry)
 
 
 def _stated(operation: Operation[Any, Any], call: OperationCall, reason: object) -> Any:

@@ -59,6 +59,7 @@ class HostFunctions:
         manifest, semantic: its manifest, and the semantic block of that.
         agent: on whose behalf it acts at the moment.
         budgets: of the session of the call that it answers at the moment; else the plugin's own.
+        session: the key of that session; empty for the plugin's own.
         refused: the calls that failed, by function and code.
     """
 
@@ -70,6 +71,7 @@ class HostFunctions:
         self._refusals: deque[Exception] = deque(maxlen=_MAX_REFUSALS)
         self.refused: dict[tuple[str, str], RefusedCall] = {}
         self.agent = host.session.agent
+        self.session = ""
         self.own_budgets = self.budgets = host.limits.own.budgets
 
     def by_name(self) -> Mapping[str, Promised]:

@@ -100,6 +100,7 @@ class SkillRuntime:
         timeout_s: float,
         cancel: CancelToken | None = None,
         budgets: Budgets | None = None,
+        session: str = "",
     ) -> Any:
         """The result of `onQuery`; None when the skill has none. Rows of the context in it are the same objects.
 
@@ -108,6 +109,7 @@ class SkillRuntime:
             timeout_s: for the hook, if the skill's own limit is not lower; and, before that, for other calls to end.
             cancel: cancels the call early.
             budgets: of the session of the call; the plugin's own when omitted.
+            session: the key of that session; empty for the plugin's own.
 
         Raises:
             CortexError: it failed, and `onError` was called; or the skill is busy, disabled or closed; `cancelled`.
@@ -122,9 +124,10 @@ class SkillRuntime:
             )
         try:
             self._functions.budgets = budgets or self._functions.own_budgets
+            self._functions.session = session
             return self._query(context, time.monotonic() + timeout_s, cancel)
         finally:
-            self._functions.budgets = self._functions.own_budgets
+            self._functions.budgets, self._functions.session = self._functions.own_budgets, ""
             self._turn.release()
 
     def refuse_calls(self) -> None:

@@ -17,12 +17,15 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from cortex_skills.audit.audit_log import AuditLog
+from cortex_skills.audit.call_records import CallChanges
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
 from cortex_skills.host import Host
 from cortex_skills.manifest import Manifest
 from cortex_skills.operations.caller import Caller
 from cortex_skills.operations.json_schemas import schema_of
+from cortex_skills.operations.operation import G, Operation, R
+from cortex_skills.operations.run import run
 from cortex_skills.policy.budgets import Budgets
 from cortex_skills.policy.permissions import LEARN, MANAGE
 from cortex_skills.policy.session_limits import SessionLimits
@@ -116,7 +119,8 @@ def code_caller(functions: HostFunctions) -> Caller:
 
     Its skill was granted what the code does, also where the agent only asked to read.
     """
-    caller = acting_caller(functions.manifest, functions.agent, functions.host, also=("read", "write"))
+    also = ("read", "write")
+    caller = acting_caller(functions.manifest, functions.agent, functions.host, functions.session, also)
     return replace(caller, acts_for_all=False)
 
 
@@ -133,6 +137,7 @@ class Call:
         cancel: cancels the call early.
         active: the active skills by name.
         session: the key of the client's session; empty for the plugin's own.
+        changes: collects what its tool changes, for the record of the call.
     """
 
     skill: Skill
@@ -143,6 +148,15 @@ class Call:
     cancel: CancelToken | None = None
     active: Mapping[str, Skill] = field(default_factory=dict)
     session: str = ""
+    changes: CallChanges = field(default_factory=CallChanges)
+
+    def operate(self, operation: Operation[G, R], given: Mapping[str, Any]) -> R:
+        """Run an operation for the call, whose record has what it changes.
+
+        Raises:
+            CortexError, GraphError: those of the operation.
+        """
+        return run(operation, self.asking, given, self.host, self.cancel, self.changes)
 
     @property
     def caller(self) -> str:

@@ -13,7 +13,6 @@ from typing import Any
 from cortex_skills.feature import named
 from cortex_skills.operations.json_schemas import schema_of
 from cortex_skills.operations.operation import Operation, View
-from cortex_skills.operations.run import run
 from cortex_skills.tools.base import Call, Outcome, Tool
 
 
@@ -45,7 +44,7 @@ def operation_tool(
 
     def called(call: Call) -> Outcome:
         of: Operation[Any, Any] = named(operation)
-        answer: View = run(of, call.asking, of.by_name(call.arguments), call.host, call.cancel)
+        answer: View = call.operate(of, of.by_name(call.arguments))
         return Outcome(answer.text(call.host.cleaning), answer.document())
 
     return Tool(

@@ -112,7 +112,8 @@ def test_a_line_has_the_nesting_that_readers_of_earlier_systems_know(folder: Pat
         approval_required=True,
         approved_by="ada",
         trust_level="suggest",
-        session="5e5510",
+        session="0" * 32,
+        changes=({"event": "graph.assert", "success": True, "code": None, "data": {"object": "ab"}},),
     )
     given = document_of(entry, "mayros")
     assert entry_of(given) == entry

@@ -1,4 +1,4 @@
-"""Whatever changes the graph or the registry through an interface is an operation, and leaves one record of it.
+"""Whatever changes the graph or the registry through an interface is an operation, and one record has it.
 
 A new endpoint, tool, page action or command that changes something fails here until it runs an operation, or its reason
 is in `tests/docs/not_operations.py`.
@@ -49,10 +49,10 @@ class Watch:
         return self.running.plugin
 
     def changes(self) -> list[str]:
-        """The records of operations that change something, the latest first."""
+        """The operations that changed something, as the records have them, the latest first."""
         changing = {name for name, each in all_operations().items() if each.effect == "changes"}
-        found = (each.record.event for each in self.plugin.recent_calls.page(limit=1000).calls)
-        return [event for event in found if event in changing]
+        found = (each.record.acts for each in self.plugin.recent_calls.page(limit=1000).calls)
+        return [act.event for acts in found for act in reversed(acts) if act.event in changing]
 
     def statement(self) -> dict[str, Any]:
         return {"subject": f"s{next(_NUMBERS)}", "predicate": "note", "object": 1}
@@ -293,11 +293,13 @@ def test_tools_change_by_one_operation_and_write_nothing_beside_it(watch: Watch)
     }
     assert {name for name, tool in own_tools().items() if not tool.read_only} == {*examples, *elsewhere}
     for name, (operation, arguments) in examples.items():
-        before = len(watch.changes())
+        before = watch.plugin.audit.calls.counts().total
         watch.unrecorded.clear()
         answer = watch.plugin.call(name, arguments)
         assert not answer.is_error, answer.text
-        assert (watch.changes()[0], len(watch.changes()), watch.unrecorded) == (operation, before + 1, [])
+        record = watch.plugin.recent_calls.page(limit=1).calls[0].record
+        assert (record.event, record.tool, [act.event for act in record.acts]) == ("tool.call", name, [operation])
+        assert (watch.plugin.audit.calls.counts().total, watch.unrecorded) == (before + 1, [])
 
 
 def test_removing_a_statement_on_its_page_is_one_operation(watch: Watch) -> None:

@@ -249,7 +249,7 @@ def test_a_plugin_is_not_opened_for_an_invalid_agent(opened: Opened) -> None:
 # --- the audit
 
 
-def test_every_call_leaves_one_audit_record_without_values_and_a_change_one_of_its_operation(
+def test_every_call_leaves_one_audit_record_without_values_which_names_what_it_changed(
     plugin: Plugin, skill: Written, caplog: pytest.LogCaptureFixture
 ) -> None:
     code = "export default { name: 'probe', onQuery: () => ({ additionalContext: [['SECRET', [[[['SECRET']]]]]] }) }"
@@ -268,10 +268,8 @@ def test_every_call_leaves_one_audit_record_without_values_and_a_change_one_of_i
     assert not [record for record in records if "SECRET" in record.getMessage()]
     entries = [json.loads(record.getMessage()) for record in records]
     assert [(t["tool"], t["skill"], t["agent"], t["outcome"]) for t in entries] == [
-        ("graph.assert", "probe", "bob", "ok"),
         ("skill_assert", "probe", "bob", "ok"),
         ("skill_graph_query", "probe", "a1", "ok"),
-        ("graph.assert", "probe", "a1", "undeclared_predicate"),
         ("skill_assert", "probe", "a1", "undeclared_predicate"),
         ("skill_assert", "probe", "a1", "invalid_arguments"),
         ("skill_assert", None, "a1", "skill_not_found"),
@@ -279,7 +277,8 @@ def test_every_call_leaves_one_audit_record_without_values_and_a_change_one_of_i
         ("skill_assert", None, "", "invalid_arguments"),
         ("<object>", None, "<object>", "invalid_arguments"),
     ]
-    assert [t["stripped"] for t in entries if t["tool"] != "graph.assert"] == [0, 1, 0, 0, 0, 0, 0, 0]
+    assert [t["stripped"] for t in entries] == [0, 1, 0, 0, 0, 0, 0, 0]
+    assert [t["changes"] for t in entries] == [["graph.assert"], [], ["graph.assert"], [], [], [], [], []]
     assert all(t["milliseconds"] >= 0 and t["time"].endswith("+00:00") for t in entries)
 
 
@@ -294,8 +293,7 @@ def test_the_latest_records_name_the_places_of_what_was_removed_and_not_the_text
     plugin.call(*QUERY)
     plugin.call("skill_assert", {**NOTE, "predicate": "unknown"}, agent="bob")
     plugin.record("hub_install", outcome="tool_not_allowed")
-    host, refused, operation, cleaned = plugin.recent_calls.page().calls
-    assert operation.record.tool == "graph.assert"
+    host, refused, cleaned = plugin.recent_calls.page().calls
     assert (host.record.tool, host.record.outcome) == ("hub_install", "tool_not_allowed")
     assert (refused.record.agent, refused.record.outcome) == ("bob", "undeclared_predicate")
     assert cleaned.record.to_json()["removed"] == [

@@ -286,7 +286,7 @@ def test_a_call_of_a_hosts_own_tool_is_recorded_in_the_audit(plugin: Plugin, cap
     assert time.endswith("+00:00")
     given = {"tool": "hub_install", "skill": "probe", "agent": "a2", "outcome": "ok", "milliseconds": 3.0}
     new = {"level": "info", "event": "tool.call", "category": "tool", "actor": None}
-    approval = {"approval_required": False, "approved_by": None, "trust_level": None}
+    approval = {"approval_required": False, "approved_by": None, "trust_level": None, "session": None, "changes": []}
     assert first == {**given, "stripped": 0, **new, **approval}
     assert (second["tool"], second["skill"], second["agent"], second["outcome"]) == (
         "hub_install\n",

@@ -197,7 +197,7 @@ def test_calls_of_other_agents_and_sessions_are_not_learned(opened: Callable[...
 
 
 def test_the_calls_of_a_session_are_bounded() -> None:
-    calls = SessionCalls("p")
+    calls = SessionCalls(str)
     calls.after_call("", "large", "t", {f"m{n}": ["x y " * 500] * 50 for n in range(50)}, "ok")
     (large,) = calls.of("", "large").calls
     assert list(large.arguments) == ["…"]
@@ -211,7 +211,7 @@ def test_the_calls_of_a_session_are_bounded() -> None:
 
 
 def test_a_run_has_no_value_of_a_secret_of_the_owner() -> None:
-    calls, value = SessionCalls("p"), "violet orchard lantern"
+    calls, value = SessionCalls(str), "violet orchard lantern"
     HIDDEN.add(value)
     calls.after_call("", "a", "http_get", {"query": f"find {value} now", "list": [value]}, "ok")
     (call,) = calls.of("", "a").calls

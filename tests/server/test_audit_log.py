@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from datetime import datetime, timedelta
 
 import pytest
@@ -18,7 +17,7 @@ NOTE = {"subject": "s", "predicate": "note", "object": "SECRET"}
 
 @pytest.fixture(scope="module")
 def audited(tmp_path_factory):
-    """A server after five calls: asserted, refused, cleaned, unknown, of a hostile agent; three ran an operation."""
+    """A server after five calls: asserted, refused, cleaned, unknown, of a hostile agent; three to change something."""
     folder = tmp_path_factory.mktemp("audited")
     skills = folder / "skills"
     write_skill(skills / "probe", CODE)
@@ -45,12 +44,11 @@ def listed(client, **query):
 
 def test_the_audit_has_the_members_that_clients_of_cortex_read(auditor):
     entries = auditor.get("/api/v1/audit").json()
-    operation, first = entries[-1], entries[-2]
-    assert (operation["action"], operation["event"], operation["actor"]) == ("graph.assert", "graph.assert", "a2")
+    first = entries[-1]
+    assert len(first.pop("session")) == 32
     assert datetime.fromisoformat(first.pop("timestamp")).utcoffset() == timedelta(0)
     assert first.pop("milliseconds") >= 0
-    assert first.pop("id").endswith("-2")
-    assert re.fullmatch("[0-9a-f]{32}", first.pop("session"))
+    assert first.pop("id").endswith("-1")
     assert first == {
         "user_id": "a2",
         "namespace": "mayros",
@@ -71,8 +69,10 @@ def test_the_audit_has_the_members_that_clients_of_cortex_read(auditor):
         "approval_required": False,
         "approved_by": None,
         "trust_level": None,
+        "host": None,
+        "changes": [{"event": "graph.assert", "success": True, "code": None}],
     }
-    assert [entry["user_id"] for entry in entries[:3:2]] == ['"\n\x1b[2J\u202e\ud800<b>', "default"]
+    assert [entry["user_id"] for entry in entries[:2]] == ['"\n\x1b[2J\u202e\ud800<b>', "default"]
 
 
 def test_a_cleaned_enrichment_is_named_by_reason_and_place(auditor):
@@ -92,18 +92,16 @@ def test_a_cleaned_enrichment_is_named_by_reason_and_place(auditor):
             [
                 ("nothing", "tool_not_found"),
                 ("skill_assert", "undeclared_predicate"),
-                ("graph.assert", "undeclared_predicate"),
             ],
         ),
         ({"outcome": "undeclared_predicate", "action": "skill_assert"}, [("skill_assert", "undeclared_predicate")]),
-        ({"user_id": "a2"}, [("skill_assert", "ok"), ("graph.assert", "ok")]),
+        ({"user_id": "a2"}, [("skill_assert", "ok")]),
         ({"action": "skill_graph_query"}, [("skill_graph_query", "ok")]),
         (
             {"skill": "probe", "user_id": "default"},
             [
                 ("skill_graph_query", "ok"),
                 ("skill_assert", "undeclared_predicate"),
-                ("graph.assert", "undeclared_predicate"),
             ],
         ),
         ({"to": "2000-01-01T00:00:00Z"}, []),
@@ -120,7 +118,7 @@ def test_the_id_of_the_last_call_leads_to_the_next_page(auditor):
     while entries := auditor.get("/api/v1/audit", params={"limit": 2, **cursor}).json():
         pages.append(len(entries))
         cursor = {"cursor": entries[-1]["id"]}
-    assert pages == [2, 2, 2, 2]
+    assert pages == [2, 2, 1]
     one = auditor.get(f"/api/v1/audit/{cursor['cursor']}").json()
     assert (one["user_id"], one["id"]) == ("a2", cursor["cursor"])
     assert auditor.get("/api/v1/audit/00000000-1").json()["code"] == "not_found"
@@ -128,11 +126,11 @@ def test_the_id_of_the_last_call_leads_to_the_next_page(auditor):
 
 def test_the_numbers_of_the_audit(auditor):
     assert auditor.get("/api/v1/audit/stats").json() == {
-        "total_entries": 8,
-        "actions_by_type": {"skill_assert": 3, "graph.assert": 3, "nothing": 1, "skill_graph_query": 1},
-        "entries_by_user": {"default": 4, "a2": 2, '"\n\x1b[2J\u202e\ud800<b>': 2},
-        "entries_by_namespace": {"mayros": 8},
-        "calls_by_outcome": {"ok": 3, "invalid_arguments": 2, "tool_not_found": 1, "undeclared_predicate": 2},
+        "total_entries": 5,
+        "actions_by_type": {"skill_assert": 3, "nothing": 1, "skill_graph_query": 1},
+        "entries_by_user": {"default": 3, "a2": 1, '"\n\x1b[2J\u202e\ud800<b>': 1},
+        "entries_by_namespace": {"mayros": 5},
+        "calls_by_outcome": {"ok": 2, "invalid_arguments": 1, "tool_not_found": 1, "undeclared_predicate": 1},
     }
 
 

@@ -38,7 +38,7 @@ def asserted(running: Running, subject: str, agent: str, skill: str | None = Non
 
 
 def last(running: Running) -> Any:
-    found = (each.record for each in running.plugin.audit.calls.page(limit=5).calls)
+    found = (act for each in running.plugin.audit.calls.page(limit=5).calls for act in each.record.acts)
     return next(each for each in found if each.event == "graph.withdraw")
 
 
@@ -166,9 +166,9 @@ def test_a_tool_asserts_by_the_same_operation_with_one_record_of_one_or_of_sever
         before = [each.id for each in running.plugin.audit.calls.page(limit=50).calls]
         answer = asyncio.run(call(running, "skill_assert", arguments, ("read", "write")))
         assert not answer.is_error
-        new = [each.record for each in running.plugin.audit.calls.page(limit=50).calls if each.id not in before]
-        record, of_call = sorted(new, key=lambda each: each.event)
-        assert (record.event, of_call.event, of_call.tool) == ("graph.assert", "tool.call", "skill_assert")
+        (of_call,) = (each.record for each in running.plugin.audit.calls.page(limit=50).calls if each.id not in before)
+        (record,) = of_call.acts
+        assert (of_call.event, of_call.tool, record.event) == ("tool.call", "skill_assert", "graph.assert")
         assert (record.outcome, record.skill, record.agent) == ("ok", "notebook", "asserts-read-write")
         assert (record.data["door"], record.data["kind"]) == ("mcp", "agent")
         assert record.data["statements"] == count
@@ -189,11 +189,9 @@ def test_what_a_skill_may_not_assert_is_recorded_as_refused_with_the_code_of_the
             {"subject": "<tag:a b>", "predicate": "note", "object": 2},
         ]
         refused = plugin.call("skill_assert", {"statements": statements})
-        records = [each.record for each in plugin.recent_calls.page(limit=4).calls]
-        assert [(each.event, each.outcome) for each in records] == [
-            ("tool.call", "invalid_arguments"),
-            ("graph.assert", "invalid_arguments"),
-        ]
+        (record,) = (each.record for each in plugin.recent_calls.page(limit=4).calls)
+        assert (record.event, record.outcome) == ("tool.call", "invalid_arguments")
+        assert record.changes == ({"event": "graph.assert", "success": False, "code": "invalid_arguments"},)
         assert "statement 2: " in refused.text
         assert plugin.graph.count() == 0
 

@@ -84,7 +84,8 @@ def _found(folder: Path, wanted: CallFilter, limit: int) -> list[RecentCall]:
 
 def _row(call: RecentCall) -> tuple[str, ...]:
     record = call.record
-    texts = (record.time[:19], record.agent, record.event, record.tool, record.skill or "", record.outcome)
+    events = " ".join([record.event, *dict.fromkeys(change["event"] for change in record.changes)])
+    texts = (record.time[:19], record.agent, events, record.tool, record.skill or "", record.outcome)
     return (*texts, f"{record.milliseconds:,.1f}", record.approved_by or record.actor or "")
 
 
@@ -123,7 +124,7 @@ def tail(common: Common, folder: Path | None, count: int, follow: bool) -> None:
 @click.command(cls=Command)
 @_FOLDER
 @click.option("--tool", metavar="NAME", help="The tool or action.")
-@click.option("--event", metavar="EVENT", help="What happened: tool.call, skill_executed, actions.trust_level.set, …")
+@click.option("--event", metavar="EVENT", help="What happened: tool.call, skill_executed, graph.assert, …")
 @click.option("--skill", metavar="NAME", help="The acting skill.")
 @click.option("--outcome", metavar="CODE", help="ok, refused (everything else), or a code.")
 @click.option("--of", "agent", metavar="ID", help="The agent that it was for.")

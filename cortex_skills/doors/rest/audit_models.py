@@ -62,6 +62,15 @@ class RemovedValue(ApiModel):
     count: Count
 
 
+class AuditedChange(ApiModel):
+    """What a call changed, or tried to."""
+
+    event: Annotated[str, Field(description="The operation.")]
+    success: bool
+    code: Annotated[str | None, Field(description="Of the error.")]
+    data: NotRequired[Annotated[Any, Field(description="Its object, the state before and after, the reason, …")]]
+
+
 class AuditedCall(ApiModel):
     """One call of a tool or an action, or an event that is no call."""
 
@@ -87,7 +96,8 @@ class AuditedCall(ApiModel):
     approval_required: bool
     approved_by: str | None
     trust_level: str | None
-    session: Annotated[str | None, Field(description="The id of the client's session, which opens nothing.")]
+    session: Annotated[str | None, Field(description="The id of the client's session; null for what is no call.")]
+    changes: Annotated[list[AuditedChange], Field(description="What the call changed: the first 20.")]
 
 
 class AuditStats(ApiModel):

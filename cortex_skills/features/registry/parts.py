@@ -92,7 +92,7 @@ def calls_in(host: Host) -> SessionCalls:
     """The redacted calls of the open sessions, where learning is on."""
     from cortex_skills.features.registry.session_calls import SessionCalls
 
-    return SessionCalls(host.session.session)
+    return SessionCalls(host.session.id_of)
 
 
 def learner_in(host: Host) -> SessionLearner:

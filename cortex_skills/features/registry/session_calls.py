@@ -99,25 +99,15 @@ def _limited(arguments: Any) -> Any:
     return arguments if length <= MAX_ARGUMENTS else {"…": f"{length} characters are not kept"}
 
 
-def session_id(plugin_session: str, key: str) -> str:
-    """The id of a session, which is not its key.
-
-    Args:
-        plugin_session: the id of the plugin's own session.
-        key: of a client's session; empty for the plugin's own.
-    """
-    return sha256(f"cortex-session/1\0{plugin_session}\0{key}".encode()).hexdigest()[:32]
-
-
 class SessionCalls:
     """The runs of the open sessions. Safe to use from several threads.
 
     Args:
-        plugin_session: the id of the plugin's own session.
+        id_of: the id of a session by its key.
     """
 
-    def __init__(self, plugin_session: str) -> None:
-        self._plugin_session = plugin_session
+    def __init__(self, id_of: Callable[[str], str]) -> None:
+        self._id_of = id_of
         self._runs: dict[tuple[str, str], SessionRun] = {}
         self._lock = Lock()
 
@@ -164,7 +154,7 @@ class SessionCalls:
         if key not in self._runs:
             if len(self._runs) >= MAX_RUNS:
                 del self._runs[next(iter(self._runs))]
-            self._runs[key] = SessionRun(session, session_id(self._plugin_session, session), agent)
+            self._runs[key] = SessionRun(session, self._id_of(session), agent)
         return self._runs[key]
 
 

@@ -206,11 +206,12 @@ def _opened(call: PageCall, calls: CallReader) -> OpenedCall | None:
 def _more(found: RecentCall) -> tuple[tuple[str, ShownText], ...]:
     """What else a record has: inputs and outputs are kept in a journal only."""
     record = found.record
-    given = {"Event": record.event, "By": record.actor, "Trust level": record.trust_level}
-    given |= {"Approved by": record.approved_by}
-    values = {"Inputs": record.inputs, "Outputs": record.outputs, "Data": record.data}
-    given |= {name: json.dumps(value, ensure_ascii=False) for name, value in values.items() if value is not None}
-    return tuple((name, shown_text(text, _LONGEST)) for name, text in given.items() if text is not None)
+    given = [("Event", record.event), ("By", record.actor), ("Trust level", record.trust_level)]
+    given += [("Approved by", record.approved_by), ("Session", record.session)]
+    values = [("Inputs", record.inputs), ("Outputs", record.outputs), ("Data", record.data)]
+    values += [("Change", change) for change in record.changes]
+    given += [(name, json.dumps(value, ensure_ascii=False)) for name, value in values if value is not None]
+    return tuple((name, shown_text(text, _LONGEST)) for name, text in given if text is not None)
 
 
 def _texts_of(call: PageCall, call_id: str) -> tuple[ShownText, ...] | None:

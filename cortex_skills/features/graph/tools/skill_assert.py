@@ -19,7 +19,6 @@ from cortex_skills.features.graph.statement_changes import assert_statements
 from cortex_skills.features.graph.triple_text import line_of
 from cortex_skills.features.proofs.proving import prover_of
 from cortex_skills.features.proofs.verdict import Verdict
-from cortex_skills.operations.run import run
 from cortex_skills.tools.answer_sizes import IN_WRITES, LENGTH, LONGEST_PAGE, size_of, with_short_object
 from cortex_skills.tools.base import BUDGET, NAME, TRIPLE, VALUE, Call, Outcome, Tool
 
@@ -91,7 +90,7 @@ def _run(call: Call) -> Outcome:
     acting = ActingSkill.of(call.skill, call.active)
     statements = [call.arguments] if several is None else [{**_for_all(call), **each} for each in several]
     try:
-        rows = run(assert_statements, call.asking, {"statements": statements, "acting": acting}, call.host, call.cancel)
+        rows = call.operate(assert_statements, {"statements": statements, "acting": acting})
     except StatementsRefusedError as error:
         raise (error.first if several is None else error) from None
     most = min(IN_WRITES, max(_LEAST_OF_OBJECT, _OF_OBJECTS // len(rows)))

@@ -30,7 +30,6 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.graph.looking.pattern_query import query
 from cortex_skills.features.graph.triple_text import grouped, lines_shown
 from cortex_skills.features.proofs.proving import prover_of
-from cortex_skills.operations.run import run
 from cortex_skills.policy.permissions import is_of_memories
 from cortex_skills.safe_io.display import one_line
 from cortex_skills.tools.answer_sizes import LENGTH, LONGEST_PAGE, OF_PROOF, PAGE, fitting, how_many_fit
@@ -154,10 +153,10 @@ def _run(call: Call) -> Outcome:
 
 def _page(call: Call, pattern: dict[str, Any], most: int, beside: int) -> dict[str, Any]:
     """A page of at most so many bytes, with `beside` bytes for each triple, or with one triple."""
-    caller, given = call.asking, {**pattern, "acting": call.skill.manifest}
-    page = run(query, caller, {"limit": _LIMIT, **given}, call.host)
+    given = {**pattern, "acting": call.skill.manifest}
+    page = call.operate(query, {"limit": _LIMIT, **given})
     while (fit := how_many_fit(page["matches"], most, beside)) < len(page["matches"]):
-        page = run(query, caller, {**given, "limit": fit}, call.host)
+        page = call.operate(query, {**given, "limit": fit})
     return page
 
 
@@ -243,7 +242,7 @@ def _enrich(call: Call, scope: str, matches: list[dict[str, Any]]) -> _Enriched:
         "results": rows,
     }
     try:
-        answer = runtime.query(context, ENRICHMENT_S, call.cancel, call.budgets)
+        answer = runtime.query(context, ENRICHMENT_S, call.cancel, call.budgets, call.session)
     except CortexError as error:
         if call.cancel is not None:
             call.cancel.check()

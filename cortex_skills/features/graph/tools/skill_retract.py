@@ -11,7 +11,6 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.graph.acting_skill import ActingSkill
 from cortex_skills.features.graph.statement_changes import withdraw
 from cortex_skills.features.graph.triple_text import line_of
-from cortex_skills.operations.run import run
 from cortex_skills.tools.answer_sizes import LENGTH, with_short_object
 from cortex_skills.tools.base import TRIPLE, Call, Outcome, Tool
 
@@ -19,7 +18,7 @@ from cortex_skills.tools.base import TRIPLE, Call, Outcome, Tool
 def _run(call: Call) -> Outcome:
     given = {"triple": call.arguments["tripleHash"], "acting": ActingSkill.of(call.skill, call.active)}
     try:
-        triple = run(withdraw, call.asking, given, call.host)
+        triple = call.operate(withdraw, given)
     except CortexError as error:
         if error.code == "not_found" and error.details["withdrawn"]:
             return Outcome("Already retracted.", {"tripleHash": error.details["tripleHash"], "retracted": False})

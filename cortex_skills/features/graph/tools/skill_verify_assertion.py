@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from cortex_skills.features.graph.looking.statement_checks import verify
-from cortex_skills.operations.run import run
 from cortex_skills.tools.base import NAME, VALUE, Call, Outcome, Tool
 
 _SCHEMA: dict[str, Any] = {
@@ -55,7 +54,7 @@ _ANSWER: dict[str, Any] = {
 
 
 def _run(call: Call) -> Outcome:
-    answer = run(verify, call.asking, verify.by_name(call.arguments), call.host, call.cancel).for_a_model()
+    answer = call.operate(verify, verify.by_name(call.arguments)).for_a_model()
     return Outcome(answer.text(), {**answer.document()})
 
 

@@ -28,7 +28,6 @@ from cortex_skills.features.memory.ranking import FORMULA
 from cortex_skills.features.memory.remembering import Fraction, recall
 from cortex_skills.features.memory.requests import LIMIT, MAX_LIMIT, MAX_QUERY, MIN_IMPORTANCE, memory_query
 from cortex_skills.operations.operation import Described
-from cortex_skills.operations.run import run
 from cortex_skills.safe_io.display import json_text
 from cortex_skills.tools.base import Call, Outcome, Tool
 
@@ -83,7 +82,7 @@ def _run(call: Call) -> Outcome:
     given = call.arguments
     asked = memory_query(given["query"], {key: given[key] for key in ("limit", "minImportance") if key in given})
     wanted = {"text": asked.query, "limit": asked.limit, "min_importance": asked.min_importance}
-    recalled = run(recall, call.asking, wanted, call.host, call.cancel)
+    recalled = call.operate(recall, wanted)
     found: list[dict[str, Any]] = []
     stripped = 0
     for memory, scored in recalled.found:

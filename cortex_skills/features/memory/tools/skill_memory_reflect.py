@@ -13,7 +13,6 @@ from typing_extensions import TypedDict
 
 from cortex_skills.features.memory.remembering import reflect
 from cortex_skills.operations.operation import Described
-from cortex_skills.operations.run import run
 from cortex_skills.tools.base import Call, Outcome, Tool
 from cortex_skills.tools.operation_tools import arguments_of
 
@@ -35,7 +34,7 @@ def _arguments() -> dict[str, Any]:
 
 def _run(call: Call) -> Outcome:
     given = call.arguments
-    done = run(reflect, call.asking, given, call.host)
+    done = call.operate(reflect, given)
     memory, created = done.memory, done.created
     text = f"{'Remembered' if created else 'Remembered already'}, as a reflection of depth {memory.depth}."
     details = {"id": memory.id, "created": created, "depth": memory.depth, "reflectsOn": list(memory.reflects_on)}

@@ -14,7 +14,6 @@ from typing_extensions import TypedDict
 
 from cortex_skills.features.memory.remembering import remember
 from cortex_skills.operations.operation import Described
-from cortex_skills.operations.run import run
 from cortex_skills.tools.base import Call, Outcome, Tool
 from cortex_skills.tools.operation_tools import arguments_of
 
@@ -26,7 +25,7 @@ class _Answer(TypedDict):
 
 def _run(call: Call) -> Outcome:
     given = call.arguments
-    done = run(remember, call.asking, given, call.host)
+    done = call.operate(remember, given)
     text = "Remembered." if done.created else "Remembered already."
     return Outcome(text, {"id": done.id, "created": done.created}, spent=int(done.created))
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from cortex_skills.operations.run import run
 from cortex_skills.safe_io.display import json_text
 from cortex_skills.tools.base import NAME, VALUE, Call, Outcome, Tool
 
@@ -110,7 +109,7 @@ def _run(call: Call) -> Outcome:
         "asked": {key: value for key, value in call.arguments.items() if key not in notes},
         "skill_version": call.skill.semantic.skill_version or "",
     }
-    proof_id, proof = run(request, call.asking, given, call.host, call.cancel)
+    proof_id, proof = call.operate(request, given)
     statement, meaning = proof.statement, proof.claim.meaning()
     details = {
         "proofId": proof_id,

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any
 
 from cortex_skills.features.proofs.zk_verification import verify_zk
-from cortex_skills.operations.run import run
 from cortex_skills.safe_io.display import json_text
 from cortex_skills.tools.base import Call, Outcome, Tool
 
@@ -72,7 +71,7 @@ _ANSWER: dict[str, Any] = {
 def _run(call: Call) -> Outcome:
     from cortex_skills.features.proofs.verdict import Verdict
 
-    found = run(verify_zk, call.asking, {"asked": call.arguments}, call.host, call.cancel)
+    found = call.operate(verify_zk, {"asked": call.arguments})
     checks, proof = [check.for_a_model() for check in found.checks], found.proof
     verdict = Verdict.of_all(check.verdict for check in checks)
     anchors = [check for check in checks if check.part == "anchor"]

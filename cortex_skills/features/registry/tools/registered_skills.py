@@ -37,7 +37,6 @@ from cortex_skills.features.registry.records.registry import SkillRegistry
 from cortex_skills.features.registry.records.skill_record import SkillRecord, SkillVersion
 from cortex_skills.features.registry.reflections import check_memories
 from cortex_skills.features.registry.registry_settings import LearningSettings
-from cortex_skills.features.registry.session_calls import session_id
 from cortex_skills.features.registry.skill_finder import MAX_QUERY
 from cortex_skills.features.registry.views import (
     ReportsView,
@@ -50,7 +49,6 @@ from cortex_skills.features.registry.views import (
     shown_record,
 )
 from cortex_skills.operations.operation import G, Operation, R
-from cortex_skills.operations.run import run
 from cortex_skills.safe_io.display import between_marks, json_text, shown_name, whole_characters
 from cortex_skills.tools.base import Call, Outcome, Tool
 from cortex_skills.tools.token_estimate import tokens_of
@@ -97,7 +95,7 @@ def operate(call: Call, operation: Operation[G, R], **given: Any) -> R:
         CortexError: that of the operation.
     """
     try:
-        return run(operation, call.asking, given, call.host)
+        return call.operate(operation, given)
     except CortexError as error:
         if error.code != "skill_not_found" or "cortex-skills" not in error.hint:
             raise
@@ -290,7 +288,7 @@ def _trigger(registry: SkillRegistry, record: SkillRecord, view: dict[str, Any],
 
 def _session_id(call: Call) -> str:
     """The id of the client's session, as what was learned in it has it; empty for the plugin's own."""
-    return session_id(call.host.session.session, call.session) if call.session else ""
+    return call.host.session.id_of(call.session) if call.session else ""
 
 
 def _feedback(call: Call) -> Outcome:
