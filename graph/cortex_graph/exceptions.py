@@ -60,7 +60,9 @@ class GraphUnavailable(GraphError):
 
 
 class UnknownOutcome(GraphUnavailable):
-    """The process that makes a change ended before it answered, so that the change was made or not."""
+    """A change was sent, and the answer was lost: the change was made or not."""
+
+    code = "outcome_unknown"
 
 
 class GraphCorrupt(GraphUnavailable):

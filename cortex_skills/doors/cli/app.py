@@ -32,7 +32,15 @@ PROGRAM = "cortex-skills"
 
 _DONE, _BAD, _USAGE, _INTERRUPTED, _OUTPUT_CLOSED = 0, 1, 2, 130, 141
 _ENVIRONMENT = frozenset(
-    {"config_invalid", "graph_busy", "graph_corrupt", "graph_unavailable", "internal_error", "store_locked"}
+    {
+        "config_invalid",
+        "graph_busy",
+        "graph_corrupt",
+        "graph_unavailable",
+        "internal_error",
+        "outcome_unknown",
+        "store_locked",
+    }
 )
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})

@@ -56,6 +56,8 @@ _STATUS = {
     "missing_export": 422,
     "namespace_violation": 403,
     "not_found": 404,
+    "not_on_this_host": 409,
+    "outcome_unknown": 504,
     "path_refused": 403,
     "permission_denied": 403,
     "proof_failed": 422,
@@ -180,4 +182,7 @@ def as_http(error: Exception, request_id: str) -> HttpError:
         log.error("request %s: %s: %s", request_id, known.code, known.message)
         hint = "try again in a while; the server's log has the cause"
         known = CortexError(known.code, "the graph cannot be used at the moment", hint=hint)
+    elif known.code == "outcome_unknown":
+        log.error("request %s: %s: %s", request_id, known.code, known.message)
+        known = CortexError(known.code, "the store did not answer after a change was sent", hint=known.hint)
     return HttpError(known.code, known.message, hint=known.hint, details=known.details)

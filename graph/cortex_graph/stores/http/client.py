@@ -4,6 +4,8 @@ Rules kept here:
 - an exchange has one deadline, from connecting to the last byte;
 - a request is repeated, with jitter, when it never reached the server, when the server reports that it did not execute
   it (429, 503), and when its outcome is unknown and it may be executed twice. A request that timed out is not repeated;
+- a change that may have reached the server, and of which no answer arrived, is an `UnknownOutcome`, also where a later
+  attempt failed before it reached the server;
 - redirects are not followed (they would receive the credentials), and compressed bodies are refused, since a small one
   may decompress to gigabytes. Bodies are read in pieces, up to a limit of the caller;
 - errors name the server (`GraphUnavailable`, `QueryTimeout`) and contain no secrets. Text of the server is shortened
@@ -21,7 +23,7 @@ import httpx
 import tenacity
 
 from cortex_graph.cancellation import Cancellation
-from cortex_graph.exceptions import GraphError, GraphUnavailable, QueryTimeout
+from cortex_graph.exceptions import GraphError, GraphUnavailable, QueryTimeout, UnknownOutcome
 from cortex_graph.stores.http.breaker import CircuitBreaker
 from cortex_graph.stores.http.credentials import Credentials
 from cortex_graph.stores.http.deadline import Deadline, DeadlineTransport
@@ -31,6 +33,7 @@ _ATTEMPTS = 3
 _CONNECTIONS = 16
 _NOT_DONE = frozenset({429, 503})
 _UNKNOWN = frozenset({502, 504})
+_LOST = "the change was made or not: read what it changes before you repeat it; the same statement again is harmless"
 _EXCERPT = 300
 _VERDICT = 1 << 16
 _DRAINED = 1 << 16  # of an unwanted body, so that its connection can be reused
@@ -71,7 +74,8 @@ class Reply:
                     raise self._client.too_late(self._deadline, writes=self._writes) from None
                 except (httpx.TransportError, httpx.StreamError) as error:
                     self._client.breaker.failed()
-                    raise self._client.unavailable(f"broke off its answer: {excerpt(str(error))}") from error
+                    problem = self._client.unavailable(f"broke off its answer: {excerpt(str(error))}")
+                    raise (_lost(problem) if self._writes else problem) from error
                 if not chunk:
                     return
                 yield chunk
@@ -170,6 +174,7 @@ class HttpClient:
 
         Raises:
             GraphUnavailable: the server cannot be reached, does not answer, or is not contacted after failures.
+            UnknownOutcome: it changes data, was sent, and was not answered.
             QueryTimeout: the time limit is exceeded.
         """
         if self._closed:
@@ -183,15 +188,21 @@ class HttpClient:
             ),
             reraise=True,
         )
+        request, sent = self._http.build_request(method, url, headers=headers, content=body), False
+
+        def attempt() -> Reply:
+            nonlocal sent
+            try:
+                return self._attempt(request, deadline, writes=writes)
+            except _AgainError as error:
+                sent = sent or not error.not_done
+                raise
+
         try:
-            return retrying(
-                self._attempt,
-                self._http.build_request(method, url, headers=headers, content=body),
-                deadline,
-                writes=writes,
-            )
-        except _AgainError as error:
-            raise error.problem from error
+            return retrying(attempt)
+        except (_AgainError, GraphError) as error:
+            problem = error.problem if isinstance(error, _AgainError) else error
+            raise (_lost(problem) if writes and sent else problem) from error
 
     def unavailable(self, problem: str, *, hint: str = "") -> GraphUnavailable:
         """Return the error for a problem of this server."""
@@ -203,7 +214,7 @@ class HttpClient:
         """Return the error for a deadline that has passed."""
         problem = f"did not answer within {deadline.seconds:g} s"
         if writes:
-            return self.unavailable(problem, hint="it may have written it nevertheless; repeating it is harmless")
+            return _lost(self.unavailable(problem))
         return QueryTimeout(
             f"{self.name} {problem}", hint="request less, or give it more time", details={"endpoint": self.name}
         )
@@ -302,6 +313,11 @@ class _AgainError(Exception):
         super().__init__(problem.message)
         self.problem = problem
         self.not_done = not_done
+
+
+def _lost(problem: GraphError) -> UnknownOutcome:
+    """Return the error for a change whose answer was lost by a problem."""
+    return UnknownOutcome(problem.message, hint=_LOST, details=problem.details)
 
 
 def excerpt(text: str) -> str:

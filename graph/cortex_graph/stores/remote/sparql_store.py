@@ -6,6 +6,7 @@ Rules kept here:
 - a change is one update request. SPARQL 1.1 Update §2.2 asks servers to execute it atomically; Oxigraph does. Virtuoso
   accepts 500 quads at once, and keeps the effect of the operations before a failed one: repeating the call repairs
   that;
+- a change whose answer was lost is an `UnknownOutcome`; one with a claim that is there is known to have been made;
 - "check, then write" is two requests. Threads of one process wait for each other; of two processes that create the
   same quad both may get `True`, and the quad exists once;
 - a term that the server would change is refused before it is sent (`engines.py`).
@@ -23,7 +24,7 @@ from typing import Any, cast
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, QuerySolution, RdfFormat
 
 from cortex_graph.cancellation import Cancellation
-from cortex_graph.exceptions import invalid
+from cortex_graph.exceptions import GraphError, UnknownOutcome, invalid
 from cortex_graph.sparql.careful import careful_query
 from cortex_graph.sparql.tokens import MOST_DEPTH, read_tokens
 from cortex_graph.store import Dataset, Page, Pattern, QueryAnswer
@@ -137,7 +138,12 @@ class RemoteStore:
             raise invalid("change", f"has more than {self._engine.batch} quads", hint="make several changes of it")
         with self._writing:
             self._check(inserted, ())
-            self._update(conditional(claimed(claim), inserted, remove))
+            try:
+                self._update(conditional(claimed(claim), inserted, remove))
+            except UnknownOutcome as lost:
+                if self._has_now(claim):
+                    return True
+                raise lost from None
             return self.contains(claim)
 
     def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
@@ -331,6 +337,13 @@ class RemoteStore:
                 f"is {str(term)[:200]}, and {self._engine.name} {objection}",
                 hint="see the table of engines in docs/graph.md",
             )
+
+    def _has_now(self, quad: Quad) -> bool:
+        """Return whether the quad is there; False also where the server does not answer."""
+        try:
+            return self.contains(quad)
+        except GraphError:
+            return False
 
     def _write(self, verb: str, quads: Sequence[Quad]) -> None:
         for start in range(0, len(quads), self._engine.batch):
