@@ -87,7 +87,7 @@ def test_a_changed_file_is_not_opened(installed: InstalledArtifacts) -> None:
     file.write_bytes(artifact("1.2.0", NETWORK))
     assert code_of(installed.open, ID) == "artifact_invalid"
     file.unlink()
-    assert code_of(installed.open, ID) == "artifact_unavailable"
+    assert code_of(installed.open, ID) == "not_on_this_host"
     file.symlink_to("/dev/zero")
     assert code_of(installed.open, ID) == "artifact_unavailable"
 

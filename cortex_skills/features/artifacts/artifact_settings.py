@@ -19,6 +19,11 @@ class ArtifactSettings:
         path=PRIVATE,
         maxLength=4096,
     )
+    in_store: bool = setting(
+        True,
+        "Whether the bytes of artifacts are kept in a store on a server, for all hosts that use it: true or false, "
+        "for hosts that share the folder.",
+    )
     audit_hours: int = setting(
         6, "How often a server audits what is installed: a number of hours; 0 for never.", minimum=0, maximum=8760
     )

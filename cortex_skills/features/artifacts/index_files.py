@@ -90,10 +90,7 @@ class ServedIndex:
         """The active artifacts, as they were installed."""
         for each in self._installed.list():
             if each.status == "active":
-                data = self._installed.files.read(each.key)
-                if sha256(data).hexdigest() != each.file_sha256:
-                    raise CortexError("artifact_invalid", f"the installed file of {each.key} was changed")
-                yield data
+                yield self._installed.read(each)
 
 
 class _IndexFiles:

@@ -3,7 +3,8 @@
 Rules kept here:
 - of the servers on one store one audits at a time, and only if it is due; the first look is soon after the start;
 - an audit runs in a thread of the slow pool, and stops before its next artifact when the server ends;
-- a store that cannot be used is logged, and the server goes on.
+- a store that cannot be used is logged, and the server goes on;
+- the bytes of what this host installed are written to a store on a server, if it lacks them.
 """
 
 from __future__ import annotations
@@ -53,8 +54,10 @@ async def audit_artifacts(service: Service, ending: threading.Event) -> None:
 
     await asyncio.sleep(FIRST_S)
     while True:
-        due = partial(audit_if_due, host.part(installed_in), timedelta(hours=hours), judge, is_stopped=ending.is_set)
+        installed = host.part(installed_in)
+        due = partial(audit_if_due, installed, timedelta(hours=hours), judge, is_stopped=ending.is_set)
         try:
+            await service.pools["slow"].run(installed.share)
             await service.pools["slow"].run(due)
         except (GraphError, CortexError, HttpError) as error:
             log.warning("installed artifacts were not audited: %s", error)

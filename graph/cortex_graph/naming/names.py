@@ -143,6 +143,7 @@ class Names:
         self.trust_graph = self._beside("trust")
         self.approvals_graph = self._beside("approvals")
         self.artifacts_graph = self._beside("artifacts")
+        self.artifact_bytes_graph = self._beside("artifact-bytes")
         self.owner: str | None = None  # the agent whose memories these are the names of
         self.memories = f"{self.graph.value}/memories/"
         self._record = f"{self.graph.value}/triple/"
@@ -264,11 +265,14 @@ class Names:
         return _recent(start, local, field) if len(local) <= _SHORT else NamedNode(start + _encoded(local, field))
 
 
+_BESIDE = frozenset(("provenance", "index", "registry", "approvals", "trust", "artifacts", "artifact-bytes"))
+
+
 def kept_beside(iri: str, base: str) -> bool:
     """Return whether a graph is kept beside that of a namespace: records, index, registry, approvals, artifacts."""
     segment, _, kind = iri.removeprefix(base).partition("/")
     of_memories = kind.startswith("memories/") and kind.endswith(("/provenance", "/index"))
-    is_beside = of_memories or kind in ("provenance", "index", "registry", "approvals", "trust", "artifacts")
+    is_beside = of_memories or kind in _BESIDE
     return is_beside and iri.startswith(base) and namespace_of(segment) is not None
 
 

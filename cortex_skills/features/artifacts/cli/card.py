@@ -56,4 +56,4 @@ def _card(common: Common, path: Path) -> dict[str, Any]:
     with common.plugin(reads=True) as plugin:
         installed = plugin.part(installed_in)
         found = installed.find(str(path))
-        return card_of_installed(found, installed.files.read(found.key), settings, now)
+        return card_of_installed(found, installed.read(found), settings, now)

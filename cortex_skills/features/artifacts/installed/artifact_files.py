@@ -7,7 +7,8 @@ Rules kept here:
 - a version is written to a folder beside, each file and folder is flushed, and then it is renamed: it is there whole or
   not at all. What a killed process left beside is removed by the next one;
 - writers wait for one another (`locked`); readers do not, and read a file once, through no symbolic link;
-- every failure is `artifact_unavailable` and names the file.
+- a file that is not there is `not_on_this_host`: another host may have it. Every other failure is
+  `artifact_unavailable` and names the file.
 """
 
 from __future__ import annotations
@@ -72,15 +73,22 @@ class ArtifactFiles:
         """The state of an installed artifact, which differs after each change of its file; None without one."""
         return stamp_of(f"{self.folder}/{key.skill_id}/{key.version}-{key.payload_sha256[:16]}/{ARTIFACT}")
 
+    def has(self, key: ArtifactKey) -> bool:
+        """Whether there is anything in place of the file of a version."""
+        return os.path.lexists(self.place(key) / ARTIFACT)
+
     def read(self, key: ArtifactKey) -> bytes:
         """The bytes of an installed artifact.
 
         Raises:
-            CortexError: `artifact_unavailable`.
+            CortexError: `not_on_this_host`, `artifact_unavailable`.
         """
         path = self.place(key) / ARTIFACT
         with _reported(path):
-            handle = os.open(path, os.O_RDONLY | _NO_LINK)
+            try:
+                handle = os.open(path, os.O_RDONLY | _NO_LINK)
+            except (FileNotFoundError, NotADirectoryError):
+                raise not_on_this_host(key) from None
             with os.fdopen(handle, "rb") as file:
                 state = os.fstat(handle)
                 if not stat.S_ISREG(state.st_mode):
@@ -144,7 +152,14 @@ class ArtifactFiles:
         Raises:
             CortexError: `artifact_unavailable`.
         """
-        place = self.place(key)
+        self.remove_place(self.place(key))
+
+    def remove_place(self, place: Path) -> None:
+        """Remove the folder of a version, also of one that is in no index, while holding the lock.
+
+        Raises:
+            CortexError: `artifact_unavailable`.
+        """
         with _reported(place):
             if place.exists():
                 place.rename(self.folder / f"{_STAGING}{uuid4().hex}")
@@ -280,6 +295,15 @@ def _reported(path: Path) -> Iterator[None]:
         raise _unavailable(
             Path(error.filename or path), f"cannot be used: {error.strerror}", "check its owner, mode and free space"
         ) from error
+
+
+def not_on_this_host(key: ArtifactKey) -> CortexError:
+    """The error for an installed artifact whose bytes are on another host."""
+    return CortexError(
+        "not_on_this_host",
+        f"the bytes of {key} are not on this host, and the store does not have them",
+        hint="install it here, or start `cortex-skills serve` on the host that has it, which writes them to the store",
+    )
 
 
 def _unavailable(path: Path, problem: str, hint: str = "install the artifact again") -> CortexError:

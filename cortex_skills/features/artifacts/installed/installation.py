@@ -4,9 +4,9 @@
     finish(installed, prepared, GrantAnswers(rest=True), actor="ada")
 
 Rules kept here:
-- the steps are hash, verification with trust, security audit, grants, staged files, compared tree, rename, index, trust
-  store; a process that is killed at any step before the index leaves what was installed before, and one that is killed
-  after it an artifact that is opened only if its publisher is trusted;
+- the steps are hash, verification with trust, security audit, grants, bytes in a store on a server, staged files,
+  compared tree, rename, index, trust store; a process that is killed at any step before the index leaves what was
+  installed before, and one that is killed after it an artifact that is opened only if its publisher is trusted;
 - nothing is granted without an answer: what the manifest requests and nobody granted or denied is `grants_required`.
   What the version before was granted or denied is not asked again;
 - one version has one payload: the same version with another one is refused until the first is removed;
@@ -174,6 +174,8 @@ def finish(
         _check_same(versions, new.key)
         return _with(versions, new)
 
+    if installed.keeps_bytes:
+        installed.shared.put(prepared.data)
     with installed.files.locked():
         _check_same(installed.index.versions(new.key.skill_id), new.key)
         installed.files.write(new.key, prepared.data, prepared.report.entries)

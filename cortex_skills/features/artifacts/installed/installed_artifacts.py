@@ -7,6 +7,8 @@
 Rules kept here:
 - only an `active` version is opened, and only bytes that passed every step of the verification are returned; they are
   read and verified again when the file system records a change of the file or of the trust store, and not before;
+- bytes that another host installed come from the store. They are written here after they passed every step of the
+  verification, with the trust of this host: a publisher that the other host accepted without trust is refused;
 - a quarantined version is enabled only with an override and a reason;
 - the index lists the changes of an artifact; the record in the audit is that of the operation (`artifact_operations`).
 """
@@ -21,13 +23,17 @@ from pathlib import Path
 
 from cortex_graph.naming.names import Names
 from cortex_graph.store import GraphStore
+from cortex_graph.store_access.claims import Claiming
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.artifact_settings import ArtifactSettings
 from cortex_skills.features.artifacts.artifact_trust import artifact_trust
+from cortex_skills.features.artifacts.installed.artifact_bytes import ArtifactBytes
 from cortex_skills.features.artifacts.installed.artifact_files import (
     SKILL,
     ArtifactFiles,
     artifacts_folder,
+    not_on_this_host,
     skill_folder_of,
 )
 from cortex_skills.features.artifacts.installed.artifact_grants import effective
@@ -79,12 +85,16 @@ class InstalledArtifacts:
     Attributes:
         index: of what is installed.
         files: of what is installed.
+        shared: the bytes of what is installed, in the store.
+        is_shared: whether several hosts may use the store.
     """
 
     def __init__(self, config: Config, store: GraphStore, names: Names) -> None:
         self.config = config
         self.index = InstalledIndex(store, names)
         self.files = ArtifactFiles(artifacts_folder(config), names.namespace)
+        self.shared = ArtifactBytes(store, names)
+        self.is_shared = isinstance(store, Claiming)
         self._verified: dict[str, tuple[object, OpenArtifact, int]] = {}
 
     @cached_property
@@ -124,7 +134,10 @@ class InstalledArtifacts:
             CortexError: `artifact_not_found`; `artifact_invalid`: it has no skill.
             GraphError: the store cannot be read.
         """
-        folder = self.files.place(self.find(skill_id, version).key) / SKILL
+        found = self.find(skill_id, version)
+        if self.files.stamp(found.key) is None:
+            self.read(found)
+        folder = self.files.place(found.key) / SKILL
         if not folder.is_dir():
             hint = "call its tools: they need no loading"
             raise CortexError("artifact_invalid", f"{skill_id} has tools in WebAssembly, and no skill", hint=hint)
@@ -180,7 +193,7 @@ class InstalledArtifacts:
         before = self._verified.get(found.file_sha256)
         if before is not None and before[0] == stamp and before[1].installed == found:
             return before[1]
-        data = self._read(found)
+        data = self.read(found)
         opened = self._verify(found, data)
         size = sum(map(len, opened.entries.values()))
         if len(self._verified) >= _KEPT or size + sum(each[2] for each in self._verified.values()) > _KEPT_BYTES:
@@ -201,14 +214,25 @@ class InstalledArtifacts:
         keys = () if publisher is None else publisher.keys
         if not any(id_of(key) == found.key_id and key not in trust.revoked for key in keys):
             return self.verified(found)
-        entries = read_archive(self._read(found))
+        entries = read_archive(self.read(found))
         manifest = read_skill_toml(entries[MANIFEST])
         folder = self.files.place(found.key) / SKILL
         return OpenArtifact(found, manifest, entries, effective(manifest, found.grants), folder)
 
-    def _read(self, found: InstalledArtifact) -> bytes:
-        """The bytes of a version, with the hash of the index."""
-        data = self.files.read(found.key)
+    def read(self, found: InstalledArtifact) -> bytes:
+        """The bytes of a version, with the hash of the index; from the store where this host does not have them.
+
+        Raises:
+            CortexError: `not_on_this_host`, `artifact_unavailable`, `artifact_invalid`; the errors of a verification
+                of bytes from the store.
+            GraphError: the store cannot be read.
+        """
+        try:
+            data = self.files.read(found.key)
+        except CortexError as error:
+            if error.code != "not_on_this_host":
+                raise
+            return self._fetched(found)
         if sha256(data).hexdigest() != found.file_sha256:
             raise CortexError(
                 "artifact_invalid",
@@ -217,13 +241,55 @@ class InstalledArtifacts:
             )
         return data
 
+    def _fetched(self, found: InstalledArtifact) -> bytes:
+        """The bytes of a version from the store, verified and then written here."""
+        data = self.shared.get(found.file_sha256)
+        if data is None:
+            raise not_on_this_host(found.key)
+        trust = artifact_trust(self.trust_file, allow_downgrade=True, now=self.index.now())
+        report = verify_artifact(data, HOST_VERSIONS, trust, _expected(found.key))
+        if report.error is not None:
+            raise report.error
+        with self.files.locked():
+            if self.find(found.key.skill_id, found.key.version).key != found.key:
+                raise not_found(found.key.skill_id, found.key.version)
+            if self.files.stamp(found.key) is None:
+                self.files.write(found.key, data, report.entries)
+        return data
+
+    @property
+    def keeps_bytes(self) -> bool:
+        """Whether the bytes of what is installed are kept in the store, for other hosts."""
+        return self.is_shared and self.config.section(ArtifactSettings).in_store
+
+    def share(self) -> None:
+        """Write bytes that this host has and a store on a server lacks to it; remove what nothing names, here and there.
+
+        Raises:
+            CortexError: `artifact_unavailable`, `artifact_invalid`.
+            GraphError: the store cannot be used.
+        """
+        if not self.keeps_bytes:
+            return
+        with self.files.locked():
+            places = {self.files.place(each.key) for each in self.list()}
+            for place in self.files.listed():
+                if place not in places:
+                    self.files.remove_place(place)
+        there, wanted = self.shared.listed(), {each.file_sha256: each for each in self.list()}
+        for digest in there - wanted.keys():
+            self.shared.remove(digest)
+        for digest in wanted.keys() - there:
+            if self.files.stamp(wanted[digest].key) is not None:
+                self.shared.put(self.read(wanted[digest]))
+
     def _verify(self, found: InstalledArtifact, data: bytes) -> OpenArtifact:
         key = found.key
         report = verify_artifact(
             data,
             HOST_VERSIONS,
             self.trust_check(found),
-            ExpectedArtifact(key.skill_id, key.version, key.payload_sha256),
+            _expected(key),
         )
         if report.error is not None:
             raise report.error
@@ -316,6 +382,7 @@ class InstalledArtifacts:
             self.index.change(skill_id, change, {"what": "removed", "version": version, "by": actor})
             for each in removed:
                 self.files.remove(each.key)
+                self.shared.remove(each.file_sha256)
         return removed
 
     def _set(
@@ -356,6 +423,10 @@ def not_found(skill_id: str, version: str | None = None) -> CortexError:
     return CortexError(
         "artifact_not_found", f"{what} is not installed", hint="cortex-skills installed list shows what is installed"
     )
+
+
+def _expected(key: ArtifactKey) -> ExpectedArtifact:
+    return ExpectedArtifact(key.skill_id, key.version, key.payload_sha256)
 
 
 def _found(versions: ArtifactVersions, version: str | None) -> InstalledArtifact:

@@ -7,7 +7,9 @@ Rules kept here:
 - an audit reads the installed files again; a version with a finding that no person accepted is quarantined, and exactly
   that one: its id, version and hash;
 - nothing is enabled again by an audit, and an audit that finds what the last one found writes nothing;
-- a version that cannot be examined because of this machine keeps its status, and is reported.
+- a version that cannot be examined because of this machine keeps its status, and is reported. On a store that several
+  hosts use, bytes that this host does not have, its versions, and whom it trusts are of this machine: only a revoked
+  key is a finding for all of them.
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from hashlib import sha256
 
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
@@ -41,7 +42,6 @@ from cortex_skills.features.artifacts.package import (
 log = logging.getLogger(__name__)
 
 Judge = Callable[[ArtifactKey], object]
-_MISSING = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,13 +166,11 @@ def check_files(installed: InstalledArtifacts) -> list[str]:
             place = installed.files.place(each.key)
             places.add(place)
             try:
-                data = installed.files.read(each.key)
+                data = installed.read(each)
             except CortexError as error:
                 problems.append(f"{each.key}: {error.message}")
                 continue
-            if sha256(data).hexdigest() != each.file_sha256:
-                problems.append(f"{each.key}: the installed file was changed")
-            elif (problem := installed.files.problem(each.key, data)) is not None:
+            if (problem := installed.files.problem(each.key, data)) is not None:
                 problems.append(f"{each.key}: {problem}")
     unknown = [place for place in installed.files.listed() if place not in places]
     return problems + [f"{place} belongs to nothing that is installed" for place in unknown]
@@ -189,10 +187,12 @@ def audit_of(installed: InstalledArtifacts, found: InstalledArtifact) -> Securit
         data, report = verified(installed, found)
     except CortexError as error:
         cause = error.__cause__
-        if isinstance(cause, OSError) and cause.errno not in _MISSING:
+        if isinstance(cause, OSError) and cause.errno != errno.ELOOP:
+            raise
+        if not installed.files.has(found.key):  # what arrived from the store is a problem of this host
             raise
         return _only(AuditCheck("filesystem_safety", "failed", error.message))
-    if report.error is not None and report.error.code == "config_invalid":
+    if report.error is not None and (report.error.code == "config_invalid" or _is_of_host(installed, report)):
         raise report.error
     problem = installed.files.problem(found.key, data) if report.is_valid else None
     return audit_artifact(report, feed, problem, installed.config.verification.model_keys)
@@ -204,12 +204,16 @@ def verified(installed: InstalledArtifacts, found: InstalledArtifact) -> tuple[b
     Raises:
         CortexError: `artifact_unavailable`, `artifact_invalid`: it cannot be read, or was changed.
     """
-    key = found.key
-    data = installed.files.read(key)
-    if sha256(data).hexdigest() != found.file_sha256:
-        raise CortexError("artifact_invalid", "the installed file was changed")
+    key, data = found.key, installed.read(found)
     expected = ExpectedArtifact(key.skill_id, key.version, key.payload_sha256)
     return data, verify_artifact(data, HOST_VERSIONS, installed.trust_check(found), expected)
+
+
+def _is_of_host(installed: InstalledArtifacts, report: VerificationReport) -> bool:
+    """Whether a verification fails because of this host, and may pass on another one."""
+    failed = next(step for step in report.steps if step.status == "failed")
+    revoked = failed.error is not None and "revoked" in failed.error.details
+    return installed.is_shared and failed.id in ("compatibility", "trust") and not revoked
 
 
 def _only(check: AuditCheck) -> SecurityAudit:

@@ -8,12 +8,14 @@ Rules kept here:
   other did. The claims stay, as the list of the changes;
 - an artifact whose text was changed in the store otherwise does not hide the others, and has no status, so it does not
   run;
-- `revision` differs after each change, in any process.
+- `revision` differs after each change, in any process;
+- each version that is quarantined is a warning in the log, with the reason.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -43,6 +45,8 @@ CHANGED = NamedNode(f"{CORTEX}artifactsChanged")
 MAX_TEXT = 1 << 20
 LEASE = timedelta(minutes=30)
 _ATTEMPTS = 100
+
+log = logging.getLogger(__name__)
 
 Clock = Callable[[], datetime]
 
@@ -135,6 +139,7 @@ class InstalledIndex:
                 return before
             after = replace(wanted, changes=before.changes + 1)
             if self._write(before, after, about):
+                _warn_of_quarantined(before, after)
                 return after
         raise GraphBusy("the artifact is changed repeatedly, and nothing was changed", hint="try again later")
 
@@ -232,6 +237,13 @@ class InstalledIndex:
                 f"what is stored about {shown(skill_id)} was changed in the store: {error}",
                 hint="find out who writes to the store; then install the artifact in another namespace, or restore it",
             ) from None
+
+
+def _warn_of_quarantined(before: ArtifactVersions, after: ArtifactVersions) -> None:
+    known = {each.key for each in (*before.versions, *before.removed) if each.status == "quarantined"}
+    for each in after.versions:
+        if each.status == "quarantined" and each.key not in known:
+            log.warning("%s is quarantined, and stops on every host of the store: %s", each.key, each.reason)
 
 
 def _text(quad: Quad) -> str:

@@ -1,0 +1,208 @@
+"""What one host installs on a server's store, seen by another host with a folder of its own."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from uuid import uuid4
+
+import pytest
+from pyoxigraph import Literal, NamedNode, Quad
+
+from cortex_graph import GraphStore, open_store
+from cortex_graph.naming.names import Names, kept_beside
+from cortex_graph.naming.vocabulary import RDF
+from cortex_graph.store import Pattern
+from cortex_skills import CortexError
+from cortex_skills.features.artifacts.installed import InstalledArtifacts
+from cortex_skills.features.artifacts.installed import artifact_bytes as module
+from cortex_skills.features.artifacts.installed.artifact_bytes import SIZE
+from cortex_skills.features.artifacts.installed.installed_audit import audit_all, audit_installed, check_files
+from cortex_skills.signatures import RevokedKey, TrustFile
+from tests.artifacts.samples import KEY, OTHER_KEY
+from tests.installed.samples import MODULE, artifact, install, judge, place
+from tests.services.oxigraph import oxigraph
+
+ID = "acme.echo_http"
+SEMANTIC = '[operator.plugin]\nkind = "semantic"\n'
+SKILL = {
+    "assets/skill/SKILL.md": b"---\nname: echo-http\ndescription: Echoes.\n---\nEchoes.\n",
+    "assets/skill/skill.ts": b"export default { name: 'echo-http' };",
+}
+NOISE = Random(1).randbytes(2 * module.PIECE)
+Host = Callable[..., InstalledArtifacts]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with oxigraph() as running:
+        yield running.url
+
+
+@pytest.fixture
+def host(server: str, tmp_path: Path) -> Iterator[Host]:
+    """Makes a host by its name, on the store of the server, in a namespace of the test."""
+    stores: list[GraphStore] = []
+    namespace = f"n{uuid4().hex}"
+
+    def made(name: str, **settings: object) -> InstalledArtifacts:
+        stores.append(open_store(server))
+        folder = str(tmp_path / name / "artifacts")
+        return place(tmp_path, stores[-1], namespace, artifacts={"folder": folder, **settings})
+
+    yield made
+    for store in stores:
+        store.close()
+
+
+def code_of(function: Callable[..., object], *arguments: object, **named: object) -> str:
+    with pytest.raises(CortexError) as caught:
+        function(*arguments, **named)
+    return caught.value.code
+
+
+def files_of(installed: InstalledArtifacts) -> list[Path]:
+    return [path for path in installed.files.folder.rglob("*") if path.is_file() and path.suffix != ".lock"]
+
+
+def test_an_audit_on_a_host_without_the_bytes_quarantines_nothing(host: Host) -> None:
+    first, second = host("a", inStore=False), host("b", inStore=False)
+    install(first, artifact())
+    assert audit_all(second, judge(second)) == []
+    assert code_of(audit_installed, second, ID, actor="serve") == "not_on_this_host"
+    assert code_of(second.open, ID) == "not_on_this_host"
+    assert [each.status for each in second.list()] == ["active"]
+    assert first.open(ID).installed.status == "active"
+    assert [problem.partition(": ")[2][:9] for problem in check_files(second)] == ["the bytes"]
+
+
+def test_what_one_host_installs_is_verified_and_runs_on_another(host: Host) -> None:
+    first, second = host("a"), host("b")
+    data = artifact(more=SEMANTIC, content=SKILL)
+    installed = install(first, data)
+    assert files_of(second) == []
+    assert second.folder_of_skill(ID).is_dir()
+    assert second.open(ID).entries == first.open(ID).entries
+    assert second.files.read(installed.key) == data
+    assert [audit.passed for audit in audit_all(second, judge(second))] == [True]
+    assert check_files(second) == []
+    again = host("b", inStore=False)
+    again.shared.remove(installed.file_sha256)
+    assert again.open(ID).installed == installed
+
+
+@pytest.mark.parametrize("size", [1, 1000, module.PIECE, module.PIECE + 1, 3 * module.PIECE])
+def test_bytes_of_any_size_come_back(host: Host, size: int) -> None:
+    shared, data = host("a").shared, bytes(range(256)) * (size // 256) + b"x" * (size % 256)
+    digest = "0" * 64
+    assert shared.get(digest) is None
+    shared.put(data)
+    (digest,) = shared.listed()
+    assert shared.get(digest) == data
+    shared.put(data)
+    assert host("b").shared.get(digest) == data
+    shared.remove(digest)
+    assert (shared.get(digest), shared.listed()) == (None, set())
+
+
+@pytest.mark.parametrize("attack", ["other bytes", "size", "huge", "no number", "missing", "surplus", "twice", "text"])
+def test_bytes_of_a_hostile_server_are_refused_and_nothing_is_written(host: Host, attack: str) -> None:
+    first, second = host("a"), host("b")
+    data = artifact(content={"modules/echo.wasm": MODULE, "assets/noise.bin": NOISE})
+    digest = install(first, data).file_sha256
+    store, graph = second.shared._store, second.shared._graph
+    node = second.shared._node(digest)
+    (piece,) = store.quads(Pattern(graph, node, NamedNode(f"{RDF}_2")))
+    (size,) = store.quads(Pattern(graph, node, SIZE))
+
+    def quad(predicate: NamedNode, text: str) -> Quad:
+        return Quad(node, predicate, Literal(text), graph)
+
+    match attack:
+        case "other bytes":
+            text = piece.object.value
+            store.apply([quad(piece.predicate, ("A" if text[0] != "A" else "B") + text[1:])], [piece])
+        case "size":
+            store.apply([quad(SIZE, str(len(data) - 1))], [size])
+        case "huge":
+            store.apply([quad(SIZE, str(1 << 40))], [size])
+        case "no number":
+            store.apply([quad(SIZE, "-1")], [size])
+        case "missing":
+            store.apply([], [piece])
+        case "surplus":
+            store.apply([quad(NamedNode(f"{RDF}_9"), "AAAA")])
+        case "twice":
+            store.apply([quad(SIZE, str(len(data) + 1))])
+        case _:
+            store.apply([quad(piece.predicate, "é" * len(piece.object.value))], [piece])
+    assert code_of(second.open, ID) == "artifact_invalid"
+    assert files_of(second) == []
+    assert code_of(audit_installed, second, ID, actor="serve") == "artifact_invalid"
+    assert [each.status for each in second.list()] == ["active"]
+    assert first.open(ID).installed.status == "active"
+
+
+def test_an_endless_transfer_ends(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = host("a"), host("b")
+    install(first, artifact())
+    monkeypatch.setattr(module, "_LONGEST_S", -1.0)
+    assert code_of(second.open, ID) == "artifact_invalid"
+    assert files_of(second) == []
+
+
+def test_a_publisher_that_only_the_other_host_trusts_does_not_run_here_and_runs_on_there(
+    host: Host, trust: TrustFile
+) -> None:
+    first, second = host("a"), host("b")
+    install(first, artifact())
+    known = trust.trust().publishers["acme"]
+    trust.change(lambda state: state.without_publisher("acme"))
+    assert code_of(second.open, ID) == "signature_invalid"
+    assert files_of(second) == []
+    assert code_of(audit_installed, second, ID, actor="serve") == "signature_invalid"
+    trust.change(lambda state: state.with_publisher(known))
+    assert second.open(ID).installed.status == "active"
+    trust.change(lambda state: state.with_revoked(RevokedKey(KEY.did, "stolen", "2026-01-01T00:00:00Z")))
+    assert audit_installed(second, ID, actor="serve").installed.status == "quarantined"
+
+
+def test_what_was_accepted_without_trust_stays_on_its_host(host: Host) -> None:
+    first, second = host("a"), host("b")
+    data = artifact(name="other", key=OTHER_KEY)
+    assert code_of(install, first, data) == "signature_invalid"
+    first.trust_file.change(lambda state: state.without_publisher("acme"))
+    assert install(first, data, allow_untrusted=True).trust == "untrusted"
+    assert first.open("acme.other").installed.status == "active"
+    assert code_of(second.open, "acme.other") == "signature_invalid"
+
+
+def test_bytes_that_were_installed_before_are_shared_and_what_nothing_names_is_removed(host: Host) -> None:
+    first, second = host("a", inStore=False), host("b")
+    found = install(first, artifact())
+    host("a").share()
+    assert second.shared.listed() == {found.file_sha256}
+    second.open(ID)
+    second.shared.put(b"left by a killed process")
+    first.remove(ID, actor="ada")
+    assert len(files_of(second)) == 1
+    second.share()
+    assert (second.shared.listed(), files_of(second)) == (set(), [])
+
+
+def test_each_quarantine_is_a_warning_in_the_log(host: Host, caplog: pytest.LogCaptureFixture) -> None:
+    first = host("a")
+    key = install(first, artifact()).key
+    (first.files.place(key) / "more.txt").write_text("more")
+    with caplog.at_level(logging.WARNING):
+        audit_installed(first, ID, actor="serve")
+        audit_installed(first, ID, actor="serve")
+    assert [record.message for record in caplog.records] == [
+        f"{ID} 1.2.0 is quarantined, and stops on every host of the store: the security audit found filesystem_safety"
+    ]
+
+
+def test_the_bytes_are_in_no_namespace() -> None:
+    assert kept_beside(Names("mayros").artifact_bytes_graph.value, "urn:cortex:")
