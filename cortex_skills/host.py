@@ -28,6 +28,7 @@ from cortex_skills.policy.declared_predicates import DeclaredPredicates
 from cortex_skills.policy.session_limits import AllLimits
 
 if TYPE_CHECKING:
+    from cortex_skills.signatures.fleet_trust import FleetTrust
     from cortex_skills.skill_folder.snapshot import SkillSnapshot
 
 
@@ -145,6 +146,19 @@ class Host:
     main: Host | None = field(default=None, repr=False, compare=False)
     _parts: dict[Callable[[Host], Any], Any] = field(default_factory=dict, repr=False, compare=False)
     _making: RLock = field(default_factory=RLock, repr=False, compare=False)
+
+    @cached_property
+    def fleet(self) -> FleetTrust:
+        """Whom this installation trusts, alone and with the other hosts of its store."""
+        from cortex_graph.as_of import today_of
+        from cortex_graph.naming.names import Names
+        from cortex_skills.signatures.fleet_trust import FleetTrust
+        from cortex_skills.signatures.trust_file import trust_of
+
+        if self.main is not None:
+            return self.main.fleet
+        graph = today_of(self.graph)
+        return FleetTrust(graph.store, Names(self.config.agent_namespace, graph.names.base), trust_of(self.config))
 
     def part(self, kind: Callable[[Host], P]) -> P:
         """What a feature keeps for this host: the value of `kind(host)`, made when it is first asked for.

@@ -124,6 +124,9 @@ class SkillSandbox:
     allow_zk_proofs: bool = setting(True, "Whether zero-knowledge proofs are created and verified: true or false.")
 
 
+_KEY = r"^(did:key:z[1-9A-HJ-NP-Za-km-z]{1,100}|[0-9a-fA-F]{64})$"
+
+
 @dataclass(frozen=True, slots=True)
 class Verification:
     """The checks of skills and assertions."""
@@ -149,6 +152,28 @@ class Verification:
     )
     trust_store: str = setting(
         "", "The file of the trusted publishers; empty for one in the user's data folder.", path=PRIVATE, maxLength=4096
+    )
+    publishers: Mapping[str, str] = setting(
+        {},
+        "Publishers that are trusted, by name with their keys, on every host with this configuration.",
+        maxProperties=1000,
+        propertyNames={"pattern": "^[a-z0-9._:-]{1,256}$"},
+        additionalProperties={
+            "description": "The key: did:key:z6Mk…, or 64 hexadecimal digits.",
+            "type": "string",
+            "pattern": _KEY,
+        },
+    )
+    revoked: tuple[str, ...] = setting(
+        (),
+        "Keys that verify nothing, on every host with this configuration: a list of keys.",
+        maxItems=1000,
+        items={"description": "did:key:z6Mk…, or 64 hexadecimal digits.", "pattern": _KEY},
+    )
+    owner: str = setting(
+        "",
+        "The key (did:key) whose list of publishers and revoked keys in the store is accepted, see `trust share`.",
+        pattern=r"^(did:key:z[1-9A-HJ-NP-Za-km-z]{1,100})?$",
     )
     pol_validation: bool = setting(True, "Whether Proof-of-Logic is checked: true or false.")
     auto_scan: bool = setting(True, "Whether a skill's source is scanned: true or false.")

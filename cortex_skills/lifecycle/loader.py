@@ -18,7 +18,7 @@ import logging
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from cortex_sandbox import Box
     from cortex_skills.scanner import Finding
     from cortex_skills.signatures import RevokedKey, Verifier
-    from cortex_skills.signatures.revocations import Revocations
     from cortex_skills.signatures.statement import Signature
     from cortex_skills.skill_folder.rule_set import RuleSet
 
@@ -211,13 +210,15 @@ class Loader:
         Their key was revoked, or what else signed them does not allow it any more.
 
         Raises:
-            CortexError: `config_invalid`: the trust store cannot be used.
+            CortexError: `config_invalid`: the trust store cannot be used; `signature_invalid`: what the fleet trusts is
+                not its owner's list.
         """
+        self.host.fleet.look()
         folders = {name: skill.folder for name, skill in skills.items()} if self.host.skill_signers else {}
         stopped = {name: error for each in self.host.skill_signers for name, error in each.stopped(folders).items()}
         if not self.host.config.verification.require_signature:
             return stopped
-        revoked = self._revocations.keys()
+        revoked = self.host.fleet.file.trust().revoked
         return stopped | {
             name: _revoked(name, revoked[skill.signer]) for name, skill in skills.items() if skill.signer in revoked
         }
@@ -229,13 +230,6 @@ class Loader:
         if (pinned := verifier.remember(signature)) is not None:
             facts = {"object": pinned.name, "before": None, "after": f"{pinned.how}, {id_of(pinned.key)}"}
             self.host.audit.event("trust.pinned", skill=skill, facts=facts)
-
-    @cached_property
-    def _revocations(self) -> Revocations:
-        from cortex_skills.signatures.revocations import Revocations
-        from cortex_skills.signatures.trust_file import trust_of
-
-        return Revocations(trust_of(self.host.config))
 
     def _start(
         self, snapshot: SkillSnapshot, manifest: Manifest, signed: Mapping[str, str] | None, signer: str = ""
@@ -262,6 +256,7 @@ class Loader:
             return None
         from cortex_skills.signatures import Verifier
 
+        self.host.fleet.look()
         return Verifier.of(self.host.config, self.developing)
 
     def _check_model_signature(self, snapshot: SkillSnapshot) -> None:

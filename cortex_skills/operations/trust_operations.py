@@ -13,8 +13,11 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
+from typing_extensions import TypedDict
+
 from cortex_graph.checks.datetimes import date_time
 from cortex_skills.errors import CortexError
+from cortex_skills.keys.folder import key_folder
 from cortex_skills.operations.caller import OWNER
 from cortex_skills.operations.operation import AS_IS, ObjectState, OperationCall, operation
 from cortex_skills.safe_io.schemas import shown
@@ -58,6 +61,17 @@ def key_of(call: OperationCall) -> ObjectState | None:
     trust = trusted(call)
     key = read_key(call.about, _known(trust))
     return id_of(key), "revoked" if key in trust.revoked else "not revoked"
+
+
+def shared_list_of(call: OperationCall) -> ObjectState | None:
+    """The list that the hosts of the store trust."""
+    shared = call.host.fleet.file.shared()
+    if shared is None:
+        return None
+    return (
+        shared.graph,
+        f"list {shared.number}: {len(shared.publishers)} publishers, {len(shared.revoked)} revoked keys",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +188,28 @@ def rotate(call: OperationCall, given: RotateKey) -> None:
             hint=f"name {stated.publisher}, if it is whom you mean",
         )
     change_trust(call, lambda trust: rotated(trust, stated, datetime.now(UTC)))
+
+
+@dataclass(frozen=True, slots=True)
+class ShareTrust:
+    """The name of the owner's key."""
+
+    key: str
+
+
+class SharedList(TypedDict):
+    """The list that the hosts of the store accept."""
+
+    number: int
+    publishers: list[str]
+    revoked: list[str]
+
+
+@operation("trust.share", effect="changes", permission=OWNER, object_="key", state=shared_list_of)
+def share(call: OperationCall, given: ShareTrust) -> SharedList:
+    """Write the listed publishers and revoked keys of this host to the store, for all hosts, signed by the owner."""
+    shared = call.host.fleet.share(key_folder(call.host.config).open(given.key))
+    return {"number": shared.number, "publishers": sorted(shared.publishers), "revoked": sorted(shared.revoked)}
 
 
 def _known(trust: Trust) -> list[str]:

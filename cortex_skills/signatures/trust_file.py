@@ -8,7 +8,10 @@ Rules kept here:
   this object, and not before;
 - the store is changed under a lock, and each change is atomic (`private_files`). On a read-only file system, such as a
   container image, it is read without a lock;
-- version 2 of the format is written; version 1, which has no revoked keys, is read.
+- version 2 of the format is written; version 1, which has no revoked keys, is read;
+- publishers and revoked keys of the configuration (`verification.publishers`, `.revoked`), and those that the owner of
+  the fleet shares (`shared_trust`), are trusted and revoked as those of the file, and are never written to it. A
+  publisher of the configuration is changed there, and a shared one by its owner.
 """
 
 from __future__ import annotations
@@ -17,15 +20,17 @@ import errno
 import hmac
 import json
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.private_files import NotPrivateError, locked, read_private, stamp_of, write_private
+from cortex_skills.signatures.named_keys import read_key
+from cortex_skills.signatures.shared_trust import MAX_TEXT, SharedTrust, read_shared, refused
 from cortex_skills.signatures.trust import Publisher, RevokedKey, Seen, Trust
 
 if TYPE_CHECKING:
@@ -58,8 +63,14 @@ def default_key_file() -> Path:
 
 def trust_of(config: Config) -> TrustFile:
     """The trust store of this installation."""
-    given = config.verification.trust_store
-    return TrustFile(Path(given) if given else default_file(), default_key_file())
+    verification = config.verification
+    given = verification.trust_store
+    return TrustFile(
+        Path(given) if given else default_file(),
+        default_key_file(),
+        configured=_configured(verification.publishers, verification.revoked),
+        owner=verification.owner,
+    )
 
 
 class TrustFile:
@@ -68,12 +79,19 @@ class TrustFile:
     Args:
         path: the file.
         key_path: the file of the HMAC key, in another folder.
+        configured: the publishers and revoked keys of the configuration.
+        owner: the `did:key` whose shared list is accepted; empty for none.
     """
 
-    def __init__(self, path: Path, key_path: Path) -> None:
+    def __init__(self, path: Path, key_path: Path, *, configured: Trust | None = None, owner: str = "") -> None:
         self.path = path.absolute()
         self.key_path = key_path.absolute()
+        self.shared_path = self.path.with_name(f"{self.path.stem}.shared.json")
+        self.owner = owner
+        self._configured = configured or Trust()
         self._kept: tuple[object, _State] | None = None  # as it was read, with the stamp of the files then
+        self._whole: tuple[object, Trust] | None = None  # the same with what is configured and shared
+        self._shared: tuple[object, SharedTrust | None] | None = None
 
     def trust(self) -> Trust:
         """Read the store; its files are not read again while the file system records no change of them.
@@ -81,24 +99,113 @@ class TrustFile:
         Raises:
             CortexError: `config_invalid`: the store is missing, was changed by another program, or cannot be read.
         """
+        stamp, whole = self.stamp(), self._whole
+        if whole is not None and whole[0] == stamp:
+            return whole[1]
+        found = self._with_others(self.own())
+        self._whole = (stamp, found)
+        return found
+
+    def own(self) -> Trust:
+        """Read what is in the file, without what is configured and shared. Raises what `trust` does."""
         kept = self._kept
-        if kept is not None and kept[0] == self.stamp():
+        if kept is not None and kept[0] == self._own_stamp():
             return kept[1][0]
         with self._reported():
             if not self.path.exists() and not self.key_path.exists():
                 return Trust()
-        return self.change(lambda trust: trust)
+        return self._change(lambda own: own)
 
     def stamp(self) -> tuple[tuple[int, ...] | None, ...]:
         """The state of its files, which differs after each change, as the file system records it."""
-        return stamp_of(self.path), stamp_of(self.key_path)
+        return (*self._own_stamp(), self.shared_stamp()) if self.owner else self._own_stamp()
 
     def change(self, change: Callable[[Trust], Trust]) -> Trust:
         """Change the store atomically; returns the new state.
 
+        Args:
+            change: the new state of the present one, with what is configured and shared.
+
         Raises:
-            CortexError: `config_invalid`, as for `trust`, or when the store cannot be written.
+            CortexError: `config_invalid`, as for `trust`, or when the store cannot be written; `state_conflict`: it
+                changes a publisher that is configured or shared.
         """
+        found: list[Trust] = []
+
+        def change_own(own: Trust) -> Trust:
+            found.append(change(self._with_others(own)))
+            return self._without_others(found[-1], own)
+
+        self._change(change_own)
+        return found[-1]
+
+    def shared(self) -> SharedTrust | None:
+        """The list of the owner that was accepted last; None without one, and for one of another owner.
+
+        Raises:
+            CortexError: `config_invalid`: the file cannot be read; `signature_invalid`: it was changed.
+        """
+        stamp = self.shared_stamp()
+        if self._shared is None or self._shared[0] != stamp:
+            found = None
+            if stamp is not None:
+                try:
+                    found = read_shared(read_private(self.shared_path, MAX_TEXT).decode(), self.owner)
+                except (OSError, NotPrivateError, UnicodeDecodeError, CortexError) as error:
+                    raise self._refused(
+                        f"has an unusable {self.shared_path.name}: {error}", "remove that file"
+                    ) from None
+            self._shared = (stamp, found)
+        return self._shared[1]
+
+    def shared_stamp(self) -> tuple[int, ...] | None:
+        """The state of the file of the shared list; None without one."""
+        return stamp_of(self.shared_path)
+
+    def accept(self, shared: SharedTrust, text: str) -> None:
+        """Keep a list of the owner, which was verified.
+
+        Args:
+            shared: the list.
+            text: the same, as it was signed.
+
+        Raises:
+            CortexError: `signature_invalid`: it is older than the one that was accepted; `config_invalid`.
+        """
+        with self._reported(), locked(self.path):
+            kept = self.shared()
+            if kept is not None and shared.number < kept.number:
+                raise refused(f"is list {shared.number} in the store, and list {kept.number} was accepted here before")
+            if kept != shared:
+                write_private(self.shared_path, text.encode())
+
+    def _with_others(self, own: Trust) -> Trust:
+        shared = self.shared() if self.owner else None
+        found = own
+        for each in (shared.trust() if shared is not None else Trust(), self._configured):
+            publishers, revoked = {**found.publishers, **each.publishers}, {**each.revoked, **found.revoked}
+            found = replace(found, publishers=publishers, revoked=revoked)
+        return found
+
+    def _without_others(self, new: Trust, own: Trust) -> Trust:
+        """The part of a new state that is written to the file; `own` is what is there now."""
+        others = self._with_others(Trust())
+        for name, publisher in others.publishers.items():
+            if new.publishers.get(name) != publisher:
+                raise CortexError(
+                    "state_conflict",
+                    f"{name} is trusted by the configuration, or by the owner of this store for all hosts",
+                    hint="change verification.publishers, or share another list: cortex-skills trust share",
+                )
+        publishers = {name: each for name, each in new.publishers.items() if name not in others.publishers}
+        hidden = {name: each for name, each in own.publishers.items() if name in others.publishers}
+        revoked = {key: each for key, each in new.revoked.items() if key in own.revoked or key not in others.revoked}
+        return replace(new, publishers=publishers | hidden, revoked=revoked)
+
+    def _own_stamp(self) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
+        return stamp_of(self.path), stamp_of(self.key_path)
+
+    def _change(self, change: Callable[[Trust], Trust]) -> Trust:
         with self._reported():
             try:
                 with locked(self.key_path), locked(self.path):
@@ -121,17 +228,17 @@ class TrustFile:
             write_private(self.path, _sealed(new, count + 1, key))
             counts = {**counts, str(self.path): count + 1}
             self._write_key(key, counts)
-            self._kept = (self.stamp(), (new, count + 1, key, counts))
+            self._kept = (self._own_stamp(), (new, count + 1, key, counts))
         return new
 
     def _state(self) -> _State:
         """The state, its write counter, the key, and the counters of all stores of the key."""
-        stamp, kept = self.stamp(), self._kept
+        stamp, kept = self._own_stamp(), self._kept
         if kept is not None and kept[0] == stamp:
             return kept[1]
         key, counts = self._read_key()
         state = *self._read(key, counts.get(str(self.path), 0)), key, counts
-        if None not in stamp and self.stamp() == stamp:
+        if None not in stamp and self._own_stamp() == stamp:
             self._kept = (stamp, state)
         return state
 
@@ -196,6 +303,23 @@ class TrustFile:
 
     def _refused(self, problem: str, hint: str) -> CortexError:
         return CortexError("config_invalid", f"the trust store {self.path} {problem}", hint=hint)
+
+
+def _configured(publishers: Mapping[str, str], revoked: Sequence[str]) -> Trust:
+    """What the configuration trusts and revokes.
+
+    Raises:
+        CortexError: `config_invalid`: a key is none.
+    """
+    since = "the configuration"
+    try:
+        return Trust(
+            {name: Publisher(name, read_key(key), "listed", since) for name, key in publishers.items()},
+            {},
+            {did: RevokedKey(did, "", since) for did in map(read_key, revoked)},
+        )
+    except CortexError as error:
+        raise CortexError("config_invalid", f"verification: {error.message}", hint=error.hint) from None
 
 
 def _sealed(trust: Trust, count: int, key: bytes) -> bytes:

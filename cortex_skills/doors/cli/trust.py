@@ -117,8 +117,25 @@ def rotate(common: Common, publisher: str, statement: Path) -> None:
     common.out.answer(document, lambda: common.out.line(f"{publisher} is trusted with {rotation.new}"))
 
 
+@click.command(cls=Command)
+@click.option("--key", required=True, metavar="NAME", help="The key of the owner, whose did:key is verification.owner.")
+@click.pass_obj
+def share(common: Common, key: str) -> None:
+    """Share the listed publishers and the revoked keys of this host with all hosts of the store.
+
+    They are written to the store as one list, signed with the key of the owner. The other hosts accept it at their
+    next call, if their verification.owner is that key. It replaces the list before; a revocation stays for ever.
+    """
+    from cortex_skills.operations import trust_operations
+
+    with common.plugin() as plugin:
+        shared = plugin.operate(trust_operations.share, key=key)
+    counts = f"{len(shared['publishers'])} publishers, {len(shared['revoked'])} revoked keys"
+    common.out.answer(dict(shared), lambda: common.out.line(f"list {shared['number']}: {counts}"))
+
+
 trust = Group(
     "trust",
     help="Manage the publishers whose skills and artifacts load.",
-    sections={"Commands": [list_, add, remove, forget, revoke, rotate]},
+    sections={"Commands": [list_, add, remove, forget, revoke, rotate, share]},
 )

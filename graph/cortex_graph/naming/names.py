@@ -143,6 +143,7 @@ class Names:
         self.trust_graph = self._beside("trust")
         self.approvals_graph = self._beside("approvals")
         self.artifacts_graph = self._beside("artifacts")
+        self.publishers_graph = self._beside("publishers")
         self.artifact_bytes_graph = self._beside("artifact-bytes")
         self.owner: str | None = None  # the agent whose memories these are the names of
         self.memories = f"{self.graph.value}/memories/"
@@ -265,7 +266,9 @@ class Names:
         return _recent(start, local, field) if len(local) <= _SHORT else NamedNode(start + _encoded(local, field))
 
 
-_BESIDE = frozenset(("provenance", "index", "registry", "approvals", "trust", "artifacts", "artifact-bytes"))
+_BESIDE = frozenset(
+    ("provenance", "index", "registry", "approvals", "trust", "artifacts", "artifact-bytes", "publishers")
+)
 
 
 def kept_beside(iri: str, base: str) -> bool:

@@ -50,8 +50,7 @@ class ArtifactBytes:
         if self._store.contains(size):
             return
         for number, start in enumerate(range(0, len(data), PIECE), 1):
-            piece = Literal(base64.b64encode(data[start : start + PIECE]).decode())
-            self._store.apply([Quad(node, _member(number), piece, self._graph)])
+            self._put_piece(node, number, data[start : start + PIECE])
         self._store.apply([size])
 
     def get(self, digest: str) -> bytes | None:
@@ -109,6 +108,9 @@ class ArtifactBytes:
                 digest = quad.subject.value.rpartition("/")[2]
                 if len(digest) == _SHA256_LENGTH:
                     yield digest
+
+    def _put_piece(self, node: NamedNode, number: int, data: bytes) -> None:
+        self._store.apply([Quad(node, _member(number), Literal(base64.b64encode(data).decode()), self._graph)])
 
     def _piece(self, digest: str, number: int, size: int) -> bytes:
         text = self._only(self._node(digest), _member(number)) or ""

@@ -137,6 +137,7 @@ def prepare(installed: InstalledArtifacts, data: bytes, options: InstallOptions)
             f"the SHA-256 of the file is {digest}, not {shown(options.sha256)}",
             hint="get the file again; if the hash differs still, ask its publisher",
         )
+    installed.fleet.look()
     report = verify_artifact(
         data, HOST_VERSIONS, options.trust_check(installed.trust_file, installed.index.now()), options.expected
     )

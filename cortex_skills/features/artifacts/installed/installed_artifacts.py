@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
@@ -53,6 +52,7 @@ from cortex_skills.features.artifacts.package.entry_paths import MANIFEST
 from cortex_skills.features.artifacts.package.skill_toml import read_skill_toml
 from cortex_skills.host import Host
 from cortex_skills.safe_io.schemas import shown
+from cortex_skills.signatures.fleet_trust import FleetTrust
 from cortex_skills.signatures.named_keys import id_of
 from cortex_skills.signatures.trust_file import TrustFile, trust_of
 
@@ -89,18 +89,19 @@ class InstalledArtifacts:
         is_shared: whether several hosts may use the store.
     """
 
-    def __init__(self, config: Config, store: GraphStore, names: Names) -> None:
+    def __init__(self, config: Config, store: GraphStore, names: Names, fleet: FleetTrust | None = None) -> None:
         self.config = config
         self.index = InstalledIndex(store, names)
         self.files = ArtifactFiles(artifacts_folder(config), names.namespace)
         self.shared = ArtifactBytes(store, names)
         self.is_shared = isinstance(store, Claiming)
+        self.fleet = fleet or FleetTrust(store, names, trust_of(config))
         self._verified: dict[str, tuple[object, OpenArtifact, int]] = {}
 
-    @cached_property
+    @property
     def trust_file(self) -> TrustFile:
         """The trust store of this installation."""
-        return trust_of(self.config)
+        return self.fleet.file
 
     def revision(self) -> str:
         """A text that differs after each change, in any process.
@@ -150,6 +151,7 @@ class InstalledArtifacts:
             CortexError: `artifact_not_found`, `artifact_quarantined`, `artifact_disabled`, `artifact_invalid`.
             GraphError: the store cannot be read.
         """
+        self.fleet.look()
         found = self.find(key.skill_id, key.version)
         if found.key != key:
             raise CortexError(
@@ -189,6 +191,7 @@ class InstalledArtifacts:
         Raises:
             CortexError: `artifact_unavailable`, `artifact_invalid` and the other errors of a verification.
         """
+        self.fleet.look()
         stamp = self.files.stamp(found.key), self.trust_file.stamp()
         before = self._verified.get(found.file_sha256)
         if before is not None and before[0] == stamp and before[1].installed == found:
@@ -263,7 +266,7 @@ class InstalledArtifacts:
         return self.is_shared and self.config.section(ArtifactSettings).in_store
 
     def share(self) -> None:
-        """Write bytes that this host has and a store on a server lacks to it; remove what nothing names, here and there.
+        """Write bytes that this host has and a store on a server lacks; remove what nothing names, here and there.
 
         Raises:
             CortexError: `artifact_unavailable`, `artifact_invalid`.
@@ -414,7 +417,7 @@ def installed_in(host: Host) -> InstalledArtifacts:
     from cortex_graph.as_of import today_of
 
     graph = today_of(host.graph)
-    return InstalledArtifacts(host.config, graph.store, graph.names)
+    return InstalledArtifacts(host.config, graph.store, graph.names, host.fleet)
 
 
 def not_found(skill_id: str, version: str | None = None) -> CortexError:
