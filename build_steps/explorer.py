@@ -23,7 +23,10 @@ from build_steps.tools import ROOT, TOOLS, digest_of, esbuild, npm_ci, put_in_pl
 EXPLORER = ROOT / "cortex_skills" / "doors" / "explorer"
 SOURCES = EXPLORER / "src"
 STATIC = EXPLORER / "static"
-ENTRIES = ("app.ts", "map.ts", "picture.ts", "sparql.ts", "suggest.ts", "explorer.css", "pictures.css", "suggest.css")
+ENTRIES = (
+    *("app.ts", "map.ts", "picture.ts", "sparql.ts", "suggest.ts"),
+    *("explorer.css", "map.css", "pictures.css", "suggest.css"),
+)
 _WASM = GUESTS / "esbuild.wasm"
 _OPTIONS = ("--bundle", "--minify", "--format=esm", "--target=es2022", "--legal-comments=none")
 _PACKAGE = re.compile(r"(.*node_modules/(?:@[^/]+/)?[^/]+)/")

@@ -107,12 +107,26 @@ class SparqlQuery(AsOfQuery, total=False):
     limit: Limit
 
 
+# Ids of nodes of a map, with their places if these are chosen, such as `1f0a9c2e77,120,-45`.
+NodeIds = Annotated[str, Field(max_length=1_000, pattern=r"^[a-z0-9,.\-]*$")]
+
+
 class MapQuery(AsOfQuery, total=False):
-    """Of a map: of a resource, or of the triples of a query."""
+    """Of a map: of a resource, or of the triples of a query; what is expanded, hidden, pinned, and chosen."""
 
     name: Text
     steps: Annotated[int, FROM_QUERY, Field(ge=1, le=3)]
     query: Query
+    expand: NodeIds
+    hide: NodeIds
+    pin: NodeIds
+    at: NodeIds
+
+
+class SchemaPageQuery(ApiModel, total=False):
+    """Of the schema: the class that is shown."""
+
+    type: Text
 
 
 class RegistryQuery(ApiModel, total=False):

@@ -434,13 +434,13 @@ def test_queries_and_maps_are_read_as_of_a_moment(running: Running, permissions:
         asked = {"query": "SELECT ?s { ?s mayros:reorder ?o }", "format": "csv", "asOf": day}
         assert len(client.get("/explore/mayros/sparql", params=asked).text.split()) == 1 + count
         asked = {"query": "CONSTRUCT { ?s ?p ?o } { ?s ?p ?o FILTER(?p = mayros:reorder) }", "format": "json"}
-        assert len(client.get("/explore/mayros/map", params={**asked, "asOf": day}).json()["links"]) == count
+        assert len(client.get("/explore/mayros/map", params={**asked, "asOf": day}).json()["values"]) == count
         around = {"name": "bolts", "asOf": day}
         assert ("nothing to show" in client.get("/explore/mayros/map", params=around).text) is (day != "2026-11-21"), (
             day
         )
         first = client.get("/explore/mayros/map", params={"format": "json", "asOf": day}).json()
-        assert [link["label"] for link in first["links"]].count("mayros:reorder") == count
+        assert [value["label"] for value in first["values"]].count("mayros:reorder") == count
     for path in ("map", "sparql"):
         bad = client.get(f"/explore/mayros/{path}", params={"asOf": "tomorrow"})
         assert (bad.status_code, "asOf" in bad.text) == (400, True)

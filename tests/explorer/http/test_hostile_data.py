@@ -143,7 +143,7 @@ def test_hostile_texts_in_every_field_and_form_of_a_list_a_map_and_a_query(reade
     for path in ("map?name=hub", "map"):
         form = f"/explore/mayros/{path}{'&' if '?' in path else '?'}format="
         tags = {element.tag.rpartition("}")[2] for element in ET.fromstring(reader.get(f"{form}svg").content).iter()}
-        assert tags <= {"svg", "style", "g", "path", "circle", "rect", "line", "text", "tspan"}
+        assert tags <= {"svg", "style", "g", "path", "circle", "rect", "line", "text", "tspan", "title"}
         nodes = reader.get(f"{form}json").json()["nodes"]
         assert all(node.get("href", "/explore/").startswith("/explore/") for node in nodes)
 

@@ -68,8 +68,8 @@ def test_a_question_is_answered_in_words(reader: httpx.Client, answer: str) -> N
 def test_triples_are_a_table_a_map_and_text(reader: httpx.Client) -> None:
     assert "122 triples, the whole answer" in get(reader, TRIPLES, limit="1000").text
     mapped = get(reader, TRIPLES, view="map").text
-    assert 'class="stage map" data-map="/explore/queried/map?query=' in mapped
-    assert '<svg viewBox="' in mapped
+    assert '<svg viewBox="' in mapped.partition('class="stage map"')[2]
+    assert 'href="/explore/queried/map?query=' in mapped
     raw = get(reader, TRIPLES, view="raw").text
     assert "&lt;urn:cortex:queried:s001&gt; &lt;urn:cortex:queried:size&gt; &#34;1&#34;" in raw
 
@@ -176,7 +176,7 @@ def test_a_map_of_a_resource_is_data_a_picture_and_a_table(reader: httpx.Client)
     assert page.status_code == 200
     assert "queried:s000" in page.text
     data = reader.get("/explore/queried/map", params={"name": "s000", "steps": "1", "format": "json"}).json()
-    assert (data["version"], data["leftOut"], len(data["nodes"]), len(data["links"])) == (1, 0, 3, 2)
+    assert (data["version"], data["more"], len(data["nodes"]), len(data["values"])) == (2, [], 1, 2)
     assert data["nodes"][0]["label"] == "queried:s000"
     assert data["nodes"][0]["href"].startswith("/explore/queried/r?name=")
     assert "\u202e" not in json.dumps(data, ensure_ascii=False)

@@ -114,7 +114,7 @@ def test_a_page_is_small_on_the_first_visit(service: Service, page: ExplorerPage
     for query in QUERIES.get(page.name, (example_of(page, "customer:1"),)):
         sizes = sent(service, page, query)
         assert sum(sizes) <= MOST, (query, sizes)
-        assert len(sizes) + (page.name == "map") <= REQUESTS  # its script asks for the data
+        assert len(sizes) <= REQUESTS
 
 
 def test_the_list_has_a_hundred_rows(service: Service) -> None:

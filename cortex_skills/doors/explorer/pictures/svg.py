@@ -23,9 +23,13 @@ STYLE = (
     ".f-node circle{fill:#fff;stroke:#0a6570;stroke-width:2}.f-node text{fill:#0a6570}.f-pre{fill:#566672}"
     ".f-lit rect{fill:#1b6e43}.f-lit text{fill:#1b6e43}.f-pred rect{fill:#f2eaf8}.f-pred text{fill:#6a3a93}"
     ".f-focus rect{fill:#0a6570}.f-focus text{fill:#fff}.f-more text{fill:#465864}"
-    ".g-edge{stroke:#b7c1c8;stroke-width:1.4}.g-label{font:10.5px sans-serif;fill:#6a3a93;text-anchor:middle}"
-    ".g-node text{font:12px ui-monospace,monospace;text-anchor:middle}.g-node circle{fill:#fff;stroke:#0a6570}"
-    ".g-node rect{fill:#eef1f3;stroke:#8493a0}.g-node.literal rect{fill:#e3f2e9}.g-node.focus circle{fill:#0a6570}"
+    ".m-edge{fill:none;stroke:#8493a0;stroke-width:1.3}.m-trunk{stroke-width:2.2}.m-arrow{fill:#66757f}"
+    ".m-name rect{fill:#fff;stroke:#f2eaf8}.m-name text{font:11.5px sans-serif;fill:#6a3a93}"
+    ".m-node text{font:12px sans-serif;paint-order:stroke;stroke:#fff;stroke-width:3.5px}"
+    ".m-node.root text{font:bold 13.5px sans-serif}.ring{fill:none;stroke:#0a6570;stroke-width:2.5}"
+    ".mark{fill:#fff;stroke:#66757f;stroke-width:2}:is(.k1,.k2,.k3,.k4,.k5,.k6,.k7) .mark{stroke:#fff}"
+    ".k1 .mark{fill:#2a66b0}.k2 .mark{fill:#a83a78}.k3 .mark{fill:#806400}.k4 .mark{fill:#ad4f1f}"
+    ".k5 .mark{fill:#52606c}.k6 .mark{fill:#5450b5}.k7 .mark{fill:#14212b}"
     ".b0{fill:#0a6570}.b1{fill:#a8261c}.line{fill:none;stroke:#0a6570;stroke-width:2}.grid{stroke:#d9dfe3}"
 )
 
@@ -67,20 +71,30 @@ class Svg:
 
     Args:
         width, height: in pixels.
-        summary: what it shows, one sentence that is read aloud.
+        summary: what it shows, one sentence that is read aloud; empty for a mark beside its words.
         kind: its class.
         has_links: whether it contains links, so that a reader of the screen enters it.
         left: the coordinate of its left edge.
+        is_sized: whether it has its size in a page, too, instead of the width that there is.
     """
 
     def __init__(
-        self, width: float, height: float, summary: str, kind: str, *, has_links: bool = False, left: float = 0.0
+        self,
+        width: float,
+        height: float,
+        summary: str,
+        kind: str,
+        *,
+        has_links: bool = False,
+        left: float = 0.0,
+        is_sized: bool = False,
     ) -> None:
         self.summary = summary
         self._size = {"width": _number(width), "height": _number(height)}
         box = f"{_number(left)} 0 {self._size['width']} {self._size['height']}"
-        given = {"viewBox": box, "class": kind, "role": "group" if has_links else "img", "aria_label": summary}
-        self._root = Element("svg", _attributes(given))
+        role = {"role": "group" if has_links else "img", "aria_label": summary} if summary else {"aria_hidden": "true"}
+        given = {"viewBox": box, "class": kind, **role}
+        self._root = Element("svg", _attributes({**given, **(self._size if is_sized else {})}))
 
     def add(self, tag: str, within: Element | None = None, text: str | None = None, **attributes: Any) -> Element:
         """Add an element; `_` in the names of attributes is `-`, and `class_` is `class`; None is left out."""

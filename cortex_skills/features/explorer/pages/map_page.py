@@ -1,44 +1,63 @@
 """`/explore/NS/map`: a resource and what is around it, the triples of a query, or the first triples of the namespace.
 
 Rules kept here:
-- everything is bounded: steps, resources that are looked at, values of each predicate, triples of a query; what is left
-  out is a number, and a link where there is a list of it;
+- the address has all that a reader chose: what is expanded, hidden, pinned, and which node's card is open; so each act
+  is a link, needs no script, and can be given to others;
 - a query that came with a followed link is not run: its page is that of the query;
-- the picture needs no script; a script replaces it by one that can be moved; the table has the same content.
+- the forms have what is shown: the triples of the nodes in the picture, and the picture;
+- the table has the same content as the picture.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from typing import Any
 
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat
 
-from cortex_graph.namespace.neighbourhood import Neighbourhood, neighbourhood
-from cortex_graph.store import Pattern
+from cortex_graph.namespace.neighbourhood import neighbourhood
+from cortex_graph.naming.vocabulary import TYPE
 from cortex_skills.doors.explorer.addresses import ROOT
-from cortex_skills.doors.explorer.display import Display, ShownName, ShownTerm, shown_name
+from cortex_skills.doors.explorer.display import ShownLiteral, ShownName, ShownTerm
+from cortex_skills.doors.explorer.exports import rdf
 from cortex_skills.doors.explorer.field_text import to_field
 from cortex_skills.doors.explorer.following import marked
 from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall, Redirected, not_found
 from cortex_skills.doors.explorer.page_queries import MapQuery
-from cortex_skills.doors.explorer.pictures.map import MapData, MapLink, MapNode, bounded, picture
+from cortex_skills.doors.explorer.pictures.map import class_mark, picture
 from cortex_skills.doors.explorer.pictures.svg import Svg
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.doors.http.http_errors import HttpError
-from cortex_skills.features.explorer.query_answers import Triples, answer_to
-from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway
+from cortex_skills.features.explorer.class_marks import id_of
+from cortex_skills.features.explorer.map_graph import STEPS, ReadMap, read_map, with_id, without_id
+from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway, TextLink
 
 _PATH = "map"
-_STEPS = 2
-_LOOKED_AT = 40  # resources whose neighbours are read
-_PREDICATES, _VALUES = 12, 7
-_FIRST = 150  # triples of a map without a name
-_OF_QUERY = 2000  # triples
 _ROWS = 200
+_FACTS, _VALUES = 12, 3
+_OF_FACT = 120  # characters
 
-RawTriple = tuple[object, object, object]
+
+@dataclass(frozen=True, slots=True)
+class LegendEntry:
+    """A class in the picture: its mark, its label, and the link that hides or shows its resources."""
+
+    mark: Svg
+    label: str
+    count: int
+    is_hidden: bool
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeCard:
+    """What is known of one node: its class, its literals, and what can be done with it in the picture."""
+
+    name: ShownTerm
+    class_: ShownName | None
+    facts: tuple[tuple[ShownName, ShownTerm], ...]
+    words: str
+    acts: tuple[TextLink, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +66,28 @@ class MapView:
 
     Attributes:
         title: what it is of.
+        label: of the resource in the middle; None for another map.
         name, steps, query: what was asked for.
         words: how much it shows.
-        data: the address of its data.
-        picture: the picture without a script.
+        picture: it.
+        legend: the classes.
+        card: of the chosen node, or of the root.
+        shown: the link that shows all that is hidden; None if nothing is.
         svg: the address of the picture as a file.
-        rows: the first links, as a table.
+        rows: the first triples, as a table.
         as_of, away: the field of the moment, and the forms.
     """
 
     title: str
+    label: ShownName | None
     name: str
     steps: int
     query: str
     words: str
-    data: str
     picture: Svg | None
+    legend: tuple[LegendEntry, ...]
+    card: NodeCard | None
+    shown: TextLink | None
     svg: str
     rows: tuple[tuple[ShownTerm, ...], ...]
     as_of: AsOfField
@@ -80,169 +105,81 @@ def view(call: PageCall) -> MapView:
     reading = Reading.of(call, _PATH)
     if "query" in call.query and not call.may_run:
         raise Redirected(marked(reading.addresses.page("sparql", query=call.query["query"])))
-    triples, more = _triples(reading)
-    title = _title(reading)
-    data = _data(reading, title, triples, more)
-    rows = tuple(tuple(reading.display.term(term) for term in triple) for triple in triples[:_ROWS])
-    words = f"{len(data.nodes):,} nodes, {len(data.links):,} links" if data.nodes else "nothing to show"
-    if data.left_out:
-        words += f"; {data.left_out:,} nodes are left out"
+    found = read_map(reading, lambda: _title(reading), has_links=True)
+    data, query = found.data, call.query
+    reading.near.terms(term for triple in found.triples[:_ROWS] for term in triple)
+    rows = tuple(tuple(reading.near.term(term) for term in triple) for triple in found.triples[:_ROWS])
+    forms = {name: form for name, form in PAGE.forms.items() if name != "svg" or data.nodes}
     return MapView(
-        title,
-        to_field(call.query.get("name", "")),
-        call.query.get("steps", _STEPS),
-        call.query.get("query", ""),
-        words,
-        reading.address(format="json"),
-        picture(data) if data.nodes else None,
+        data.title,
+        reading.display.name(query["name"]) if "name" in query else None,
+        to_field(query.get("name", "")),
+        query.get("steps", STEPS),
+        query.get("query", ""),
+        found.words,
+        picture(data, *found.before, chosen=query.get("at", "")) if data.nodes else None,
+        _legend(reading, found),
+        _card(reading, found),
+        TextLink(f"Show {found.hidden:,} hidden", reading.changed(hide=None)) if found.hidden else None,
         reading.address(format="svg"),
         rows,
         reading.as_of_field(),
-        reading.take_away({name: form for name, form in PAGE.forms.items() if name != "svg" or data.nodes}),
+        reading.take_away(forms),
     )
 
 
-def map_of(display: Display, triples: Iterable[RawTriple], title: str) -> MapData | None:
-    """The map of some triples; None without any.
-
-    Args:
-        display: shows their terms.
-        triples: the triples.
-        title: what they are.
-    """
-    builder, triples = _Builder(display), list(triples)
-    display.terms(chain.from_iterable(triples))
-    for triple in triples:
-        builder.add(*triple)
-    return bounded(builder.data(title)) if builder.nodes else None
+def _legend(reading: Reading, found: ReadMap) -> tuple[LegendEntry, ...]:
+    entries = []
+    for each in found.classes:
+        change = without_id(reading, "hide", each.id) if each.is_hidden else with_id(reading, "hide", each.id)
+        mark = class_mark(each.mark)
+        entries.append(LegendEntry(mark, each.label, each.count, each.is_hidden, reading.changed(hide=change)))
+    return tuple(entries)
 
 
-class _Builder:
-    """Makes nodes of terms: a resource is one node, a literal is one at each of its subjects."""
-
-    def __init__(self, display: Display) -> None:
-        self._display = display
-        self.nodes: dict[object, MapNode] = {}
-        self._links: list[MapLink] = []
-
-    def add(self, subject: object, predicate: object, value: object) -> None:
-        """Add a triple."""
-        source = self.node(subject, subject)
-        target = self.node((subject, predicate, value) if isinstance(value, Literal) else value, value)
-        self._links.append(MapLink(source.id, target.id, self._display.term(predicate).called))
-
-    def node(self, key: object, term: object) -> MapNode:
-        """The node of a term."""
-        found = self.nodes.get(key)
-        if found is None:
-            shown = self._display.term(term, 80)
-            is_name = isinstance(shown, ShownName)
-            label = shown.called if is_name else f"“{shown.plain}”"
-            href = shown.href if isinstance(shown, ShownName) else None
-            found = MapNode(str(len(self.nodes)), label, "resource" if is_name else "literal", href)
-            self.nodes[key] = found
-        return found
-
-    def more(self, term: object, predicate: NamedNode, count: str, href: str, *, outgoing: bool) -> None:
-        """Add the values that are not read, as one node."""
-        label = self._display.term(predicate).called
-        node, group = self.node(term, term), MapNode(str(len(self.nodes)), f"{count} more × {label}", "more", href)
-        self.nodes[group.id, "more"] = group
-        self._links.append(MapLink(node.id, group.id, label) if outgoing else MapLink(group.id, node.id, label))
-
-    def data(self, title: str) -> MapData:
-        """The map."""
-        return MapData(title, tuple(self.nodes.values()), tuple(self._links))
+def _card(reading: Reading, found: ReadMap) -> NodeCard | None:
+    """The card of the chosen node; of the root if none is chosen."""
+    chosen = reading.call.query.get("at") or found.data.root
+    node = next((node for node in found.data.nodes if node.id == chosen), None)
+    term = found.terms.get(chosen)
+    if node is None or not isinstance(term, NamedNode):
+        return None
+    graph, display = reading.graph, reading.near
+    around = neighbourhood(graph, graph.names.name(term.value), predicates=40, values=_VALUES).outgoing.groups
+    classes = [row.term for group in around if group.predicate == TYPE for row in group.rows]
+    shown = display.iri(term.value)
+    rows = ((group.predicate, row.term) for group in around for row in group.rows)
+    literals = [
+        (predicate, value) for predicate, value in rows if isinstance(value, Literal) and value.value != shown.called
+    ][:_FACTS]
+    display.terms(each for pair in literals for each in pair)
+    facts = tuple((display.iri(predicate.value), display.term(value, _OF_FACT)) for predicate, value in literals)
+    links = sum(link.count for link in found.data.links if chosen in (link.source, link.target))
+    class_ = next((each for each in classes if isinstance(each, NamedNode) and id_of(each) == node.class_), None)
+    return NodeCard(
+        shown,
+        None if class_ is None else display.iri(class_.value),
+        facts,
+        f"{links:,} link{'' if links == 1 else 's'} here",
+        _acts(reading, found, chosen) if found.is_linked else (),
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _More:
-    """Values of a predicate of a resource that are not read."""
-
-    term: NamedNode
-    predicate: NamedNode
-    count: str
-    href: str
-    outgoing: bool
-
-
-def _triples(reading: Reading) -> tuple[list[RawTriple], list[_More]]:
-    graph, query = reading.graph, reading.call.query
-    if "query" in query:
-        found = answer_to(reading.call, graph, query["query"], _OF_QUERY)
-        if isinstance(found, bool):
-            raise HttpError("invalid_arguments", "the query has no triples", hint="use CONSTRUCT, or columns ?s ?p ?o")
-        if isinstance(found, Triples):
-            return [(each.subject, each.predicate, each.object) for each in found.triples], []
-        if not {"s", "p", "o"} <= set(found.variables):
-            raise HttpError("invalid_arguments", "the query has no triples", hint="use CONSTRUCT, or columns ?s ?p ?o")
-        s, p, o = (found.variables.index(name) for name in "spo")
-        return [(row[s], row[p], row[o]) for row in found.rows if None not in (row[s], row[p], row[o])], []
-    if "name" in query:
-        return _around(reading, query["name"], query.get("steps", _STEPS))
-    return list(graph.store.match(Pattern(graph.names.graph), _FIRST).triples), []
-
-
-def _around(reading: Reading, name: str, steps: int) -> tuple[list[RawTriple], list[_More]]:
-    """The triples within some steps of a resource."""
-    triples: dict[RawTriple, None] = {}
-    more: list[_More] = []
-    ring, seen = [reading.graph.names.node(name)], set[NamedNode]()
-    for _ in range(steps):
-        following: dict[NamedNode, None] = {}
-        for node in ring:
-            if node in seen or len(seen) >= _LOOKED_AT:
-                continue
-            seen.add(node)
-            found = neighbourhood(
-                reading.graph, reading.graph.names.name(node.value), predicates=_PREDICATES, values=_VALUES
-            )
-            triples.update(dict.fromkeys(_of(found)))
-            more += _left(reading, found)
-            groups = (*found.outgoing.groups, *found.incoming.groups)
-            following.update(
-                dict.fromkeys(row.term for group in groups for row in group.rows if isinstance(row.term, NamedNode))
-            )
-        ring = list(following)
-    return list(triples), more
-
-
-def _of(found: Neighbourhood) -> Iterator[RawTriple]:
-    for group in found.outgoing.groups:
-        yield from ((found.node, group.predicate, row.term) for row in group.rows)
-    for group in found.incoming.groups:
-        yield from ((row.term, group.predicate, found.node) for row in group.rows)
-
-
-def _left(reading: Reading, found: Neighbourhood) -> Iterator[_More]:
-    """The values that the groups of a resource have beyond their first rows."""
-    names = reading.graph.names
-    name = names.name(found.node.value)
-    for outgoing, direction in ((True, found.outgoing), (False, found.incoming)):
-        for group in direction.groups:
-            left = group.count - len(group.rows)
-            if left <= 0:
-                continue
-            predicate = names.name(group.predicate.value)
-            href = (
-                reading.addresses.triples(subject=name, predicate=predicate)
-                if outgoing
-                else reading.addresses.used(name, predicate=predicate)
-            )
-            yield _More(found.node, group.predicate, f"{left:,}{'' if group.is_exact else '+'}", href, outgoing)
-
-
-def _data(reading: Reading, title: str, triples: list[RawTriple], more: list[_More]) -> MapData:
-    reading.display.terms([*chain.from_iterable(triples), *(each.predicate for each in more)])
-    builder = _Builder(reading.display)
-    if "name" in reading.call.query and triples:
-        node = reading.graph.names.node(reading.call.query["name"])
-        builder.node(node, node)
-    for triple in triples:
-        builder.add(*triple)
-    for each in more:
-        builder.more(each.term, each.predicate, each.count, each.href, outgoing=each.outgoing)
-    return bounded(builder.data(title))
+def _acts(reading: Reading, found: ReadMap, chosen: str) -> tuple[TextLink, ...]:
+    query = reading.call.query
+    is_expanded = chosen in query.get("expand", "").split(".")
+    expand = without_id(reading, "expand", chosen) if is_expanded else with_id(reading, "expand", chosen)
+    links = [TextLink("Fold" if is_expanded else "Expand", reading.changed(expand=expand, at=chosen), is_expanded)]
+    is_pinned = chosen in dict(found.data.pinned)
+    at = found.place(chosen)
+    pin = f"{chosen},{at.real:.0f},{at.imag:.0f}"
+    others = without_id(reading, "pin", chosen)
+    changed = others if is_pinned else ".".join(filter(None, (others, pin)))
+    links.append(TextLink("Unpin" if is_pinned else "Pin", reading.changed(pin=changed, at=chosen), is_pinned))
+    if chosen != found.data.root:
+        hide = with_id(reading, "hide", chosen)
+        links.append(TextLink("Hide", reading.changed(hide=hide, at=None)))
+    return tuple(links)
 
 
 def _title(reading: Reading) -> str:
@@ -250,24 +187,47 @@ def _title(reading: Reading) -> str:
     if "query" in query:
         return "The answer of a query"
     if "name" in query:
-        steps = query.get("steps", _STEPS)
-        return f"{shown_name(query['name'], 80).plain}, {steps} step{'s' if steps > 1 else ''} around"
+        steps = query.get("steps", STEPS)
+        label = reading.display.name(query["name"], 80).called
+        return f"{label}, {steps} step{'s' if steps > 1 else ''} around"
     return f"The first triples of {reading.graph.namespace}"
 
 
-def _document(call: PageCall) -> MapData:
+def _read(call: PageCall) -> tuple[Reading, ReadMap]:
+    """The map for another form.
+
+    Raises:
+        HttpError: `permission_denied`: a query that came with a link is not run.
+    """
     reading = Reading.of(call, _PATH)
     if "query" in call.query and not call.may_run:
         hint = "open the page of the query, look at it, and run it there"
         raise HttpError("permission_denied", "a query that comes with a link is not run", hint=hint)
-    return _data(reading, _title(reading), *_triples(reading))
+    return reading, read_map(reading, lambda: _title(reading))
+
+
+def _document(call: PageCall) -> bytes:
+    reading, found = _read(call)
+    values = [
+        {"node": id_of(subject), "label": reading.display.term(predicate).called, "value": shown.text.plain}
+        for subject, predicate, value in found.triples
+        if isinstance(shown := reading.display.term(value), ShownLiteral)
+    ]
+    return to_json({**found.data.to_json(*found.before), "values": values})
+
+
+def _turtle(call: PageCall) -> bytes:
+    reading, found = _read(call)
+    triples: list[Any] = list(found.triples)
+    quads = [Quad(subject, predicate, value, reading.graph.names.graph) for subject, predicate, value in triples]
+    return rdf(reading.graph, quads, RdfFormat.TURTLE)
 
 
 def _drawn(call: PageCall) -> bytes:
-    data = _document(call)
-    if not data.nodes:
+    _, found = _read(call)
+    if not found.data.nodes:
         raise not_found("this map has nothing to show")
-    return picture(data).alone()
+    return picture(found.data, *found.before).alone()
 
 
 PAGE = ExplorerPage(
@@ -279,7 +239,8 @@ PAGE = ExplorerPage(
     example={"name": "{name}"},
     pool="sparql",
     forms={
-        "json": Form("application/json", lambda call: to_json(_document(call).to_json())),
+        "json": Form("application/json", _document),
+        "turtle": Form("text/turtle", _turtle, "ttl"),
         "svg": Form("image/svg+xml", _drawn, "svg"),
     },
     label="Map",

@@ -24,13 +24,13 @@ from cortex_skills.doors.explorer.display import ShownTerm, ShownText, shown_tex
 from cortex_skills.doors.explorer.field_text import to_field
 from cortex_skills.doors.explorer.page import ExplorerPage, Faulty, Form, PageCall
 from cortex_skills.doors.explorer.page_queries import SparqlQuery
-from cortex_skills.doors.explorer.pictures.map import MapData, picture
+from cortex_skills.doors.explorer.pictures.map import picture
 from cortex_skills.doors.explorer.pictures.plots import MAX_BARS, named_bars
 from cortex_skills.doors.explorer.pictures.svg import Svg
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.errors import from_floor
-from cortex_skills.features.explorer.pages.map_page import map_of
+from cortex_skills.features.explorer.map_graph import graph_of_answer, map_of
 from cortex_skills.features.explorer.query_answers import (
     Answer,
     Solutions,
@@ -77,7 +77,7 @@ class AnswerView:
         columns, rows: of the table.
         more: the address of a longer table; None if this is the longest, or all.
         picture: of the chart or the map.
-        map_data: the address of the map's data.
+        map_href: the page of the map.
         raw: the text.
         forms: the whole answer in other formats.
         warnings: what of it may be wrong.
@@ -91,7 +91,7 @@ class AnswerView:
     rows: tuple[tuple[ShownTerm | None, ...], ...] = ()
     more: str | None = None
     picture: Svg | None = None
-    map_data: str | None = None
+    map_href: str | None = None
     raw: ShownText | None = None
     forms: tuple[TextLink, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -193,12 +193,14 @@ def _shown(reading: Reading, found: Answer, shown: str) -> AnswerView:
         TextLink(label, reading.address(format=name, view=None, limit=None)) for name, label in labels.items()
     )
     if shown == "map":
-        data = map_of(reading.display, _as_triples(found), "The answer as a map")
-        if data is None:
+        graph = graph_of_answer(found)
+        if graph is None or not graph.triples:
             words = "A map needs triples: CONSTRUCT, or columns ?s ?p ?o"
             return AnswerView(shown, tabs, words, stopped, forms=forms)
-        words, at = _words_of_map(data, found), _map_address(reading)
-        return AnswerView(shown, tabs, words, stopped, picture=picture(data), map_data=at, forms=forms)
+        drawn = map_of(reading, graph, lambda: "The answer as a map")
+        href = reading.addresses.page("map", query=reading.call.query["query"])
+        words = f"{drawn.words} of the first {_MAPPED:,} triples" if found.has_more else drawn.words
+        return AnswerView(shown, tabs, words, stopped, picture=picture(drawn.data), map_href=href, forms=forms)
     if shown == "chart":
         chart, words = _chart(reading, found)
         return AnswerView(shown, tabs, words, stopped, picture=chart, forms=forms)
@@ -227,26 +229,6 @@ def _words(found: Solutions | Triples) -> str:
     count, noun = (len(found.triples), "triple") if isinstance(found, Triples) else (len(found.rows), "row")
     counted = f"{count:,} {noun}{'' if count == 1 else 's'}"
     return f"the first {counted}" if found.has_more else f"{counted}, the whole answer"
-
-
-def _words_of_map(data: MapData, found: Solutions | Triples) -> str:
-    words = f"{len(data.nodes):,} nodes, {len(data.links):,} links"
-    return f"{words} of the first {_MAPPED:,} triples" if found.has_more else words
-
-
-def _as_triples(found: Solutions | Triples) -> Iterator[tuple[object, object, object]]:
-    """The triples of an answer: its own, or its columns `s`, `p` and `o`."""
-    if isinstance(found, Triples):
-        yield from ((each.subject, each.predicate, each.object) for each in found.triples)
-        return
-    if not {"s", "p", "o"} <= set(found.variables):
-        return
-    s, p, o = (found.variables.index(name) for name in "spo")
-    yield from ((row[s], row[p], row[o]) for row in found.rows if None not in (row[s], row[p], row[o]))
-
-
-def _map_address(reading: Reading) -> str:
-    return reading.addresses.page("map", query=reading.call.query["query"], format="json")
 
 
 def _chart(reading: Reading, found: Solutions | Triples) -> tuple[Svg | None, str]:
