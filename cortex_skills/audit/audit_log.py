@@ -10,6 +10,8 @@ Rules kept here:
 - every record goes to `RecentCalls`, in memory, and to the journal, where one is kept;
 - inputs, outputs and data are kept where a journal is, redacted, without secrets and bounded, and not elsewhere;
 - facts, which this program made, are kept there as they are, beside the data: they name what a record is about;
+- no action runs without a journal: the first one begins it, where none is kept yet. Where there is none by choice
+  (`audit.journal: off`), actions are refused;
 - when the journal cannot be written, calls continue with a warning in the log, and the number of records that are
   missing is recorded later (`audit.gap`); actions are refused. `audit.onFull` changes that: `refuse-all` refuses calls
   too, `warn` refuses none.
@@ -43,9 +45,10 @@ class AuditLog:
     Args:
         agent: the plugin's own, for events that concern no other.
         recent: the latest records in memory.
-        journal: the audit on disk; None for none.
+        journal: the audit on disk; None for none yet.
         namespace: of the plugin, which its records in the journal have.
         on_full: what is refused while the journal cannot be written.
+        begin: opens the journal where none is kept yet; None where none may be.
 
     Attributes:
         calls: reads the records: of the journal, or else the latest ones.
@@ -60,6 +63,7 @@ class AuditLog:
         *,
         namespace: str = "",
         on_full: OnFull = "refuse-actions",
+        begin: Callable[[], Journal] | None = None,
     ) -> None:
         self._agent = agent
         self._namespace = namespace
@@ -68,8 +72,23 @@ class AuditLog:
         self.watchers: list[Callable[[AuditRecord], None]] = []
         self.journal = journal
         self.calls: CallReader = recent if journal is None else JournalReader(journal.folder, namespace)
+        self._begin = begin
         self._missing = 0  # records that could not be written
         self._lock = Lock()
+
+    def begin(self) -> None:
+        """Keep a journal from now on, where one may be kept and is not yet.
+
+        Raises:
+            CortexError: `config_invalid`: the id of this host is damaged.
+        """
+        if self.journal is not None or self._begin is None:
+            return
+        with self._lock:
+            if self.journal is None:
+                journal = self._begin()
+                self.calls = JournalReader(journal.folder, self._namespace)
+                self.journal = journal
 
     def record(self, entry: AuditRecord) -> RecentCall:
         """Record a call or an event."""
@@ -164,10 +183,15 @@ class AuditLog:
             fields: as for `event`.
 
         Raises:
-            CortexError: `audit_unavailable`: the journal cannot be written, and nothing may run without a record.
+            CortexError: `audit_unavailable`: the journal cannot be written, or there is none, and nothing may run
+                without a record.
         """
+        self.begin()
         if self.journal is None:
-            return
+            if self._on_full == "warn":
+                return
+            problem = f"no journal of the audit is kept: {action or 'the action'} was not run"
+            raise CortexError("audit_unavailable", problem, hint="set audit.journal to auto, or audit.onFull to warn")
         entry = self._event(STARTED, agent, fields.pop("actor", None), "ok", fields, action)
         try:
             if self._missing:

@@ -1,9 +1,11 @@
 """Opens the audit of a plugin, as the configuration says.
 
 Rules kept here:
-- `audit.journal` is `auto` by default: a journal is kept in `audit.folder` if it is set; otherwise beside the folder of
-  the store, in `STORE.audit`, if the process serves agents, if a feature wants it (agents may act), or if that folder
-  exists. So a store in memory has none, and what was begun for a store is continued by every process that opens it;
+- a journal is in `audit.folder` if it is set; otherwise beside the folder of the store, in `STORE.audit`, or, for a
+  store in memory or on a server, in a folder for it in the user's data folder: each host has a chain of its own;
+- `audit.journal` is `auto` by default: a journal is kept if `audit.folder` is set, if the process serves agents, if a
+  feature wants it (agents may act), or if that of its store exists; otherwise it begins with the first action. So what
+  was begun for a store is continued by every process that opens it here;
 - nothing is created here: the folder and the key appear with the first record.
 """
 
@@ -11,31 +13,49 @@ from __future__ import annotations
 
 import logging
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.audit.chain import Signer
 from cortex_skills.audit.journal import Journal
 from cortex_skills.audit.recent_calls import RecentCalls
 from cortex_skills.config import host_identity
+from cortex_skills.config.core_settings import user_data_folder
 from cortex_skills.config.host_identity import HostIdentity
-from cortex_skills.errors import CortexError
 from cortex_skills.feature import functions
 
 if TYPE_CHECKING:
     from cortex_skills.config.settings import Config
 
 
+MEMORY = "memory:"
+
 log = logging.getLogger(__name__)
 
 
-def journal_folder(config: Config) -> Path | None:
-    """Where the journal of a configuration is; None if it has no place."""
+def journal_folder(config: Config) -> Path:
+    """Where the journal of a configuration is."""
     if config.audit.folder:
         return Path(config.audit.folder)
     store = config.store_folder
-    return None if store is None else store.with_name(f"{store.name}.audit")
+    if store is not None:
+        return store.with_name(f"{store.name}.audit")
+    return journals_folder() / _name_of(config.store_name)
+
+
+def journals_folder() -> Path:
+    """The folder of the user in which the journals of stores without a folder are."""
+    return user_data_folder() / "audit"
+
+
+def _name_of(store: str) -> str:
+    """A name for a store in memory or on a server: that of its host, with a digest of the whole address."""
+    if store == MEMORY:
+        return "memory"
+    return f"{urlsplit(store).hostname or 'store'}-{sha256(store.encode()).hexdigest()[:12]}"
 
 
 def open_audit(config: Config, namespace: str, agent: str, recent: RecentCalls, *, serves: bool = False) -> AuditLog:
@@ -49,29 +69,28 @@ def open_audit(config: Config, namespace: str, agent: str, recent: RecentCalls, 
         serves: whether the process serves agents.
 
     Raises:
-        CortexError: `config_invalid`: a journal is wanted, and has no place.
+        CortexError: `config_invalid`: the id of this host is damaged.
     """
     settings = config.audit
-    folder = None if settings.journal == "off" else journal_folder(config)
-    if folder is None:
-        if settings.journal == "on":
-            hint = "set `audit.folder`: the store has no folder"
-            raise CortexError("config_invalid", "the journal of the audit has no place", hint=hint)
-        return AuditLog(agent, recent, namespace=namespace)
-    by_feature = any(wants(config) for wants in functions("keeps_journal"))
-    is_wanted = serves or settings.folder or by_feature or folder.exists()
-    if settings.journal == "auto" and not is_wanted:
-        return AuditLog(agent, recent, namespace=namespace)
+    begin = None if settings.journal == "off" else partial(_journal, config)
+    audit = AuditLog(agent, recent, namespace=namespace, on_full=settings.on_full, begin=begin)
+    is_begun = config.store != MEMORY and journal_folder(config).exists()
+    is_wanted = settings.journal == "on" or serves or settings.folder or is_begun
+    if is_wanted or any(wants(config) for wants in functions("keeps_journal")):
+        audit.begin()
+    return audit
+
+
+def _journal(config: Config) -> Journal:
     if problem := host_identity.copied():
         log.warning("the id of this host is that of another one: %s; run `cortex-skills doctor --adopt`", problem)
-    journal = Journal(
-        folder.absolute(),
+    return Journal(
+        journal_folder(config).absolute(),
         lambda: _key(config),
-        fsync=settings.fsync,
-        keep_days=settings.keep_days,
+        fsync=config.audit.fsync,
+        keep_days=config.audit.keep_days,
         host=partial(HostIdentity.of, config),
     )
-    return AuditLog(agent, recent, journal, namespace=namespace, on_full=settings.on_full)
 
 
 def _key(config: Config) -> Signer:

@@ -215,12 +215,12 @@ class AuditSettings:
 
     journal: Literal["auto", "on", "off"] = setting(
         "auto",
-        "Whether calls are recorded on disk: auto (where agents are served from a store in a folder, or a "
-        "folder is set), on, or off.",
+        "Whether calls are recorded on disk: auto (where agents are served or act, or a folder is set), on, or off.",
     )
     folder: str = setting(
         "",
-        "The folder of the journal; beside the folder of the store, with .audit behind its name, when empty.",
+        "The folder of the journal; when empty beside the folder of the store, with .audit behind its name, or "
+        "in the user's data folder.",
         path=PRIVATE,
         maxLength=4096,
     )

@@ -15,15 +15,20 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_skills import CortexError, Plugin
+from cortex_skills import Config, CortexError, Plugin
 from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.audit.bounded import MAX_PARTS, bounded, bounded_text
 from cortex_skills.audit.journal import Journal
 from cortex_skills.audit.journal_files import day_files
+from cortex_skills.audit.lines import read_line
 from cortex_skills.audit.recent_calls import CallFilter, RecentCalls
 from cortex_skills.doors.cli.app import program
+from tests.actions.conftest import operator
+from tests.actions.manifests import manifest
 from tests.configs import config
 from tests.plugin.skills import write_skill
+
+__all__ = ["operator"]
 
 DAY = 86_400
 SECRET = "hunter2hunter2"
@@ -140,10 +145,74 @@ def test_a_plugin_in_memory_has_no_journal_and_one_that_serves_has_it_beside_its
         assert plugin.audit.calls.counts().total == 2
 
 
-def test_a_journal_that_is_wanted_and_has_no_place_is_refused() -> None:
-    with pytest.raises(CortexError) as raised:
-        Plugin.open(config(audit={"journal": "on"}))
-    assert raised.value.code == "config_invalid"
+SERVER = "http://graph.example.org:7878"
+
+
+@pytest.mark.parametrize(
+    ("store", "name"),
+    [
+        ("memory:", "memory"),
+        (SERVER, "graph.example.org-"),
+        ({"query": f"{SERVER}/q", "update": f"{SERVER}/u"}, "graph.example.org-"),
+        ("cortex://127.0.0.1:9", "127.0.0.1-"),
+    ],
+)
+def test_a_process_that_serves_a_store_without_a_folder_keeps_a_journal_in_the_data_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: Any, name: str
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    journals = tmp_path / "cortex-skills" / "audit"
+    with Plugin.open(config(store=store)) as plugin:
+        plugin.call("nothing", {})
+    assert not journals.exists()
+    with Plugin.open(config(store=store), serves=True) as plugin:
+        plugin.call("nothing", {})
+    (folder,) = journals.iterdir()
+    assert folder.name.startswith(name)
+    with Plugin.open(config(store=store)) as plugin:
+        assert (plugin.audit.journal is None) == (store == "memory:")
+        assert plugin.audit.journal is None or plugin.audit.calls.counts().total == 1
+    assert numbers(folder) == (1, 2)
+
+
+def numbers(folder: Path) -> tuple[int, int]:
+    lines = [line for path in day_files(folder) for line in path.read_bytes().splitlines(keepends=True)]
+    seqs = [found.seq for found in map(read_line, lines) if found is not None]
+    return seqs[0], seqs[-1]
+
+
+@pytest.mark.parametrize("word", ["on", "'on'", "auto", "off", "'off'"])
+def test_a_word_of_the_journal_needs_no_quotes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    (tmp_path / "cortex.yaml").write_text(f"store: 'memory:'\naudit:\n  journal: {word}\n")
+    with Plugin.open(Config.load(tmp_path / "cortex.yaml", env={})) as plugin:
+        assert (plugin.audit.journal is not None) == (word.strip("'") == "on")
+
+
+def test_the_first_action_begins_the_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, operator: Path) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    settings = {"actions": {"trustLevel": "bounded_auto"}, "tools": {"profiles": ["operator"]}}
+    with Plugin.open(config(**settings)) as plugin:
+        plugin.actions.register(manifest(), lambda call: {"lines": 1})
+        plugin.load(operator)
+        plugin.call("nothing", {})
+        assert plugin.audit.journal is None
+        assert plugin.call("count_lines", {"text": "a"}).code is None
+        assert [call.record.event for call in plugin.audit.calls.page().calls] == ["skill_executed", "action.started"]
+
+
+@pytest.mark.parametrize(("on_full", "code"), [("refuse-actions", "audit_unavailable"), ("warn", None)])
+def test_no_action_runs_without_a_journal_unless_the_owner_wants_that(
+    on_full: str, code: str | None, operator: Path
+) -> None:
+    audit = {"journal": "off", "onFull": on_full}
+    ran = []
+    settings = {"actions": {"trustLevel": "bounded_auto"}, "tools": {"profiles": ["operator"]}, "audit": audit}
+    with Plugin.open(config(**settings)) as plugin:
+        plugin.actions.register(manifest(), lambda call: ran.append(call) or {"lines": 1})
+        plugin.load(operator)
+        assert plugin.call("count_lines", {"text": "a"}).code == code
+        assert len(ran) == (code is None)
 
 
 def test_calls_are_read_from_the_journal_after_the_plugin_was_closed(tmp_path: Path) -> None:

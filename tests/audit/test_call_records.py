@@ -47,7 +47,10 @@ def test_a_malformed_event_is_refused(event: str) -> None:
         of_event(event, "a1")
 
 
-def test_without_a_journal_nothing_hinders_an_action() -> None:
+def test_without_a_journal_no_action_runs_unless_records_may_be_missing() -> None:
     audit = AuditLog("a1", RecentCalls())
+    with pytest.raises(CortexError, match=r"^no journal of the audit is kept: fs_write was not run$"):
+        audit.check_writable("fs_write", inputs={"path": "out/x"})
+    audit = AuditLog("a1", RecentCalls(), on_full="warn")
     audit.check_writable("fs_write", inputs={"path": "out/x"})
     assert audit.recent.page().calls == ()

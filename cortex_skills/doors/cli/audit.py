@@ -58,11 +58,8 @@ def _folder(common: Common, given: Path | None) -> Path:
     from cortex_skills.audit.opening import journal_folder
 
     folder = given or journal_folder(common.settings())
-    if folder is None:
-        hint = "name the store with --store, or the folder of the journal with --folder"
-        raise CortexError("invalid_arguments", "a store without a folder has no journal", hint=hint)
     if not day_files(folder) and not (folder / NAME).exists():
-        hint = "`serve` and `mcp` keep a journal beside the folder of their store; name another --store or --folder"
+        hint = "`serve` and `mcp` keep a journal for their store; name another --store or --folder"
         raise CortexError("invalid_arguments", f"there is no journal in {folder}", hint=hint)
     return folder
 

@@ -83,6 +83,7 @@ def set_trust_level(call: OperationCall, given: SetTrustLevel) -> TrustLevelChan
         hint = "leave the namespace to the interface"
         raise CortexError("invalid_arguments", f"{shown(given.namespace)} is another namespace", hint=hint)
     _check_no_agent(call, "sets the trust level")
+    call.host.audit.begin()
     change = call.part(AgentActions).trust.change(given.level)
     return {"namespace": namespace, "before": change.before, "after": change.after}
 
@@ -238,6 +239,7 @@ def reject_request(call: OperationCall, given: DecideRequest) -> Approval:
 
 
 def _to_decide(call: OperationCall, given: DecideRequest) -> tuple[Approvals, ApprovalRecord]:
+    call.host.audit.begin()
     approvals = _approvals(call, given.approval)
     record = approvals.show(given.approval)
     call.facts |= {"action": record.request.action, "agent": record.request.agent, "digest": record.digest}

@@ -152,6 +152,7 @@ class ActionSteps:
         Raises:
             CortexError: the refusal of a step.
         """
+        call.host.audit.begin()
         manifest, settings = action.manifest, self._settings
         facts.trust_level = level = self._trust.level()
         decision = decide(level, manifest, allow_reads=settings.allow_reads_without_approval)
