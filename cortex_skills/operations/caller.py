@@ -20,6 +20,7 @@ Kind = Literal["owner", "person", "agent", "program"]
 Door = Literal["command", "python", "mcp", "rest", "sparql", "page", "task"]
 
 OWNER = "owner"  # the permission that no token has
+SERVER = "serve"  # the name of a server in what it does by its own schedule
 # What a caller without an acting skill may do to registered skills, by the permissions of its token.
 _OF_TOKEN = {"write": {LEARN}, "registry": {LEARN, MANAGE}}
 
@@ -38,6 +39,7 @@ class Caller:
         session: the key of the client's session; empty when there is none.
         namespace: whose graph or registry the operation concerns.
         acts_for_all: whether it stands for every agent of the process, as the token of the configuration does.
+        person: whom its token belongs to; empty where that is not stated.
         is_anonymous: whether it showed no token, so that its name is nobody's.
     """
 
@@ -50,12 +52,18 @@ class Caller:
     session: str = ""
     namespace: str = ""
     acts_for_all: bool = False
+    person: str = ""
     is_anonymous: bool = False
 
     @property
     def actor(self) -> str:
         """In whose name it is done."""
         return self.agent or self.name
+
+    @property
+    def who(self) -> str:
+        """The person whose token it showed, or else its name."""
+        return self.person or self.name
 
     @property
     def is_agent(self) -> bool:

@@ -49,6 +49,11 @@ class TokenFile:
         self._tokens: tuple[Token, ...] = ()
         self._was_noted = False
 
+    @classmethod
+    def at(cls, path: str) -> TokenFile:
+        """The file of the setting `cortex.tokenFile`; the default one where that is empty."""
+        return cls(Path(path) if path else default_file())
+
     def tokens(self) -> tuple[Token, ...]:
         """All tokens in the current file.
 

@@ -7,7 +7,8 @@ Rules kept here:
 - `read` reads, `write` creates and deletes, `provenance` asserts on behalf of another agent; `memories` extends the
   others to the memories of all agents; `audit` reads the records of calls; `approve` decides on requests that wait for
   a person; `registry` changes where registered skills stand, and deletes them;
-- it states who uses it, a person or an agent: what an agent registers is no skill of a person;
+- it states who uses it, a person or an agent: what an agent registers is no skill of a person; and whom it belongs
+  to, if that is given: what a person asked for with one of their tokens, they do not approve with another;
 - digests are compared in constant time with every token.
 """
 
@@ -36,7 +37,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 _LIFETIME = re.compile(r"([1-9][0-9]{0,4})([mhdw])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _KEYS = frozenset({"name", "digest", "namespaces", "permissions", "created", "expires"})
-_LATER_KEYS = frozenset({"holder"})
+_LATER_KEYS = frozenset({"holder", "person"})
 
 Holder = Literal["person", "agent"]
 HOLDERS: tuple[Holder, ...] = ("person", "agent")
@@ -54,6 +55,7 @@ class Token:
         created: the time of creation.
         expires: the time of expiry; None for never.
         holder: who uses it, a person or an agent.
+        person: whom it belongs to, who may have several, in lower case; empty when that is not stated.
     """
 
     name: str
@@ -63,6 +65,15 @@ class Token:
     created: datetime
     expires: datetime | None = None
     holder: Holder = "agent"
+    person: str = ""
+
+    @property
+    def summary(self) -> str:
+        """What it opens, to whom and how long, in one line."""
+        shown = self.to_json()
+        whose = f" of {self.person}" if self.person else ""
+        opens = f"{', '.join(shown['permissions'])} in {', '.join(self.namespaces)}"
+        return f"{self.holder}{whose}, {opens}, until {shown['expires'] or 'it is revoked'}"
 
     def is_valid(self, now: datetime) -> bool:
         """Whether the token has not expired."""
@@ -77,6 +88,7 @@ class Token:
             "created": date_time(self.created),
             "expires": None if self.expires is None else date_time(self.expires),
             "holder": self.holder,
+            "person": self.person or None,
         }
 
     def to_record(self) -> dict[str, Any]:
@@ -96,6 +108,7 @@ def new_token(
     lifetime: timedelta | None,
     now: datetime,
     holder: Holder | None = None,
+    person: str = "",
 ) -> tuple[Token, str]:
     """A new token, and its text; by default a person's if it may approve what agents ask for, else an agent's.
 
@@ -109,7 +122,8 @@ def new_token(
     except OverflowError:
         raise _invalid("the lifetime is too long", "`never`, or for example 90d") from None
     granted = frozenset(permissions)
-    token = Token(name, digest_of(text), tuple(namespaces), granted, created, expires, holder or usual_holder(granted))
+    whose = (holder or usual_holder(granted), person.casefold())
+    token = Token(name, digest_of(text), tuple(namespaces), granted, created, expires, *whose)
     _check(token)
     return token, text
 
@@ -129,6 +143,9 @@ def read_record(record: Any) -> Token:
     holder = record["holder"] if "holder" in record else usual_holder(record["permissions"])
     if holder not in HOLDERS:
         raise _invalid("a token in the file has an unknown holder", f"one of {', '.join(HOLDERS)}")
+    person = record.get("person") or ""
+    if not isinstance(person, str):
+        raise _invalid("a token in the file has no name of a person", "revoke it and create another")
     token = Token(
         record["name"],
         record["digest"],
@@ -137,6 +154,7 @@ def read_record(record: Any) -> Token:
         _read(record["created"]),
         None if expires is None else _read(expires),
         cast(Holder, holder),
+        person,
     )
     _check(token)
     return token
@@ -173,6 +191,8 @@ def parse_lifetime(text: str) -> timedelta | None:
 def _check(token: Token) -> None:
     if not _NAME.fullmatch(token.name):
         raise _invalid("the name of a token is not well-formed", "1 to 64 of letters, digits and . _ @ -")
+    if token.person and not _NAME.fullmatch(token.person):
+        raise _invalid("the name of a person is not well-formed", "1 to 64 of letters, digits and . _ @ -")
     if not token.namespaces:
         raise _invalid("a token needs a namespace", "give one, or * for all")
     for namespace in token.namespaces:

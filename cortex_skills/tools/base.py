@@ -111,6 +111,7 @@ def acting_caller(skill: Manifest, agent: str, host: Host, session: str = "", al
         session,
         host.graph.namespace,
         sender is not None and sender.acts_for_all,
+        "" if sender is None else sender.person,
     )
 
 
@@ -163,6 +164,12 @@ class Call:
         """Who sends the call, as the interface knows them; the agent where the interface names it itself."""
         sender = CALLER.get()
         return self.agent if sender is None else sender.name
+
+    @property
+    def asked_by(self) -> str:
+        """Who sends the call: the person whose token it has, or else the same as `caller`."""
+        sender = CALLER.get()
+        return self.agent if sender is None else sender.who
 
     @property
     def asking(self) -> Caller:

@@ -187,6 +187,22 @@ def test_every_interface_gives_one_verdict_and_leaves_a_record(
             assert record.data["after"].endswith((", done", ", rejected"))
 
 
+def test_a_person_does_not_approve_with_one_token_what_they_asked_for_with_another(running: Running) -> None:
+    asks = running.token("ada-writes", person="Ada")
+    approves = [
+        running.token(f"{person}-decides", permissions=APPROVES, holder="person", person=person)
+        for person in ("ADA", "bob")
+    ]
+    for decided in (by_rest, by_page):
+        approval_id = over_mcp(running, asks)
+        assert last(running, "approval.requested").data["askedBy"] == "ada"
+        verdicts = [decided(running, token, "approvals.approve", approval_id) for token in approves]
+        assert verdicts == ["permission_denied", "ok"]
+    assert running.plugin.approvals.show(over_mcp(running, asks)).request.agent == "ada-writes"
+    with pytest.raises(CortexError, match="ada asked for this"):
+        running.plugin.approvals.approve(over_mcp(running, asks), by="ada")
+
+
 @pytest.mark.parametrize("name", CHANGES)
 def test_the_owner_decides_in_python_also_what_was_asked_for_in_the_same_name(running: Running, name: str) -> None:
     approval_id = in_python(running)

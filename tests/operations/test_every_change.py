@@ -142,6 +142,13 @@ def remembered(client: httpx.Client) -> str:
     return made
 
 
+def sandbox_with_a_statement(client: httpx.Client) -> str:
+    made: dict[str, str] = client.post("/api/v1/skills/sandbox", json={"namespace": "mayros"}).json()
+    tried = {"subject": f"{made['namespace']}:x", "predicate": "note", "object": 1}
+    assert client.post("/api/v1/triples", json=tried).status_code == 201
+    return made["id"]
+
+
 # Requests that change something, each by one operation, which is the last to be recorded.
 CHANGES: dict[str, tuple[str, Request]] = {
     "POST /api/v1/triples": ("graph.assert", post("/api/v1/triples", lambda w, c: w.statement())),
@@ -206,6 +213,10 @@ CHANGES: dict[str, tuple[str, Request]] = {
             "/api/v1/skill/register",
             lambda w, c: {"inline_skill": f"---\nname: inline-n{next(_NUMBERS)}\ndescription: d\n---\nDo.\n"},
         ),
+    ),
+    "DELETE /api/v1/skills/sandbox/{id}": (
+        "sandboxes.empty",
+        lambda w, c: c.delete(f"/api/v1/skills/sandbox/{sandbox_with_a_statement(c)}"),
     ),
     "POST /api/v1/trust-level": (
         "actions.trust_level.set",

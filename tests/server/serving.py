@@ -52,10 +52,11 @@ class Running:
         namespaces: tuple[str, ...] = ("mayros",),
         permissions: tuple[str, ...] = ("read", "write"),
         holder: Holder | None = None,
+        person: str = "",
     ) -> str:
         """The text of a token; the token is made when it is first asked for."""
         if name not in self._texts:
-            token, text = new_token(name, namespaces, permissions, None, datetime.now(UTC), holder)
+            token, text = new_token(name, namespaces, permissions, None, datetime.now(UTC), holder, person)
             self.tokens.add(token)
             self._texts[name] = text
         return self._texts[name]

@@ -31,24 +31,24 @@ def create(common: Common, name: str) -> None:
     The secret is a file in your data folder that only you can read. Keep a copy in a safe place.
     """
     from cortex_skills.keys.folder import key_folder
+    from cortex_skills.operations.key_operations import create_key
 
-    folder = key_folder(common.settings())
-    key = folder.create(name)
-    common.out.answer({"name": key.name, "did": key.did}, lambda: common.out.line(key.did))
+    did = common.operate(create_key, name=name)
+    common.out.answer({"name": name, "did": did}, lambda: common.out.line(did))
     if not common.out.as_json:
-        common.out.note(f"its secret is in {folder.path}: any holder of that file can sign as you")
+        place = key_folder(common.settings()).path
+        common.out.note(f"its secret is in {place}: any holder of that file can sign as you")
 
 
 @click.command("list", cls=Command)
 @click.pass_obj
 def list_(common: Common) -> None:
     """List the keys: names and public parts."""
-    from cortex_skills.keys.folder import key_folder
+    from cortex_skills.operations.key_operations import list_keys
 
-    keys = key_folder(common.settings()).list()
-    document = [{"name": key.name, "did": key.did, "problem": key.problem} for key in keys]
-    rows = [(key.name, key.did or f"cannot be used: {key.problem}") for key in keys]
-    common.out.answer(document, lambda: common.out.table(("name", "did"), rows))
+    keys = common.operate(list_keys)
+    rows = [(key["name"], key["did"] or f"cannot be used: {key['problem']}") for key in keys]
+    common.out.answer(keys, lambda: common.out.table(("name", "did"), rows))
 
 
 @click.command(cls=Command)

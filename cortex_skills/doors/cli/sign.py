@@ -1,9 +1,8 @@
 """`sign` and `verify`: sign skills, and verify their signatures.
 
 Rules kept here:
-- nothing is decided here: `verify` shows the check that the loader uses;
-- every skill of a folder is signed or verified, also after one that fails;
-- an exported skill that was changed after its export is not signed;
+- nothing is decided here: signing is an operation, and `verify` shows the check that the loader uses;
+- every skill of a folder is verified, also after one that fails;
 - after signing, the sandbox is compiled for this machine, so that the first load need not wait;
 - no code of a skill runs, and `verify` changes nothing: a version is recorded as seen only when it is loaded.
 """
@@ -12,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,25 +61,15 @@ def sign(common: Common, paths: tuple[Path, ...], key: str | None, publisher: st
     """
     if (key is None) != (publisher is None):
         raise click.UsageError("--key and --publisher belong together: a publisher signs with its own key")
-    from cortex_skills.feature import functions
     from cortex_skills.keys.folder import key_folder
-    from cortex_skills.manifest import load_manifest
-    from cortex_skills.signatures import sign_for_oneself, sign_for_others
-    from cortex_skills.signatures.signing import own_folder
+    from cortex_skills.operations.key_operations import sign_skill
     from cortex_skills.skill_folder.snapshot import skill_folders
 
-    keys = key_folder(common.settings())
-    opened = None if key is None else keys.open(key)
+    if key is not None:
+        key_folder(common.settings()).open(key)
     signed = []
     for folder in (each for path in paths for each in skill_folders(path)):
-        manifest = load_manifest(folder)
-        for check in functions("folder_checks"):
-            check(folder)
-        now = datetime.now(UTC)
-        if opened is not None and publisher is not None:
-            signature = sign_for_others(folder, manifest, opened, publisher, now)
-        else:
-            signature = sign_for_oneself(folder, manifest, keys, own_folder(), now)
+        signature = common.operate(sign_skill, folder=str(folder), key=key, publisher=publisher)
         statement = signature.statement
         signed.append(
             {

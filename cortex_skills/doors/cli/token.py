@@ -7,25 +7,15 @@ Rules kept here:
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from cortex_skills.doors.cli.commands import Command, Group
 from cortex_skills.doors.cli.options import Choice, Common
-from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
-    from cortex_skills.tokens import Holder, TokenFile
-
-
-def _file(common: Common) -> TokenFile:
-    from cortex_skills.tokens import TokenFile, default_file
-
-    given = common.settings().cortex.token_file
-    return TokenFile(Path(given) if given else default_file())
+    from cortex_skills.tokens import Holder
 
 
 @click.command(cls=Command)
@@ -49,6 +39,7 @@ def _file(common: Common) -> TokenFile:
     type=Choice(["person", "agent"]),
     help="Who uses it: a person may approve what agents ask for [person with that permission, else agent].",
 )
+@click.option("--person", metavar="NAME", default="", help="Whose it is: they do not approve what they asked for.")
 @click.option("--expires", metavar="TIME", default="90d", show_default=True, help="30m, 12h, 90d, 4w, or never.")
 @click.pass_obj
 def create(
@@ -57,19 +48,18 @@ def create(
     namespaces: tuple[str, ...],
     permissions: tuple[str, ...],
     holder: Holder | None,
+    person: str,
     expires: str,
 ) -> None:
     """Create a token called NAME, and show it once.
 
     It gives access to the configured namespace unless --for names others.
     """
-    from cortex_skills.tokens import new_token, parse_lifetime
+    from cortex_skills.operations.token_operations import create_token
 
-    opened = namespaces or (common.settings().agent_namespace,)
-    lifetime = parse_lifetime(expires)
-    token, text = new_token(name, opened, permissions or ("read",), lifetime, datetime.now(UTC), holder)
-    _file(common).add(token)
-    common.out.answer(token.to_json() | {"token": text}, lambda: common.out.line(text))
+    given = {"namespaces": namespaces, "permissions": permissions or ("read",), "holder": holder}
+    made = common.operate(create_token, token=name, person=person, expires=expires, **given)
+    common.out.answer(made, lambda: common.out.line(made["token"]))
     if not common.out.as_json:
         common.out.note("store it now: it is not shown again")
 
@@ -78,16 +68,17 @@ def create(
 @click.pass_obj
 def list_(common: Common) -> None:
     """List the tokens by name, without their texts."""
-    tokens = _file(common).tokens()
-    now = datetime.now(UTC)
+    from cortex_skills.operations.token_operations import list_tokens
+
+    tokens = common.operate(list_tokens)
     rows = []
-    for token in tokens:
-        shown = token.to_json()
-        expires = (shown["expires"] or "never") + ("" if token.is_valid(now) else " (expired)")
-        rows.append((token.name, ", ".join(token.namespaces), ", ".join(shown["permissions"]), expires, token.holder))
-    document = [token.to_json() | {"expired": not token.is_valid(now)} for token in tokens]
+    for each in tokens:
+        expires = (each["expires"] or "never") + (" (expired)" if each["expired"] else "")
+        lists = (", ".join(each["namespaces"]), ", ".join(each["permissions"]))
+        holder = each["holder"] + (f" of {each['person']}" if each["person"] else "")
+        rows.append((each["name"], *lists, expires, holder))
     columns = ("name", "namespaces", "permissions", "expires", "holder")
-    common.out.answer(document, lambda: common.out.table(columns, rows))
+    common.out.answer(tokens, lambda: common.out.table(columns, rows))
 
 
 @click.command(cls=Command)
@@ -95,9 +86,9 @@ def list_(common: Common) -> None:
 @click.pass_obj
 def revoke(common: Common, name: str) -> None:
     """Revoke the token called NAME, from the next request on."""
-    if not _file(common).remove(name):
-        hint = "`cortex-skills token list` lists the tokens"
-        raise CortexError("invalid_arguments", f"there is no token called {name}", hint=hint)
+    from cortex_skills.operations.token_operations import revoke_token
+
+    common.operate(revoke_token, token=name)
     common.out.answer({"revoked": name}, lambda: common.out.line(f"{name} is revoked"))
 
 

@@ -22,7 +22,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 from starlette.types import Scope
 
@@ -30,7 +29,7 @@ from cortex_graph.naming.names import check_namespace
 from cortex_skills.config.settings import Config
 from cortex_skills.doors.http.http_errors import HttpError, unauthorized
 from cortex_skills.errors import CortexError
-from cortex_skills.tokens import ALL_NAMESPACES, PERMISSIONS, Holder, TokenFile, default_file, digest_of
+from cortex_skills.tokens import ALL_NAMESPACES, PERMISSIONS, Holder, TokenFile, digest_of
 from cortex_skills.tokens.token import find
 
 log = logging.getLogger(__name__)
@@ -59,6 +58,7 @@ class Principal:
         has_token: whether they sent a token.
         is_host: whether it was the token of the configuration, whose holder acts for all agents.
         holder: who uses the token, a person or an agent.
+        person: whom the token belongs to; empty where it states none.
     """
 
     name: str
@@ -68,6 +68,7 @@ class Principal:
     has_token: bool = True
     is_host: bool = False
     holder: Holder = "agent"
+    person: str = ""
 
     @property
     def key(self) -> str:
@@ -128,8 +129,7 @@ class AccessControl:
     def __init__(self, config: Config) -> None:
         self._usual = config.agent_namespace
         self._anonymous = config.cortex.allow_anonymous_reads
-        given = config.cortex.token_file
-        self.file = TokenFile(Path(given) if given else default_file())
+        self.file = TokenFile.at(config.cortex.token_file)
         secret = config.serving.auth_token
         self._configured = None if secret is None else digest_of(_configured(secret))
 
@@ -197,7 +197,8 @@ class AccessControl:
         token = find(digest, tokens)
         if token is None or not token.is_valid(datetime.now(UTC)):
             return None
-        return Principal(token.name, token.namespaces, token.permissions, self._usual, holder=token.holder)
+        whose = (True, False, token.holder, token.person)
+        return Principal(token.name, token.namespaces, token.permissions, self._usual, *whose)
 
 
 def _configured(value: str) -> str:

@@ -60,7 +60,7 @@ class Sandboxes:
             return self._areas.get(sandbox_id)
 
     def forget(self, sandbox_id: str) -> None:
-        """Remove a sandbox from the list; `sandbox_cleanup.empty` deletes its triples."""
+        """Remove a sandbox from the list; `sandboxes.empty` deletes its statements."""
         with self._lock:
             self._areas.pop(sandbox_id, None)
 

@@ -9,22 +9,29 @@ Rules kept here:
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from cortex_graph import WELL_KNOWN_VOCABULARIES, NamespacedGraph
+from cortex_graph import WELL_KNOWN_VOCABULARIES, GraphError, NamespacedGraph
 from cortex_skills.cancellation import CancelGroup
 from cortex_skills.doors.http.auth import AccessControl
 from cortex_skills.doors.http.bodies import Bodies
 from cortex_skills.doors.http.sandboxes import Sandboxes
 from cortex_skills.doors.http.store_health import StoreHealth
 from cortex_skills.doors.http.worker_pools import WorkerPool
+from cortex_skills.errors import CortexError
+from cortex_skills.operations.caller import SERVER, Caller
+from cortex_skills.operations.run import run
+from cortex_skills.operations.sandbox_operations import empty_sandbox
 from cortex_skills.plugin import Plugin
 
 if TYPE_CHECKING:
     from cortex_skills.host import Host
+
+log = logging.getLogger(__name__)
 
 _MAX_GRAPHS = 256
 _MAX_HOSTS = 16  # each keeps the indexes of some agents, and of the skills of a namespace
@@ -95,6 +102,17 @@ class Service:
             if len(self._hosts) > _MAX_HOSTS:
                 del self._hosts[next(iter(self._hosts))]
             return host
+
+    def empty_sandboxes(self, *, everything: bool = False) -> None:
+        """Empty the expired sandboxes, or all of them; one that cannot be emptied stays for the next time."""
+        for area in self.sandboxes.ended(everything=everything):
+            caller = Caller(SERVER, "program", "task", frozenset({"write"}), namespace=area.namespace)
+            try:
+                run(empty_sandbox, caller, {"prefix": area.prefix}, self.host(area.namespace))
+            except (CortexError, GraphError) as error:
+                log.warning("the sandbox %s could not be emptied: %s", area.id, error)
+            else:
+                self.sandboxes.forget(area.id)
 
     def under_way(self) -> int:
         """How many calls run or wait."""

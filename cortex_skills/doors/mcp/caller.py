@@ -27,6 +27,7 @@ class SessionCaller:
         session: the key of the session whose budgets and rate limit its calls use; None for the plugin's own.
         identity: who the caller is, as the server knows them; None for the agent of the session.
         permissions: of its token; all of them for who started the process.
+        person: whom its token belongs to; empty where that is not stated.
     """
 
     agent: str | None = None
@@ -36,6 +37,7 @@ class SessionCaller:
     session: str | None = None
     identity: str | None = None
     permissions: frozenset[str] = frozenset(PERMISSIONS)
+    person: str = ""
 
     @property
     def is_owners(self) -> bool:

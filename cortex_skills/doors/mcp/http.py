@@ -341,4 +341,5 @@ def _caller_of(request: Any) -> Any:
         limits,
         identity=principal.name,
         permissions=principal.permissions,
+        person=principal.person,
     )

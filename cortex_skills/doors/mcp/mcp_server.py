@@ -246,7 +246,7 @@ class _Handlers:
         return prompts.prompt(skill.manifest.body, skill.manifest.description)
 
     def _sender(self, ctx: _Context, caller: SessionCaller) -> Caller:
-        return Caller(caller.identity or self._agent(ctx), "agent", "mcp", caller.permissions)
+        return Caller(caller.identity or self._agent(ctx), "agent", "mcp", caller.permissions, person=caller.person)
 
     async def _context(self, ctx: _Context) -> str:
         caller = self._caller_of(ctx)

@@ -99,6 +99,7 @@ class ApiCall:
             permissions,
             namespace=host.graph.namespace,
             acts_for_all=holder.is_host,
+            person=holder.person,
             is_anonymous=not holder.has_token,
         )
         return run(operation, asking, given, host, self.cancel)

@@ -9,6 +9,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,9 @@ from cortex_graph import GraphError
 from cortex_skills.doors.rest import server_models as models
 from cortex_skills.doors.rest.model_types import NamespaceQuery, SandboxId
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
-from cortex_skills.doors.rest.sandbox_cleanup import empty
 from cortex_skills.doors.rest.schemas import check
 from cortex_skills.manifest import ManifestError, parse_manifest
+from cortex_skills.operations.sandbox_operations import empty_sandbox
 
 _LIFETIME_S = 300
 
@@ -131,7 +132,7 @@ def delete_sandbox(call: ApiCall) -> ApiAnswer:
     else:
         namespace = sandbox.namespace
     prefix = f"{namespace}:{sandbox_id}" if sandbox is None else sandbox.prefix
-    removed = empty(service.graph(namespace), prefix)
+    removed = replace(call, query={"namespace": namespace}).operate(empty_sandbox, prefix=prefix)
     service.sandboxes.forget(sandbox_id)
     if sandbox is None and not removed:
         return ApiAnswer(200, {"deleted": False, "error": "sandbox not found"})

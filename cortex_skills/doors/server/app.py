@@ -45,7 +45,6 @@ from cortex_skills.doors.rest import audit_log, skills
 from cortex_skills.doors.rest.openapi import index_operations
 from cortex_skills.doors.rest.operations import ApiOperation
 from cortex_skills.doors.rest.routes import NOT_FOUND, routes_of
-from cortex_skills.doors.rest.sandbox_cleanup import sweep
 from cortex_skills.doors.server.metrics import metrics_route, started
 from cortex_skills.doors.server.probes import probe_routes
 from cortex_skills.doors.sparql import sparql_routes
@@ -161,7 +160,7 @@ def _lifespan(
                 await sweeping
             with suppress(HttpError, TimeoutError):
                 async with asyncio.timeout(_LAST_SWEEP_S):
-                    await service.pools["slow"].run(partial(sweep, service, everything=True))
+                    await service.pools["slow"].run(partial(service.empty_sandboxes, everything=True))
             service.close()
             if app.state.metrics is not None:
                 app.state.metrics.close()
@@ -178,4 +177,4 @@ async def _sweep(service: Service) -> None:
         await asyncio.sleep(_SWEEP_S)
         if service.sandboxes.ended():
             with suppress(HttpError):
-                await service.pools["slow"].run(partial(sweep, service))
+                await service.pools["slow"].run(service.empty_sandboxes)

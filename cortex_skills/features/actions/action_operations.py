@@ -2,7 +2,8 @@
 
 Rules kept here:
 - the trust level is set, and an action approved, by a person or the owner: no agent decides what agents may do;
-- nobody approves in the name that asked, which is that of the agent or of the token of the call; the owner may;
+- nobody approves in the name that asked, which is that of the agent, and that of the token of the call or of the
+  person to whom that token belongs; the owner may;
 - a request is of the namespace whose gate runs its action; a host without a gate has none.
 """
 
@@ -223,9 +224,9 @@ def approve_request(call: OperationCall, given: DecideRequest) -> Approval:
     caller = call.caller
     if caller.kind != "owner" and approvals.state_of(record) == "pending":
         names = {record.request.agent, record.request.asked_by}
-        if not names.isdisjoint({caller.name, caller.actor}):
+        if not names.isdisjoint({caller.name, caller.actor, caller.who}):
             raise CortexError(
-                "permission_denied", f"{caller.name} asked for this, and does not approve it", hint=_ByCommand
+                "permission_denied", f"{caller.who} asked for this, and does not approve it", hint=_ByCommand
             )
         _check_no_agent(call, "approves what agents ask for")
     return approvals.view(approvals.approve_now(record, caller.name, given.reason))

@@ -48,7 +48,7 @@ class ActionRequest:
         risk: of the action.
         reason: why it waits.
         preview: what it would change, such as the difference between two texts; empty when there is none.
-        asked_by: who sent the call, as the interface knows them: the name of the token, which may name other agents.
+        asked_by: who sent the call: the person whose token it has, or the name of the token, which may name agents.
         host: the id of the installation where it was asked for; empty in a request of an earlier version.
         host_name: its name.
         workspace: the id of the workspace of that process; empty if it has none.

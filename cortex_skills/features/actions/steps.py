@@ -234,7 +234,7 @@ class ActionSteps:
             manifest.risk,
             reason,
             preview,
-            call.caller,
+            call.asked_by,
             call.host.identity.id,
             call.host.identity.name,
             self._workspace_id(),

@@ -21,12 +21,11 @@ from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.http.service import Service
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.artifact_settings import ArtifactSettings
-from cortex_skills.operations.caller import Caller
+from cortex_skills.operations.caller import SERVER, Caller
 from cortex_skills.operations.run import run
 
 log = logging.getLogger(__name__)
 
-ACTOR = "serve"
 FIRST_S = 10.0
 POLL_S = 300.0
 
@@ -47,7 +46,7 @@ async def audit_artifacts(service: Service, ending: threading.Event) -> None:
     if not hours or not has_claims(graph.store):
         return
     host = service.plugin.host_of(graph)
-    caller = Caller(ACTOR, "program", "task", frozenset({"approve"}), namespace=graph.namespace)
+    caller = Caller(SERVER, "program", "task", frozenset({"approve"}), namespace=graph.namespace)
 
     def judge(key: ArtifactKey) -> object:
         return run(audit, caller, {"id": key.skill_id, "version": key.version}, host)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from cortex_skills.doors.rest.graph_rows import count, select
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.features.graph.rest import triple_models as models
 from cortex_skills.features.graph.rest.triples import queried
+from cortex_skills.operations.graph_rows import count, select
 
 _DEFAULT_LIMIT = 100
 

@@ -18,9 +18,9 @@ from cortex_graph.as_of import PastGraph
 from cortex_graph.checks.datetimes import date_time
 from cortex_graph.memory_graphs import agents_remembering
 from cortex_skills.doors.rest import server_models
-from cortex_skills.doors.rest.graph_rows import select
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.features.graph.rest import triple_models
+from cortex_skills.operations.graph_rows import select
 from cortex_skills.version import __version__
 
 COUNTED = 100_000
