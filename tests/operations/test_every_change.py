@@ -7,6 +7,7 @@ is in `tests/docs/not_operations.py`.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -14,7 +15,6 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-import click
 import httpx
 import pytest
 from pyoxigraph import NamedNode
@@ -22,8 +22,10 @@ from pyoxigraph import NamedNode
 from cortex_graph import Provenance
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_skills import Plugin
-from cortex_skills.doors.cli.app import program
+from cortex_skills.doors.explorer.page import pages
 from cortex_skills.doors.server.app import api
+from cortex_skills.features.registry.documents.skill_md import inline_document
+from cortex_skills.features.registry.records.skill_record import SkillKey
 from cortex_skills.operations.operation import OperationCall, all_operations
 from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
 from cortex_skills.tools.catalog import own_tools
@@ -69,6 +71,15 @@ class Watch:
         made = client.post("/api/skills", json={"name": name, "content": f"Do {name}.\n", "description": "d"})
         assert made.status_code == 200, made.text
         return {"name": name}
+
+    def failing(self) -> str:
+        """The page that proposes maintenance: a learned skill fails."""
+        key = SkillKey("mayros", f"fails-n{next(_NUMBERS)}")
+        document = inline_document({"name": key.name, "description": "d", "body": "b"}, key.namespace)
+        self.plugin.registry.register(document, actor="ada", origin="learned")
+        for _ in range(5):
+            self.plugin.registry.outcome(key, success=False, actor="a1")
+        return "/explore/registry?check=yes"
 
 
 @pytest.fixture(scope="module")
@@ -313,35 +324,73 @@ def test_tools_change_by_one_operation_and_write_nothing_beside_it(watch: Watch)
         assert (watch.plugin.audit.calls.counts().total, watch.unrecorded) == (before + 1, [])
 
 
-def test_removing_a_statement_on_its_page_is_one_operation(watch: Watch) -> None:
-    token = watch.running.token("removes", ("mayros",), ALL, "person")
-    browser, path = signed_in(watch.running, token), f"/explore/mayros/t/{watch.written()}"
-    form = {name: value for name, value in fields_of(browser.get(path, headers=CLICKED).text).items() if name != "next"}
-    before = len(watch.changes())
+# Actions on pages, by page and name: the operation, the address of the page, and the other fields of the form.
+PAGE_ACTIONS: dict[str, tuple[str, Callable[[Watch, httpx.Client], str], dict[str, str]]] = {
+    "/explore/{namespace}/memories/{id} correct": (
+        "memory.correct",
+        lambda w, c: f"/explore/mayros/memories/{remembered(c)}",
+        {"text": "Something else.", "importance": "0.9", "tags": ""},
+    ),
+    "/explore/{namespace}/memories/{id} forget": (
+        "memory.forget",
+        lambda w, c: f"/explore/mayros/memories/{remembered(c)}",
+        {},
+    ),
+    "/explore/{namespace}/t/{id} remove": (
+        "graph.withdraw",
+        lambda w, c: f"/explore/mayros/t/{w.written()}",
+        {"reason": "counted again"},
+    ),
+    "/explore/registry maintain": ("registry.maintain", lambda w, c: w.failing(), {}),
+    "/explore/registry promote": ("registry.promote", lambda w, c: "/explore/registry", {}),
+    "/explore/registry deprecate": (
+        "registry.deprecate",
+        lambda w, c: "/explore/registry",
+        {"reason": "r"},
+    ),
+}
+# Each is done there, and leaves one record of the operation of its name.
+PAGES_TESTED_IN = {
+    "/explore/approvals/{id} approve": "test_action_operations.py",
+    "/explore/approvals/{id} reject": "test_action_operations.py",
+    "/explore/artifacts/{id} quarantine": "test_artifact_parity.py",
+    "/explore/artifacts/{id} enable": "test_artifact_parity.py",
+    "/explore/registry/{name} promote": "test_parity.py",
+    "/explore/registry/{name} deprecate": "test_parity.py",
+    "/explore/registry/{name} delete": "test_parity.py",
+    "/explore/registry/{name}/edit save": "test_parity.py",
+}
+
+
+def test_every_action_of_a_page_has_an_example() -> None:
+    actions = {f"{page.path} {name}": each.changes for page in pages() for name, each in page.actions.items()}
+    assert {name for name, changes in actions.items() if changes} == {*PAGE_ACTIONS, *PAGES_TESTED_IN}
+    folder = Path(__file__).parent
+    assert [name for name in set(PAGES_TESTED_IN.values()) if not (folder / name).is_file()] == []
+
+
+@pytest.mark.parametrize("action", PAGE_ACTIONS)
+def test_an_action_of_a_page_changes_by_one_operation(watch: Watch, action: str) -> None:
+    operation, address, fields = PAGE_ACTIONS[action]
+    token = watch.running.token("acts", ("mayros",), ALL, "person")
+    client, name = watch.running.client(token), action.rpartition(" ")[2]
+    chosen: dict[str, str] = {}
+    if action.startswith("/explore/registry ") and name != "maintain":
+        skill = watch.skill(client)["name"]
+        state = watch.plugin.registry.degrade(SkillKey("mayros", skill), "r", actor="ada").standing.lifecycle
+        chosen = {f"skill:{skill}": state}
+    path, browser = address(watch, client), signed_in(watch.running, token)
+    forms = re.findall(r"<form.*?</form>", browser.get(path, headers=CLICKED).text, re.DOTALL)
+    (form,) = (each for each in forms if re.search(rf'name="action" value="{name}"', each))
+    before = watch.changes()
     watch.unrecorded.clear()
-    assert (
-        submitted(browser, path, {**form, "action": "remove", "reason": "counted again", "token": token}).status_code
-        == 303
-    )
-    assert (watch.changes()[0], len(watch.changes()), watch.unrecorded) == ("graph.withdraw", before + 1, [])
+    answer = submitted(browser, path, {**fields_of(form), **fields, **chosen, "action": name, "token": token})
+    assert answer.status_code == (200 if chosen else 303), answer.text
+    after = watch.changes()
+    assert (after[: len(after) - len(before)], watch.unrecorded) == ([operation], [])
 
 
 def test_a_write_beside_an_operation_is_noticed(watch: Watch) -> None:
     watch.unrecorded.clear()
     watch.plugin.graph.create_triple(watch.statement())
     assert watch.unrecorded == [["urn:cortex:mayros"]]
-
-
-def test_what_a_command_changes_that_is_no_operation_has_a_reason() -> None:
-    commands = set(_commands(program, ()))
-    assert {name for name in NOT_OPERATIONS if " /" not in name} <= commands
-
-
-def _commands(command: click.Command, path: tuple[str, ...]) -> Iterator[str]:
-    if not isinstance(command, click.Group):
-        yield " ".join(path)
-        return
-    context = click.Context(command)
-    for name in command.list_commands(context):
-        if (found := command.get_command(context, name)) is not None:
-            yield from _commands(found, (*path, name))

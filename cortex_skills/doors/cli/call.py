@@ -102,7 +102,7 @@ def _call(common: Common, tool: str, arguments: Any, skill: str | None) -> dict[
     reads = not is_installed and (known is None or (known.steps is None and _READING.issuperset(known.permissions)))
     opened = common.plugin() if is_installed and not common.names_skills else common.loaded(reads=reads)
     with opened as plugin:
-        result = plugin.call(tool, arguments, skill=skill)
+        result = common.call(plugin, tool, arguments, skill)
     if result.is_error:
         common.out.answer(result.to_json(), lambda: None)
         error = result.details

@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from cortex_skills.config.settings import Config
+    from cortex_skills.gate.result import Result
     from cortex_skills.operations.operation import G, Operation, R
     from cortex_skills.plugin import Plugin
 
@@ -243,6 +244,19 @@ class Common:
             warm_up(Limits(memory_bytes=settings.memory_limit_bytes, stack_bytes=settings.max_stack_size_bytes))
         except SandboxError as error:
             log.warning("%s", error.message)
+
+    def call(self, plugin: Plugin, tool: str, arguments: Any, skill: str | None) -> Result:
+        """Call a tool on behalf of the agent of the options; the audit names the command line as the interface."""
+        from cortex_skills.audit.call_records import DEFAULT_AGENT
+        from cortex_skills.operations.caller import Caller
+        from cortex_skills.tokens import PERMISSIONS
+        from cortex_skills.tools.base import CALLER
+
+        calling = CALLER.set(Caller(self.agent or DEFAULT_AGENT, "agent", "command", frozenset(PERMISSIONS)))
+        try:
+            return plugin.call(tool, arguments, skill=skill)
+        finally:
+            CALLER.reset(calling)
 
     def operate(self, operation: Operation[G, R], **given: Any) -> R:
         """Run an operation that concerns this installation, as its owner; no store is opened.

@@ -163,7 +163,7 @@ def request(
     if members:
         asked["members"] = [read_value(member) for member in members]
     with common.loaded() as plugin:
-        result = plugin.call("skill_request_zk_proof", asked, skill=skill)
+        result = common.call(plugin, "skill_request_zk_proof", asked, skill)
     if result.is_error:
         error = result.details
         raise CortexError(error["code"], error["message"], hint=error["hint"], details=error["details"])
