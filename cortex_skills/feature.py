@@ -7,25 +7,32 @@ A distribution adds a feature with an entry point of the group `cortex_skills.fe
 
 Rules kept here:
 - the core and the interfaces import no feature: they ask for what features add, which is imported at its first use;
-- an entry point that cannot be imported or is no `Feature` is skipped with a warning, and never prevents a start. What
-  a feature names is not skipped: it may be what refuses a call;
+- an entry point that cannot be imported or is no `Feature` is skipped with a warning, and never prevents a start;
+- a feature of which a module cannot be imported is a fault of that feature alone: an error in the log and in `doctor`
+  names it, and nothing more of it is used. Where it may be what refuses something, that is refused: the check of a
+  folder, and everything if the feature `guards`;
 - what a feature adds passes the same gate as everything else.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import Any, Literal
+from itertools import chain
+from typing import Any, Literal, get_args
 
+from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.added_entries import added_entries
 
 log = logging.getLogger(__name__)
 
 GROUP = "cortex_skills.features"
+_CHECKS = frozenset({"folder_checks"})
+_FAULTS: dict[str, str] = {}
 Modules = Literal["operations", "tools", "rest", "pages"]
 Functions = Literal[
     "attach",
@@ -74,6 +81,7 @@ class Feature:
         members: classes, as `module:name`, whose properties and methods every `Plugin` gets, with itself as `self`.
         follows: by the name of an operation that changes something, a function of its call and its arguments, as
             `module:name`, that runs after it.
+        guards: whether it refuses what others may do, so that nothing runs while it cannot be imported.
     """
 
     name: str
@@ -96,6 +104,7 @@ class Feature:
     settings: Mapping[str, str] = field(default_factory=dict)
     members: tuple[str, ...] = ()
     follows: Mapping[str, str] = field(default_factory=dict)
+    guards: bool = False
 
 
 @cache
@@ -109,6 +118,7 @@ def features() -> tuple[Feature, ...]:
                 raise TypeError(f"it is a {type(feature).__name__}, not a Feature")
         except (Exception, SystemExit) as error:
             log.warning("the feature %s is skipped: %s: %s", entry.value, type(error).__name__, error)
+            _FAULTS[entry.name] = f"{type(error).__name__}: {error}"
             continue
         if found.setdefault(feature.name, feature) is not feature:
             log.warning("the feature %s is skipped: another one has the name %s", entry.value, feature.name)
@@ -118,15 +128,59 @@ def features() -> tuple[Feature, ...]:
 def added(kind: Modules, attribute: str) -> Iterator[Any]:
     """The attribute of each module that the features name for a purpose, in the order of the features."""
     for feature in features():
-        for module in getattr(feature, kind):
-            yield getattr(import_module(module), attribute)
+        yield from imported(feature, [f"{module}:{attribute}" for module in getattr(feature, kind)])
 
 
 def functions(kind: Functions) -> Iterator[Any]:
     """The functions that the features name for a purpose, in the order of the features."""
     for feature in features():
-        for name in getattr(feature, kind):
-            yield named(name)
+        yield from imported(feature, getattr(feature, kind), refuses=kind in _CHECKS)
+
+
+def imported(feature: Feature, names: Iterable[str], *, refuses: bool = False) -> list[Any]:
+    """The objects that a feature names; none of them if it cannot be used.
+
+    Args:
+        feature: names them.
+        names: modules, or `module:name`.
+        refuses: whether they may refuse something.
+
+    Raises:
+        CortexError: `internal_error`: the feature cannot be used, and guards others, or `refuses`.
+    """
+    names = list(names)
+    if feature.name not in _FAULTS:
+        try:
+            return [named(name) for name in names]
+        except (Exception, SystemExit) as error:
+            _FAULTS[feature.name] = f"{type(error).__name__}: {error}"
+            log.error("the feature %s cannot be used: %s", feature.name, _FAULTS[feature.name], exc_info=error)
+    if feature.guards or (refuses and names):
+        raise unusable(feature.name)
+    return []
+
+
+def unusable(name: str) -> CortexError:
+    """The error of a feature that cannot be used."""
+    return CortexError(
+        "internal_error",
+        f"the feature {name} cannot be used: {_FAULTS[name]}",
+        hint="install its distribution again, or remove it; `cortex-skills doctor` lists all that is wrong",
+    )
+
+
+def faults() -> Mapping[str, str]:
+    """Why features cannot be used, by their names, of those that are known to be at fault."""
+    return _FAULTS
+
+
+def import_everything() -> None:
+    """Import all that the features name, so that `faults` is complete."""
+    for feature in features():
+        lists: list[Iterable[str]] = [getattr(feature, kind) for kind in (*get_args(Modules), *get_args(Functions))]
+        lists += [each.values() for each in (feature.settings, feature.follows, *feature.commands.values())]
+        with suppress(CortexError):
+            imported(feature, chain.from_iterable(lists))
 
 
 def member(name: str) -> Any:
@@ -137,8 +191,8 @@ def member(name: str) -> Any:
     """
     if name in member_names():
         return next(vars(members)[name] for members in functions("members") if name in vars(members))
-    installed = ", ".join(feature.name for feature in features()) or "none"
-    raise AttributeError(f"no installed feature adds {name!r} to a plugin; installed: {installed}", name=name)
+    usable = ", ".join(feature.name for feature in features() if feature.name not in _FAULTS) or "none"
+    raise AttributeError(f"no installed feature adds {name!r} to a plugin; installed: {usable}", name=name)
 
 
 def member_names() -> set[str]:
@@ -149,10 +203,12 @@ def member_names() -> set[str]:
 @cache
 def followers(operation: str) -> tuple[Any, ...]:
     """The functions of features that follow an operation."""
-    return tuple(named(feature.follows[operation]) for feature in features() if operation in feature.follows)
+    names = ((feature, [feature.follows[operation]]) for feature in features() if operation in feature.follows)
+    return tuple(found for feature, name in names for found in imported(feature, name))
 
 
 def named(name: str) -> Any:
-    """The object that `module:name` names."""
+    """The object that `module:name` names, or the module."""
     module, _, attribute = name.partition(":")
-    return getattr(import_module(module), attribute)
+    found = import_module(module)
+    return getattr(found, attribute) if attribute else found

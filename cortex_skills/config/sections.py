@@ -23,7 +23,7 @@ from cortex_skills.config.setting import (
     settings_of,
     snake,
 )
-from cortex_skills.feature import features, named
+from cortex_skills.feature import features, imported
 from cortex_skills.safe_io.schemas import MadeSchema
 
 log = logging.getLogger(__name__)
@@ -32,6 +32,11 @@ Name = tuple[str, ...]
 """A setting: section (if it has one) and name."""
 
 ENVIRONMENT_PREFIX = "CORTEX_"
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedSection:
+    """The section of a feature that cannot be used: what it has is not read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +55,9 @@ class Declarations:
     def schema(self) -> MadeSchema:
         """The JSON Schema of a configuration."""
         made = section_schema(CoreSettings)
-        made["properties"] |= {camel(name): section_schema(kind) for name, kind in self.sections.items()}
+        made["properties"] |= {
+            camel(name): {} if kind is UnusedSection else section_schema(kind) for name, kind in self.sections.items()
+        }
         start = {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": "The configuration of Cortex Skills (cortex.yaml)",
@@ -92,8 +99,10 @@ def declared() -> Declarations:
     }
     for feature in features():
         for name, place in feature.settings.items():
-            kind = named(place)
+            (kind,) = imported(feature, [place]) or [UnusedSection]
             if name in found and not issubclass(kind, found[name]):
+                if kind is UnusedSection:
+                    continue
                 log.warning(
                     "the settings %s of the feature %s are skipped: there is such a section", name, feature.name
                 )

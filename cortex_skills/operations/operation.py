@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, cast
 
 from cortex_skills.audit.bounded import Fact
 from cortex_skills.errors import CortexError
-from cortex_skills.feature import features
+from cortex_skills.feature import features, imported
 from cortex_skills.operations.caller import Caller
 from cortex_skills.operations.json_schemas import schema_of
 
@@ -215,8 +215,7 @@ def all_operations() -> Mapping[str, Operation[Any, Any]]:
     for module in _OF_THE_CORE:
         import_module(module)
     for feature in features():
-        for module in feature.operations:
-            import_module(module)
+        imported(feature, feature.operations)
     return dict(sorted(OPERATIONS.items()))
 
 

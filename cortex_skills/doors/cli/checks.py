@@ -80,6 +80,18 @@ def versions(_: Common) -> Iterator[CheckResult]:
     yield CheckResult("ok", "packages", f"cortex-skills {__version__}, {', '.join(installed)}")
 
 
+@_named("features", _REINSTALL)
+def installed_features(_: Common) -> Iterator[CheckResult]:
+    """What the installed features name can be imported."""
+    from cortex_skills.feature import faults, features, import_everything
+
+    import_everything()
+    for name, fault in faults().items():
+        yield CheckResult("fail", "features", f"{name} cannot be used: {fault}", "install its distribution again")
+    usable = [feature.name for feature in features() if feature.name not in faults()]
+    yield CheckResult("ok", "features", ", ".join(usable) or "none is installed")
+
+
 @_named("sandbox", _REINSTALL)
 def sandbox(_: Common) -> Iterator[CheckResult]:
     """The QuickJS guest runs."""
@@ -331,6 +343,7 @@ def node(common: Common) -> Iterator[CheckResult]:
 
 CHECKS: tuple[Check, ...] = (
     versions,
+    installed_features,
     sandbox,
     bundler,
     graph,

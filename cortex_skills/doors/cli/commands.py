@@ -3,6 +3,7 @@
 Rules kept here:
 - every command and group takes the common options (`command.py`);
 - a group without a command prints its help; for an unknown command the error names the nearest one;
+- a command of a feature that cannot be imported is listed as such, and is the error that states why;
 - a command that is given as `module:name`, as those of features are, is imported when it is run or listed.
 """
 
@@ -18,7 +19,8 @@ import click
 from cortex_skills.doors.cli.command import Command as Command
 from cortex_skills.doors.cli.command import format_options
 from cortex_skills.doors.cli.options import common_options
-from cortex_skills.feature import features, named
+from cortex_skills.errors import CortexError
+from cortex_skills.feature import Feature, features, imported, named, unusable
 
 COMPLETE = "_CORTEX_SKILLS_COMPLETE"  # with this variable a shell asks for the words that may follow
 _WHOLE = 500  # a limit for the short help that cuts nothing
@@ -57,25 +59,25 @@ class Group(click.Group):
                 self.add_command(command)
 
     @cached_property
-    def _of_features(self) -> Mapping[str, str]:
-        """The commands of features: `module:name` by the name of the command."""
+    def _of_features(self) -> Mapping[str, tuple[str, Feature]]:
+        """The commands of features by name: `module:name`, and whose it is."""
         return {name: where for _, commands in self._added() for name, where in commands.items()}
 
-    def _added(self) -> Iterator[tuple[str, dict[str, str]]]:
+    def _added(self) -> Iterator[tuple[str, dict[str, tuple[str, Feature]]]]:
         """What each feature adds to this group under a title."""
         group = "" if self.is_program else f"{self.name} "
         for feature in features():
             for title, commands in feature.commands.items():
                 split = {name: where for name, where in commands.items() if name.rpartition(" ")[0] == group.strip()}
                 if split:
-                    yield title, {name.removeprefix(group): where for name, where in split.items()}
+                    yield title, {name.removeprefix(group): (where, feature) for name, where in split.items()}
 
     @property
     def sections(self) -> Mapping[str, Sequence[click.Command]]:
         """The commands by title: in each section those of the features first."""
         found: dict[str, list[click.Command]] = {title: [] for title in self._sections}
         for title, commands in self._added():
-            found.setdefault(title, []).extend(starmap(_command_at, commands.items()))
+            found.setdefault(title, []).extend(_command_at(name, *where) for name, where in commands.items())
         for title, own in self._sections.items():
             found[title].extend(starmap(_command_at, own.items()) if isinstance(own, Mapping) else own)
         return found
@@ -88,8 +90,10 @@ class Group(click.Group):
         """The command of that name."""
         if (own := super().get_command(ctx, cmd_name)) is not None:
             return own
-        where = self._named.get(cmd_name) or self._of_features.get(cmd_name)
-        return None if where is None else _command_at(cmd_name, where)
+        if cmd_name in self._named:
+            return _command_at(cmd_name, self._named[cmd_name])
+        added = self._of_features.get(cmd_name)
+        return None if added is None else _command_at(cmd_name, *added)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -124,11 +128,21 @@ def _print_help(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-def _command_at(name: str, where: str) -> click.Command:
-    """The command that `module:name` is, or that is made of the operation there."""
-    found = named(where)
+def _command_at(name: str, where: str, feature: Feature | None = None) -> click.Command:
+    """The command that `module:name` is, or that is made of the operation there; of a feature at fault, its error."""
+    (found,) = [named(where)] if feature is None else imported(feature, [where]) or [None]
+    if found is None and feature is not None:
+        return _unusable(name, unusable(feature.name))
     if isinstance(found, click.Command):
         return found
     from cortex_skills.doors.cli.operation_command import command_of
 
     return command_of(found, name)
+
+
+def _unusable(name: str, error: CortexError) -> click.Command:
+    def refuse() -> None:
+        raise error
+
+    any_words = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
+    return Command(name, callback=refuse, short_help="Cannot be used: see `doctor`.", context_settings=any_words)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from cortex_skills.doors.explorer.addresses import ROOT, namespace_root
 from cortex_skills.doors.explorer.assets import asset
 from cortex_skills.doors.explorer.page import ExplorerPage
-from cortex_skills.feature import features
+from cortex_skills.feature import faults, features
 from cortex_skills.safe_io.display import is_invisible
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _reference(found: re.Match[str]) -> str:
 
 def template_folders() -> list[Path]:
     """The folder of the shared templates, and those of the modules of pages."""
-    modules = [find_spec(module) for feature in features() for module in feature.pages]
+    modules = [find_spec(module) for feature in features() if feature.name not in faults() for module in feature.pages]
     return [TEMPLATES, *dict.fromkeys(Path(each.origin).parent for each in modules if each and each.origin)]
 
 
