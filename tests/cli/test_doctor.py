@@ -12,6 +12,7 @@ from tests.ports import quiet_port
 SUBJECTS = [
     "python",
     "packages",
+    "features",
     "sandbox",
     "bundler",
     "graph",
