@@ -21,7 +21,7 @@ from cortex_skills.doors.explorer.field_text import with_own_codes
 ROOT = "/explore"
 # The first segments of the addresses of pages that belong to no namespace.
 RESERVED = frozenset(
-    ("approvals", "artifacts", "audit", "enter", "login", "logout", "registry", "skills", "static", "theme")
+    ("approvals", "artifacts", "audit", "enter", "login", "logout", "registry", "sessions", "skills", "static", "theme")
 )
 _ESCAPE = "~"
 _KEPT = ":"  # in a query string (RFC 3986, §3.4); names have one after each prefix
@@ -100,6 +100,10 @@ class Addresses:
     def proof(self, proof_id: str, **parameters: Any) -> str:
         """The page of one proof."""
         return self.page(f"proofs/{proof_id}", **parameters)
+
+    def agent(self, agent: str) -> str:
+        """The page of an agent, by its id."""
+        return self.page("agent", name=agent)
 
     def triples(self, **parameters: Any) -> str:
         """A list of triples."""

@@ -15,13 +15,15 @@ Text = Annotated[str, Field(max_length=1_024)]
 Word = Annotated[str, Field(max_length=300)]
 # As long as an address may be.
 Query = Annotated[str, Field(max_length=24_000)]
+# A moment, or words for one: `24h`, `yesterday`.
+Moment = Annotated[str, Field(max_length=64)]
 Limit = Annotated[int, FROM_QUERY, Field(ge=1, le=1_000)]
 
 
 class AsOfQuery(ApiModel, total=False):
     """Of a page that can be read as of a moment."""
 
-    asOf: Annotated[str, Field(max_length=64)]
+    asOf: Moment
 
 
 class ResourceQuery(AsOfQuery, total=False):
@@ -55,7 +57,7 @@ class TriplesQuery(AsOfQuery, total=False):
     object: Text
     skill: Word
     agent: Word
-    since: Annotated[str, Field(max_length=64)]
+    since: Moment
     recorded: Literal["yes"]
     evidence: Word
     limit: Limit
@@ -80,11 +82,35 @@ class AuditPageQuery(ApiModel, total=False):
     agent: Word
     tool: Word
     about: Word
+    session: Word
+    q: Word
+    since: Moment
+    until: Moment
     cleaned: Literal["yes"]
     removed: Literal["yes"]
     id: Word
     limit: Limit
     cursor: Cursor
+
+
+class SessionListQuery(ApiModel, total=False):
+    """Of the sessions."""
+
+    agent: Word
+
+
+class SessionQuery(ApiModel, total=False):
+    """Of a session: which steps, with which text, from which one on."""
+
+    show: Literal["", "all", "changed", "refused"]
+    q: Word
+    start: Annotated[int, FROM_QUERY, Field(ge=0, le=10_000)]
+
+
+class AgentQuery(AsOfQuery, total=False):
+    """Of the page of an agent: its id."""
+
+    name: Word
 
 
 class ApprovalListQuery(ApiModel, total=False):

@@ -156,14 +156,19 @@ class Reading:
                 return self.addresses.triples(**{kind: name[len(start) :]})
         return None
 
+    def who(self, node: NamedNode) -> str | None:
+        """The page of an agent, or the list of what a skill asserted; None for another node."""
+        agent = self.graph.names.agent_of(node.value)
+        return self.asserted_by(self.graph.names.name(node.value)) if agent is None else self.addresses.agent(agent)
+
     def page_of(self, node: NamedNode) -> str | None:
-        """The page of a node of a record: a list, a proof or a resource; None if there is none."""
+        """The page of a node of a record: an agent, a list, a proof or a resource; None if there is none."""
         graph, proof = self.graph, f"{self.graph.names.graph.value}/proof/"
         if node.value.startswith(proof):
             return self.addresses.proof(node.value.removeprefix(proof))
         name = graph.names.name(node.value)
-        if (asserted := self.asserted_by(name)) is not None:
-            return asserted
+        if (who := self.who(node)) is not None:
+            return who
         patterns = (Pattern(graph.names.graph, node), Pattern(graph.names.graph, None, None, node))
         is_known = any(graph.store.count(pattern, 1) for pattern in patterns)
         return self.addresses.resource(name) if is_known else None

@@ -34,6 +34,8 @@ ADDRESSES: dict[str, tuple[str, ...]] = {
     ),
     "memories": (f"{NS}/memories", f"{NS}/memories?q=harbour"),
     "memory": (f"{NS}/memories/MEMORY",),
+    "agent": (f"{NS}/agent?name=auditor",),
+    "session": ("/explore/sessions/SESSION", "/explore/sessions/SESSION?show=all"),
     "approvals": ("/explore/approvals", "/explore/approvals?state=all"),
     "approval": ("/explore/approvals/APPROVAL",),
     "artifact": ("/explore/artifacts/acme.echo_http",),
@@ -69,7 +71,8 @@ def addresses(running: Running) -> list[str]:
     )
     approval = running.plugin.approvals.request(request).id
     memory, _ = running.plugin.memories.remember(new_memory(f"{HOSTILE[0]} of the harbour"), agent="ada")
-    ids = {"TRIPLE": triple["id"], "PROOF": proof, "APPROVAL": approval, "MEMORY": memory}
+    session = running.plugin.audit.calls.page().calls[0].record.session
+    ids = {"SESSION": str(session), "TRIPLE": triple["id"], "PROOF": proof, "APPROVAL": approval, "MEMORY": memory}
     for word, found in ids.items():
         given = [each.replace(word, found) for each in given]
     return given + list(OTHERS)

@@ -111,7 +111,7 @@ def test_a_namespace_that_is_called_like_a_page_is_reachable(running: Running, n
         assert Page(answer.text).text.count("inStock") >= (path in ("/list", "/r?name=nails", "/map?name=nails"))
     assert "inStock 3" in reader.get(f"{start}/r?name=nails", headers={"Accept": "text/turtle"}).text
     refused = [reader.get(f"/explore/{namespace}/list", headers=PAGE), reader.get("/explore/~mayros", headers=PAGE)]
-    missing = 403 if namespace in ("approvals", "artifacts") else 404  # whose pages are of an id
+    missing = 403 if namespace in ("approvals", "artifacts", "sessions") else 404  # whose pages are of an id
     assert [answer.status_code for answer in refused] == [missing, 404]
 
 

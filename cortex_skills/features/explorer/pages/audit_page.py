@@ -14,15 +14,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from cortex_graph.checks.moments import check_moment
 from cortex_skills.audit.recent_calls import MAX_PAGE, CallFilter, CallReader, RecentCall
 from cortex_skills.doors.explorer import addresses
-from cortex_skills.doors.explorer.addresses import ROOT
+from cortex_skills.doors.explorer.addresses import ROOT, Addresses
 from cortex_skills.doors.explorer.display import OF_NAME, ShownText, shown_name, shown_text
 from cortex_skills.doors.explorer.field_text import to_field
 from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall, not_found
 from cortex_skills.doors.explorer.page_queries import AuditPageQuery
 from cortex_skills.doors.explorer.pictures.svg import Svg
 from cortex_skills.doors.http.http_errors import HttpError
+from cortex_skills.features.explorer.audited_calls import calls_of
 from cortex_skills.features.explorer.call_plot import HOUR, calls_by_minute
 from cortex_skills.features.explorer.reading import TakeAway, TextLink, skill_page
 from cortex_skills.gate.removed_texts import CHARACTERS
@@ -61,9 +63,11 @@ class ShownRemoval:
 
 @dataclass(frozen=True, slots=True)
 class OpenedCall:
-    """A call with what was removed from its answer."""
+    """A call with the pages of its agent and its session, and what was removed from its answer."""
 
     call: CallRow
+    agent_href: str
+    session: TextLink | None
     more: tuple[tuple[str, ShownText], ...]
     removed: tuple[ShownRemoval, ...]
     others: int
@@ -113,7 +117,7 @@ def view(call: PageCall) -> AuditView:
         HttpError: `not_found`: there is no call with the id; `permission_denied`.
         CortexError: `invalid_arguments`: the cursor is not one of this audit.
     """
-    calls, query = _calls(call), call.query
+    calls, query = calls_of(call), call.query
     page = calls.page(_filter(call), limit=query.get("limit", _LIMIT), cursor=query.get("cursor"))
     plot, words = calls_by_minute(calls, datetime.now(UTC), HOUR, _filter(call))
     return AuditView(
@@ -142,20 +146,25 @@ _TABS: tuple[tuple[str, dict[str, str]], ...] = (
     ("Cleaned", {"cleaned": "yes"}),
 )
 _REMOVED = ("Removed texts", {"removed": "yes"})
-_FIELDS = (("tool", "Tool"), ("skill", "Skill"), ("agent", "Agent"), ("outcome", "Outcome"), ("about", "Id or digest"))
-
-
-def _calls(call: PageCall) -> CallReader:
-    plugin = call.service.plugin
-    if not call.principal.may_use(plugin.graph.namespace):
-        hint = "ask for a token that opens the namespace in which the skills act"
-        raise HttpError("permission_denied", "your token does not open the namespace of these calls", hint=hint)
-    return plugin.audit.calls
+_FIELDS = (
+    ("q", "Text"),
+    ("since", "Since"),
+    ("until", "Until"),
+    ("tool", "Tool"),
+    ("skill", "Skill"),
+    ("agent", "Agent"),
+    ("outcome", "Outcome"),
+    ("about", "Id or digest"),
+    ("session", "Session"),
+)
 
 
 def _filter(call: PageCall) -> CallFilter:
-    given = {name: call.query.get(name) or None for name in ("outcome", "skill", "agent", "tool", "about")}
-    return CallFilter(**given, cleaned=True if call.query.get("cleaned") else None)
+    query = call.query
+    given = {name: query.get(name) or None for name in ("outcome", "skill", "agent", "tool", "about", "session")}
+    since, until = (check_moment(query[name], name) if query.get(name) else None for name in ("since", "until"))
+    cleaned = True if query.get("cleaned") else None
+    return CallFilter(**given, cleaned=cleaned, text=query.get("q") or None, since=since, until=until)
 
 
 def _tabs(call: PageCall) -> tuple[tuple[str, dict[str, str]], ...]:
@@ -200,7 +209,16 @@ def _opened(call: PageCall, calls: CallReader) -> OpenedCall | None:
         for each in found.record.removed
     )
     others = found.record.stripped - sum(each.count for each in removed)
-    return OpenedCall(call_row(call, found), _more(found), removed, others, _texts_of(call, found.id))
+    session = found.record.session
+    return OpenedCall(
+        call_row(call, found),
+        Addresses(call.service.plugin.graph.namespace).agent(found.record.agent),
+        None if session is None else TextLink(session[:8], f"{ROOT}/sessions/{session}"),
+        _more(found),
+        removed,
+        others,
+        _texts_of(call, found.id),
+    )
 
 
 def _more(found: RecentCall) -> tuple[tuple[str, ShownText], ...]:
@@ -247,7 +265,7 @@ def _removed(call: PageCall) -> RemovedView | None:
 
 def _lines(call: PageCall) -> Iterator[bytes]:
     """All calls that match, a JSON object a line, the newest first."""
-    calls, cursor = _calls(call), call.query.get("cursor")
+    calls, cursor = calls_of(call), call.query.get("cursor")
     while True:
         page = calls.page(_filter(call), limit=MAX_PAGE, cursor=cursor)
         for found in page.calls:

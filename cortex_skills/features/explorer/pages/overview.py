@@ -168,8 +168,8 @@ def _bars(reading: Reading, counted: list[tuple[NamedNode, int]], href: Any, kin
     for node, count in counted:
         shown = reading.display.iri(node.value)
         link = href(shown.name)
-        if kind:  # an agent or a skill is described by what it asserted
-            shown = replace(shown, href=link)
+        if kind:  # an agent has a page, and a skill the list of what it asserted
+            shown = replace(shown, href=reading.who(node))
         rows.append(CountedTerm(shown, count, max(1, round(100 * count / most)), link, kind))
     return tuple(rows)
 

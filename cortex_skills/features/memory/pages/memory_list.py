@@ -133,7 +133,7 @@ PAGE = ExplorerPage(
     pool="slow",
     forms={"json": Form("application/json", lambda call: to_json(_found(call)))},
     label="Memories",
-    section="See",
+    section="Agents",
     keys="g e",
-    place=85,
+    place=167,
 )

@@ -146,5 +146,5 @@ PAGE = ExplorerPage(
         "forget": Action("Forget", "write", _forget),
     },
     pool="slow",
-    place=86,
+    place=168,
 )

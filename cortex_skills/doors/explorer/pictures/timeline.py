@@ -1,0 +1,78 @@
+"""A run in time: a lane for each kind of step, a mark for each step, and a line from a call to what came of it.
+
+Rules kept here:
+- at most `MAX_MARKS` marks: of more, the ones in the middle are left out, and the summary states how many are shown;
+- a lane has its own shape of mark, so that nothing is told by colour alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from cortex_skills.doors.explorer.pictures.svg import Element, Svg
+
+MAX_MARKS = 300
+LANES = ("Calls", "Changes", "Asked", "Decided", "Done", "Refused")
+_WIDTH, _LEFT, _RIGHT, _TOP, _LANE = 960.0, 92.0, 936.0, 14.0, 34.0
+_TICKS = 5
+_SECONDS = timedelta(minutes=10)  # a run that is shorter has ticks with seconds
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineMark:
+    """A step: its lane, when it was, and the place of the mark that it came from; None for none."""
+
+    lane: int
+    when: datetime
+    after: int | None = None
+
+
+def timeline(marks: Sequence[TimelineMark], summary: str) -> Svg:
+    """The picture of a run, of at least one mark."""
+    shown = marks
+    if len(marks) > MAX_MARKS:
+        shown, summary = marks[:MAX_MARKS], f"{summary}; the first {MAX_MARKS} steps are drawn"
+    bottom = _TOP + len(LANES) * _LANE
+    picture = Svg(_WIDTH, bottom + 22, summary, "plot run")
+    begin, end = min(mark.when for mark in shown), max(mark.when for mark in shown)
+    whole = max((end - begin).total_seconds(), 1.0)
+    for lane, name in enumerate(LANES):
+        y = _y(lane)
+        picture.add("text", None, name, x=0, y=y + 4)
+        picture.add("line", class_="grid", x1=_LEFT, y1=y, x2=_RIGHT, y2=y)
+    for tick in range(_TICKS):
+        share = tick / (_TICKS - 1)
+        when = begin + timedelta(seconds=whole * share)
+        text = f"{when:%H:%M:%S}" if whole < _SECONDS.total_seconds() else f"{when:%H:%M}"
+        anchor = {0: None, _TICKS - 1: "end"}.get(tick, "middle")
+        picture.add("text", None, text, x=_LEFT + (_RIGHT - _LEFT) * share, y=bottom + 14, text_anchor=anchor)
+    places = [(_LEFT + (mark.when - begin).total_seconds() / whole * (_RIGHT - _LEFT), _y(mark.lane)) for mark in shown]
+    for mark, (x, y) in zip(shown, places, strict=True):
+        if mark.after is not None and mark.after < len(places):
+            from_x, from_y = places[mark.after]
+            picture.add("line", class_=f"came l{mark.lane}", x1=from_x, y1=from_y, x2=x, y2=y)
+    for mark, (x, y) in zip(shown, places, strict=True):
+        _mark(picture, mark.lane, x, y)
+    return picture
+
+
+def _y(lane: int) -> float:
+    return _TOP + lane * _LANE + _LANE / 2
+
+
+def _mark(picture: Svg, lane: int, x: float, y: float) -> Element:
+    kind = f"l{lane}"
+    if lane == 0:
+        return picture.add("rect", class_=kind, x=x - 2, y=y - 7, width=4, height=14, rx=1)
+    if lane == 1:
+        return picture.add("circle", class_=kind, cx=x, cy=y, r=6)
+    corners = {
+        2: ((0, -7), (7, 6), (-7, 6)),
+        3: ((-6, -6), (6, -6), (0, 7)),
+        4: ((-6, -6), (6, -6), (6, 6), (-6, 6)),
+        5: ((0, -7), (7, 0), (0, 7), (-7, 0)),
+    }[lane]
+    outline = " ".join(f"{x + right:.1f} {y + down:.1f}" for right, down in corners)
+    return picture.add("path", class_=kind, d=f"M{outline}z")
