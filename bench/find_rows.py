@@ -20,8 +20,9 @@ from bench.measure import Row, in_turn_s
 from cortex_graph import NamespacedGraph, open_store
 from cortex_graph.naming.vocabulary import LABEL, TYPE
 from cortex_skills.features.finder.entities import EntityIndex
-from cortex_skills.features.finder.entity_follower import follower_of
+from cortex_skills.features.finder.entity_follower import EntityFollower
 from cortex_skills.features.finder.entity_match import query_words
+from cortex_skills.features.finder.index_follower import follower_of
 
 FEW, MANY = 10_000, 1_000_000  # triples
 STATEMENTS = 5  # of a resource
@@ -114,7 +115,7 @@ def _finds(graph: NamespacedGraph, count: int) -> Callable[[], object]:
 
 
 def _raw(graph: NamespacedGraph, count: int) -> Callable[[], object]:
-    documents = follower_of(graph).current(graph, _TIMEOUT_S).documents
+    documents = follower_of(EntityFollower, graph).current(graph, _TIMEOUT_S).documents
     assert documents is not None
     asked = cycle(queries(count))
 

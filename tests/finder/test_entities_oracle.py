@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_graph import NamespacedGraph, open_store
-from cortex_skills.features.finder import entity_follower, index_follower
+from cortex_skills.features.finder import index_follower
 from cortex_skills.features.finder.entities import EntityIndex
+from cortex_skills.features.finder.entity_follower import EntityFollower
 
 LANGUAGES = {None: "english", "en": "english", "de-AT": "german", "ja": None}
 TEXT = (
@@ -151,7 +152,7 @@ def test_what_is_found_is_what_a_comparison_with_everything_finds(graph, rounds)
 
 def moved(graph: NamespacedGraph) -> None:
     """Wait for what is moved to the files."""
-    thread = entity_follower.follower_of(graph)._thread
+    thread = index_follower.follower_of(EntityFollower, graph)._thread
     if thread is not None:
         thread.join()
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from cortex_skills.features.finder.embedders import EmbedderError
 from cortex_skills.features.finder.static_vectors import StaticVectors, unit_rows
-from cortex_skills.features.finder.text_index import TextIndex
 from cortex_skills.features.finder.vector_index import VectorIndex
+from tests.finder.owned_index import OwnedIndex
 
 
 def drawn(count: int, dimension: int = 256, seed: int = 1):
@@ -60,17 +60,17 @@ TEXTS = [(1, "extract tables from a spreadsheet", 1.0), (2, "book a flight to Os
 
 
 def test_a_text_is_found_by_meaning_without_a_common_word():
-    index = TextIndex(StaticVectors())
+    index = OwnedIndex(StaticVectors())
     index.change(add=TEXTS)
     assert [hit.number for hit in index.search("read an Excel file", 0.0, 5).hits] == [1]
-    by_words = TextIndex()
+    by_words = OwnedIndex()
     by_words.change(add=TEXTS)
-    assert by_words.search("read an Excel file", 0.0, 5).hits == ()
+    assert by_words.search("read an Excel file", 0.0, 5).hits == []
     assert [hit.number for hit in index.search("cook eggs for breakfast", 1.0, 5).hits] == []
 
 
 def test_a_text_is_found_once_with_both_scores():
-    index = TextIndex(StaticVectors())
+    index = OwnedIndex(StaticVectors())
     index.change(add=TEXTS)
     (hit,) = index.search("tables", 0.0, 5).hits
     assert (hit.number, hit.mask, hit.similarity is not None and hit.similarity > 0.3) == (1, 1, True)
@@ -95,7 +95,7 @@ class Moody:
 
 def test_an_embedder_that_fails_leaves_the_words_and_what_it_missed_is_embedded_later():
     embedder = Moody()
-    index = TextIndex(embedder)
+    index = OwnedIndex(embedder)
     embedder.problem = "the server is down"
     index.change(add=TEXTS)
     found = index.search("a flight", 0.0, 5)
@@ -114,7 +114,7 @@ def test_a_search_by_meaning_states_which_texts_have_no_vector_yet():
             self.problem = "the batch is refused" if len(texts) > 1 else ""
             return super().embed(texts, timeout_s)
 
-    index = TextIndex(OneTextAtATime())
+    index = OwnedIndex(OneTextAtATime())
     index.change(add=TEXTS[:1])
     index.change(add=TEXTS[1:])
     found = index.search("read an Excel file", 0.0, 5)
@@ -124,7 +124,7 @@ def test_a_search_by_meaning_states_which_texts_have_no_vector_yet():
 
 def test_an_embedder_that_changes_its_dimension_leaves_the_words():
     embedder = Moody()
-    index = TextIndex(embedder)
+    index = OwnedIndex(embedder)
     index.change(add=TEXTS[:2])
     embedder.dimension = 64
     found = index.search("a flight", 0.0, 5)
@@ -156,7 +156,7 @@ WORDS = ("cat", "dog", "emu", "fox", "gnu")
 )
 @settings(max_examples=30)
 def test_a_hit_states_which_words_of_the_query_it_has_and_rare_ones_weigh_more(texts, asked):
-    index = TextIndex()
+    index = OwnedIndex()
     index.change(add=[(number, " ".join(text), 1.0) for number, text in enumerate(texts)])
     found = index.search(" ".join(asked), 0.0, 100)
     assert found.asked.words == tuple(dict.fromkeys(asked))
@@ -171,7 +171,7 @@ def test_a_hit_states_which_words_of_the_query_it_has_and_rare_ones_weigh_more(t
 
 
 def test_an_unknown_word_of_a_query_keeps_the_coverage_below_one():
-    index = TextIndex()
+    index = OwnedIndex()
     index.change(add=[(1, "tea from Assam", 1.0)])
     (hit,) = (found := index.search("tea zebra", 0.0, 5)).hits
     assert 0 < found.asked.coverage(hit.mask) < 0.5

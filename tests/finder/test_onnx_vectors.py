@@ -18,7 +18,7 @@ from cortex_skills.features.finder import embedder_choice
 from cortex_skills.features.finder.embedder_choice import open_embedder
 from cortex_skills.features.finder.embedders import EmbedderError
 from cortex_skills.features.finder.onnx_vectors import MODEL, OnnxVectors
-from cortex_skills.features.finder.text_index import TextIndex
+from tests.finder.owned_index import OwnedIndex
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "tea", "coffee", "drink", "tax", "law"]
 MEANINGS = [[0, 0, 0], [0, 0, 1], [0, 0, 0], [0, 0, 0], [5, 0, 0], [5, 1, 0], [4, 0, 0], [0, 5, 0], [0, 5, 1]]
@@ -70,7 +70,7 @@ def test_texts_are_found_by_the_meanings_of_the_configured_model(folder, tmp_pat
     embedder = open_embedder(Config(finder={"embedder": "fastembed", "folder": str(folder)}).finder)
     assert embedder is not None
     embedder.embed(["tea"], 60.0)  # loads the model
-    index = TextIndex(embedder)
+    index = OwnedIndex(embedder)
     index.change(add=[(1, "coffee", 1.0), (2, "tax law", 1.0)])
     found = index.search("tea drink", 0.0, 1, min_similarity=0.7)
     assert ([hit.number for hit in found.hits], found.problem) == ([1], None)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.features.finder import word_index
+from cortex_skills.features.finder import index_follower
 from cortex_skills.features.finder.question_words import asked_words
-from cortex_skills.features.finder.word_index import WordIndex
 from cortex_skills.features.finder.word_stems import MAX_QUERY_WORDS, stems_of
 from cortex_skills.features.finder.words import LONGEST, MAX_WORDS, without_accents, words
+from tests.finder.owned_index import OwnedIndex
 
 
 @pytest.mark.parametrize(
@@ -68,39 +68,39 @@ def test_a_long_text_is_split_quickly(text: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def index() -> WordIndex:
-    index = WordIndex()
+def index() -> OwnedIndex:
+    index = OwnedIndex()
     index.change(add=[(1, "Ana prefers tea", 0.5), (2, "東京タワー", 0.9)])
     return index
 
 
 @given(query=st.text(max_size=200), least=st.floats(0, 1))
-def test_any_query_is_answered(index: WordIndex, query: str, least: float) -> None:
+def test_any_query_is_answered(index: OwnedIndex, query: str, least: float) -> None:
     found = index.asked(query)
     assert len(found.words) <= MAX_QUERY_WORDS
-    assert {number for number, _ in index.search(found, least, 10)} <= {1, 2}
+    assert set(index.numbers(found, least, 10)) <= {1, 2}
 
 
 @given(text=st.text(min_size=1, max_size=300))
 def test_a_text_with_an_indexed_word_finds_itself(text: str) -> None:
-    index = WordIndex()
+    index = OwnedIndex()
     index.change(add=[(7, text, 0.5)])
     found = index.asked(text)
-    assert [number for number, _ in index.search(found, 0.5, 10)] == ([7] if found.words else [])
+    assert index.numbers(found, 0.5, 10) == ([7] if found.words else [])
 
 
 def test_a_discarded_number_is_not_found() -> None:
-    index = WordIndex()
+    index = OwnedIndex()
     index.change(add=[(number, "tea", 0.5) for number in range(5)])
     index.change(discard=[1, 3, 99])
-    assert sorted(number for number, _ in index.search(index.asked("tea"), 0, 10)) == [0, 2, 4]
+    assert sorted(index.numbers("tea", 0, 10)) == [0, 2, 4]
 
 
 def test_stop_words_do_not_count_and_rare_words_weigh_more() -> None:
-    index = WordIndex()
+    index = OwnedIndex()
     assert stems_of("the of and is") == []
     index.change(add=[(0, "tea with milk", 0.5), *((number, "tea with lemon", 0.5) for number in range(1, 9))])
-    (best, _), *_ = index.search(index.asked("tea and milk"), 0, 10)
+    best, *_ = index.numbers("tea and milk", 0, 10)
     assert best == 0
 
 
@@ -110,9 +110,9 @@ def test_stop_words_do_not_count_and_rare_words_weigh_more() -> None:
      ("ёлка", "елка"), ("le thé vert", "thé"), ("Việt Nam", "viet"), ("ré\u0301sumés", "resume")],
 )  # fmt: skip
 def test_words_with_and_without_accents_find_each_other(text: str, query: str) -> None:
-    index = WordIndex()
+    index = OwnedIndex()
     index.change([(1, text, 1.0), (2, "something else", 1.0)])
-    assert [number for number, _ in index.search(index.asked(query), 0.0, 5)] == [1]
+    assert index.numbers(query, 0.0, 5) == [1]
 
 
 def test_a_text_is_looked_for_without_case_and_accents() -> None:
@@ -136,11 +136,11 @@ def test_a_query_is_searched_without_its_question_words(query: str, expected: li
 
 
 def test_a_query_of_question_words_alone_is_searched_as_it_is() -> None:
-    index = WordIndex()
+    index = OwnedIndex()
     index.change(add=[(1, "The Who played in Leeds", 1.0), (2, "Ana asked when the train leaves", 1.0)])
     assert index.asked("The Who?").words == ("who",)
-    assert [number for number, _ in index.search(index.asked("The Who?"), 0.0, 5)] == [1]
-    assert [number for number, _ in index.search(index.asked("when did the Who play"), 0.0, 5)] == [1]
+    assert index.numbers("The Who?", 0.0, 5) == [1]
+    assert index.numbers("when did the Who play", 0.0, 5) == [1]
 
 
 @given(
@@ -156,8 +156,8 @@ def test_a_query_of_question_words_alone_is_searched_as_it_is() -> None:
 @settings(max_examples=60, deadline=None)
 def test_what_is_not_written_yet_is_found_as_what_is(rounds: list, few: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(word_index, "_FEW", few)
-        index, there, numbers = WordIndex(), {}, count()
+        patch.setattr(index_follower, "MOVED_AT", few)
+        index, there, numbers = OwnedIndex(), {}, count()
         for texts, discarded in rounds:
             new = [(next(numbers), text, 0.5) for text in texts]
             gone = [number for number in discarded if number in there]
@@ -166,6 +166,5 @@ def test_what_is_not_written_yet_is_found_as_what_is(rounds: list, few: int) -> 
             for query in ("tea", "milk", "oslo rome"):
                 asked = index.asked(query)
                 expected = {n for n, text in there.items() if set(text.split()) & set(asked.words)}
-                assert {number for number, _ in index.search(asked, 0.4, 100)} == expected
-                assert index.search(asked, 0.6, 100) == []
-                assert set(index.masks(asked.words, there)) == expected
+                assert set(index.numbers(asked, 0.4, 100)) == expected
+                assert index.numbers(asked, 0.6, 100) == []

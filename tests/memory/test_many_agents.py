@@ -37,7 +37,7 @@ def recalled(memories: Memories, query: str, agent: str) -> list[object]:
 
 def indexed(graph: NamespacedGraph) -> int:
     """How many memories the index of the namespace has, moved to its files or not."""
-    view = memory_follower._followers[graph.store][graph.names.graph.value].current(graph, 10.0)
+    view = index_follower.follower_of(memory_follower.MemoryFollower, graph).current(graph, 10.0)
     later = {key for key, text in view.changed.items() if text is not None}
     return view.documents.count + sum(view.documents.place_of(key) is None for key in later)
 

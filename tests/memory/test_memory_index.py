@@ -159,9 +159,9 @@ def test_damaged_files_are_made_again(folder: Path) -> None:
     assert found(memories, "tea") == ["tea"]
     (place,) = (folder / ".find").iterdir()
     store.close()
-    for file in place.glob("v1/*.store"):
+    for file in place.glob("v2/*.store"):
         file.write_bytes(b"x" * file.stat().st_size)
     store = open_store(str(folder))
     assert found(Memories(NamespacedGraph(store, "mayros")), "tea") == ["tea"]
     store.close()
-    assert memory_follower.OwnedDocuments.version == 1
+    assert memory_follower.OwnedDocuments.version == 2

@@ -18,7 +18,8 @@ from cortex_skills.features.registry.documents.document import SkillDocument
 from cortex_skills.features.registry.records import terms
 from cortex_skills.features.registry.records.registry import SkillRegistry
 from cortex_skills.features.registry.records.skill_record import SkillKey
-from cortex_skills.features.registry.skill_finder import SkillFinder, searchable
+from cortex_skills.features.registry.skill_finder import SkillFinder
+from cortex_skills.features.registry.skill_texts import searchable
 from tests.finder.embedding_server import embedding_server
 
 SKILLS = {

@@ -22,10 +22,10 @@ from pyoxigraph import Literal, NamedNode
 
 from cortex_graph import InvalidArguments, NamespacedGraph
 from cortex_graph.as_of import today_of
-from cortex_skills.features.finder.entity_follower import follower_of, read_entity
+from cortex_skills.features.finder.entity_follower import EntityFollower, read_entity
 from cortex_skills.features.finder.entity_match import Match, QueryWord, match, query_words
 from cortex_skills.features.finder.entity_texts import MAX_STATEMENTS, MAX_TEXT, EntityTexts
-from cortex_skills.features.finder.index_follower import IndexView
+from cortex_skills.features.finder.index_follower import IndexView, follower_of
 
 MAX_QUERY = 1_000  # characters
 INDEX_TIMEOUT_S = 10.0
@@ -125,7 +125,7 @@ class EntityIndex:
         """
         of_class = None if class_ is None else self._graph.names.node(class_, "class")
         words = query_words(text[:MAX_QUERY], prefix=prefix)
-        given = follower_of(self._today).current(self._today, self._timeout_s)
+        given = follower_of(EntityFollower, self._today).current(self._today, self._timeout_s)
         exact = self._exact(text, of_class)
         view = given if exact is None else replace(given, changed={**given.changed, exact.subject.value: exact})
         found: list[_Matching] = []

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from itertools import groupby, islice
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from pyoxigraph import NamedNode, Quad
 
@@ -21,18 +19,8 @@ from cortex_skills.features.finder.index_follower import IndexFollower
 _MOST_ON_SERVER = 300_000  # triples, which are sorted in memory
 _CHECKED = 64  # resources, after which the end of the store is noticed
 
-_followers: WeakKeyDictionary[GraphStore, dict[str, EntityFollower]] = WeakKeyDictionary()
-_making = threading.Lock()
 
-
-def follower_of(graph: NamespacedGraph) -> EntityFollower:
-    """The index of the graph of a namespace, which this process makes once for each store."""
-    with _making:
-        of_store = _followers.setdefault(graph.store, {})
-        return of_store.setdefault(graph.names.graph.value, EntityFollower())
-
-
-class EntityFollower(IndexFollower):
+class EntityFollower(IndexFollower[NamespacedGraph]):
     """The index of the resources of one graph."""
 
     documents = EntityDocuments

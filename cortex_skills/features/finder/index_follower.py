@@ -11,7 +11,8 @@ Rules kept here:
   made in the cache folder of the user, or in memory;
 - files of an earlier version are removed when those of this one are opened; those of a later version stay;
 - a server does not state what changed: everything is read again when the index is older than `AGED_S`, and `reason`
-  states its age.
+  states its age;
+- a process has one follower of a kind for each namespace of a store.
 """
 
 from __future__ import annotations
@@ -28,10 +29,13 @@ from contextlib import closing, suppress
 from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
+from weakref import WeakKeyDictionary
 
-from cortex_graph import GraphBusy, GraphError, NamespacedGraph
-from cortex_graph.store import Changes, Following, InFolder
+from cortex_graph import GraphBusy, GraphError
+from cortex_graph.naming.names import Names
+from cortex_graph.store import Changes, Following, GraphStore, InFolder
+from cortex_skills.errors import CortexError
 from cortex_skills.features.finder.kept_documents import (
     DocumentsBusy,
     DocumentsDamaged,
@@ -68,7 +72,22 @@ class IndexView:
     generation: int = 0
 
 
-class IndexFollower(ABC):
+class Indexed(Protocol):
+    """What an index is made of: a part of a namespace of a store."""
+
+    @property
+    def store(self) -> GraphStore:
+        """The store."""
+
+    @property
+    def names(self) -> Names:
+        """The namespace."""
+
+
+G = TypeVar("G", bound=Indexed)
+
+
+class IndexFollower(ABC, Generic[G]):
     """An index of what one namespace has. Safe to use from several threads. It does not refer to the store."""
 
     documents: ClassVar[type[KeptDocuments]]
@@ -92,14 +111,14 @@ class IndexFollower(ABC):
         self._began = self._ended = float("-inf")
 
     @abstractmethod
-    def changed_in(self, graph: NamespacedGraph, changes: Changes) -> dict[str, Any] | None:
+    def changed_in(self, graph: G, changes: Changes) -> dict[str, Any] | None:
         """What changed, as it is now: documents by their keys, None for what is gone; None if it may be anything."""
 
     @abstractmethod
-    def every(self, graph: NamespacedGraph) -> Generator[Any, None, None]:
+    def every(self, graph: G) -> Generator[Any, None, None]:
         """All documents, each once."""
 
-    def current(self, graph: NamespacedGraph, timeout_s: float) -> IndexView:
+    def current(self, graph: G, timeout_s: float) -> IndexView:
         """The index as the graph is now.
 
         Args:
@@ -129,6 +148,17 @@ class IndexFollower(ABC):
                 )
                 return IndexView(self._snapshot(), {}, reason, self._generation)
 
+    def complete(self, graph: G, timeout_s: float) -> IndexView:
+        """Do what `current` does, for who must have all of it.
+
+        Raises:
+            CortexError: `graph_busy`: it is being made.
+        """
+        view = self.current(graph, timeout_s)
+        if view.reason:
+            raise CortexError("graph_busy", view.reason, hint="try again in a while")
+        return view
+
     def _snapshot(self) -> KeptDocuments | None:
         """The documents of the last commit, which stay as they are."""
         if self._shown[0] != self._generation:
@@ -138,7 +168,7 @@ class IndexFollower(ABC):
     def _has_just_ended(self) -> bool:
         return time.monotonic() - self._ended < _AGAIN_S
 
-    def _follow(self, graph: NamespacedGraph) -> bool:
+    def _follow(self, graph: G) -> bool:
         """Read what changed since the last time; returns whether that is known."""
         documents, store = self._documents, graph.store
         if documents is None:
@@ -177,7 +207,7 @@ class IndexFollower(ABC):
             f"the server was read {time.monotonic() - self._ended:.0f} s ago, and does not state what was written since"
         )
 
-    def _open(self, graph: NamespacedGraph) -> None:
+    def _open(self, graph: G) -> None:
         """Open the files in the first place that can be used."""
         self._places = self._places or _places(graph, self.kind, self.documents.version)
         while self._documents is None and self._places:
@@ -192,7 +222,7 @@ class IndexFollower(ABC):
         if self._documents is not None:
             self._committed = self._position = self._documents.state.position
 
-    def _start(self, graph: NamespacedGraph, work: object) -> threading.Thread:
+    def _start(self, graph: G, work: object) -> threading.Thread:
         """Start a thread that makes or moves documents, unless there is one."""
         if self._thread is None or not self._thread.is_alive():
             # Not a daemon: Python would end it inside foreign code. It looks for the end of the process itself.
@@ -200,7 +230,7 @@ class IndexFollower(ABC):
             self._thread.start()
         return self._thread
 
-    def _run(self, graph: NamespacedGraph, work: object) -> None:
+    def _run(self, graph: G, work: object) -> None:
         began = time.monotonic()
         error = ""
         try:
@@ -211,7 +241,7 @@ class IndexFollower(ABC):
         with self._lock:
             self._began, self._ended, self._error, self._thread = began, time.monotonic(), error, None
 
-    def _make(self, graph: NamespacedGraph) -> None:
+    def _make(self, graph: G) -> None:
         """Index everything, in the first place that can be written to."""
         while (documents := self._documents) is not None:
             try:
@@ -231,7 +261,7 @@ class IndexFollower(ABC):
             else:
                 return
 
-    def _make_in(self, documents: KeptDocuments, graph: NamespacedGraph) -> None:
+    def _make_in(self, documents: KeptDocuments, graph: G) -> None:
         position = graph.store.changes_since("").position if isinstance(graph.store, Following) else "read"
         with documents.writing() as writer:
             writer.clear()
@@ -244,12 +274,12 @@ class IndexFollower(ABC):
         with self._lock:
             self._reload(documents)
 
-    def _was_made_elsewhere(self, documents: KeptDocuments, graph: NamespacedGraph) -> bool:
+    def _was_made_elsewhere(self, documents: KeptDocuments, graph: G) -> bool:
         with self._lock:
             self._reload(documents)
             return self._follow(graph)
 
-    def _move(self, _: NamespacedGraph) -> None:
+    def _move(self, _: G) -> None:
         """Move what is in memory to the files."""
         documents = self._documents
         if documents is None:
@@ -301,7 +331,20 @@ class IndexFollower(ABC):
         return False
 
 
-def _places(graph: NamespacedGraph, kind: str, version: int) -> list[Path | None]:
+_followers: WeakKeyDictionary[GraphStore, dict[tuple[type, str], Any]] = WeakKeyDictionary()
+_making = threading.Lock()
+F = TypeVar("F", bound=IndexFollower[Any])
+
+
+def follower_of(kind: type[F], graph: Indexed) -> F:
+    """The index of a namespace, which this process makes once for each store."""
+    with _making:
+        of_store = _followers.setdefault(graph.store, {})
+        found: F = of_store.setdefault((kind, graph.names.graph.value), kind())
+        return found
+
+
+def _places(graph: Indexed, kind: str, version: int) -> list[Path | None]:
     """Where the files may be, the best place first; None for memory."""
     from platformdirs import user_cache_path
 

@@ -34,13 +34,17 @@ class OwnedText:
         stems: of its words, in order, separated by spaces.
         weight: from 0 to 1.
         time: in seconds since 1970.
+        tags: by which a search may be narrowed.
+        details: what is read with it, and not searched.
         words: the stems, each once.
     """
 
     key: str
     stems: str
     weight: float
-    time: float
+    time: float = 0.0
+    tags: tuple[str, ...] = ()
+    details: bytes = b""
     words: frozenset[str] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -50,6 +54,10 @@ class OwnedText:
     def id(self) -> str:
         """The second part of the key."""
         return self.key.rpartition(":")[2]
+
+    def is_wanted(self, min_weight: float, tag: str) -> bool:
+        """Whether it has at least a weight, and a tag if one is given."""
+        return self.weight >= min_weight and (not tag or tag in self.tags)
 
     def mask(self, asked: Sequence[str]) -> int:
         """Which of some words it has (`QueryWords`)."""
@@ -64,7 +72,7 @@ class OwnedText:
 class OwnedDocuments(KeptDocuments):
     """An index of the texts of owners."""
 
-    version = 1
+    version = 2
 
     def _add_fields(self, schema: SchemaBuilder) -> None:
         schema.add_text_field("owner", tokenizer_name="raw", index_option="basic")
@@ -72,12 +80,18 @@ class OwnedDocuments(KeptDocuments):
         schema.add_bytes_field("stems", stored=True, indexed=False)
         schema.add_float_field("weight", indexed=True, fast=True)
         schema.add_float_field("time", fast=True)
+        schema.add_text_field("tags", stored=True, tokenizer_name="raw", index_option="basic")
+        schema.add_bytes_field("details", stored=True, indexed=False)
 
     def fields_of(self, document: OwnedText) -> dict[str, Any]:
         """The key, the owner, the words of the owner, and what is read of a text."""
         owner = document.key.partition(":")[0]
         words = " ".join(f"{owner}:{stem}" for stem in document.stems.split())
-        fields = {"key": document.key, "owner": owner, "words": words, "stems": document.stems.encode()}
+        fields: dict[str, Any] = {"key": document.key, "owner": owner, "words": words, "stems": document.stems.encode()}
+        if document.tags:
+            fields["tags"] = list(document.tags)
+        if document.details:
+            fields["details"] = document.details
         return {**fields, "weight": document.weight, "time": document.time}
 
     def times(self, owner: str) -> list[tuple[float, int]]:
@@ -86,6 +100,21 @@ class OwnedDocuments(KeptDocuments):
         addresses = [address for _, address in hits]
         times = self._searcher.fast_field_values("time", addresses)
         return [(float(time), _place(each)) for time, each in zip(times, addresses, strict=True) if time is not None]
+
+    def places(self, owner: str) -> list[int]:
+        """The places of all texts of an owner."""
+        return self._places(self._term("owner", owner), _MOST)
+
+    def count_of(self, owner: str) -> int:
+        """How many texts an owner has."""
+        return self._number_of(self._term("owner", owner))
+
+    def places_of(self, keys: Sequence[str]) -> list[int]:
+        """The places of the texts with some keys that are there, in any order."""
+        return self._places(self._tantivy.Query.term_set_query(self._schema, "key", list(keys)), len(keys))
+
+    def _places(self, query: Query, limit: int) -> list[int]:
+        return [_place(address) for _, address in self._searcher.search(query, limit=limit, count=False).hits]
 
     def place_of(self, key: str) -> int | None:
         """The place of a text; None if it is not there."""
@@ -105,25 +134,40 @@ class OwnedDocuments(KeptDocuments):
         for address, weight, time in zip(addresses, weights, times, strict=True):
             document = searcher.doc(address)
             stems = bytes(document.get_first("stems") or b"").decode()
-            found.append(OwnedText(str(document.get_first("key")), stems, float(weight or 0), float(time or 0)))
+            tags, details = tuple(map(str, document.get_all("tags"))), bytes(document.get_first("details") or b"")
+            key = str(document.get_first("key"))
+            found.append(OwnedText(key, stems, float(weight or 0), float(time or 0), tags, details))
         return found
 
     def having(self, owner: str, words: Iterable[str]) -> list[int]:
         """How many texts of an owner have each of some words."""
         return [self._number_of(self._term("words", f"{owner}:{word}")) for word in words]
 
-    def search(self, owner: str, asked: QueryWords, min_weight: float, limit: int) -> list[tuple[int, float]]:
-        """The places of texts with one of the words and at least this weight, with their scores, best first."""
+    def search(
+        self, owner: str, asked: QueryWords, min_weight: float, limit: int, tag: str = ""
+    ) -> list[tuple[int, float]]:
+        """The places of texts with one of the words and at least this weight, with their scores, best first.
+
+        Args:
+            owner: of the texts.
+            asked: the words.
+            min_weight: from 0 to 1.
+            limit: of the places.
+            tag: that they must have; none if it is empty.
+        """
         query, occur = self._tantivy.Query, self._tantivy.Occur
         every = zip(asked.words, asked.weights, strict=True)
         of_words = [each for word, weight in every if (each := self._of_word(f"{owner}:{word}", weight)) is not None]
         if not of_words:
             return []
         wanted = query.boolean_query([(occur.Should, each) for each in of_words])
+        also = [self._term("tags", tag)] if tag else []
         if min_weight > 0:
             kind = self._tantivy.FieldType.Float
-            at_least = query.const_score_query(query.range_query(self._schema, "weight", kind, min_weight, None), 0.0)
-            wanted = query.boolean_query([(occur.Must, wanted), (occur.Must, at_least)])
+            also.append(query.range_query(self._schema, "weight", kind, min_weight, None))
+        if also:
+            unscored = [(occur.Must, query.const_score_query(each, 0.0)) for each in also]
+            wanted = query.boolean_query([(occur.Must, wanted), *unscored])
         hits = self._searcher.search(wanted, limit=limit, count=False).hits
         return [(_place(address), float(score)) for score, address in hits]
 

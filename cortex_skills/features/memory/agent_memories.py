@@ -12,18 +12,18 @@ Rules kept here:
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from cortex_graph.namespace.agent_graph import AgentGraph
-from cortex_skills.features.finder.embedders import Embedder, Vectors
-from cortex_skills.features.finder.index_follower import IndexView
-from cortex_skills.features.finder.meaning_index import MeaningIndex, MeaningProblem
+from cortex_skills.features.finder.embedders import Embedder
+from cortex_skills.features.finder.meaning_index import MeaningProblem
 from cortex_skills.features.finder.owned_documents import OwnedDocuments, OwnedText
+from cortex_skills.features.finder.owned_texts import OwnedTexts
 from cortex_skills.features.finder.query_words import QueryWords
-from cortex_skills.features.finder.text_index import MIN_SIMILARITY
-from cortex_skills.features.finder.word_stems import asked_stems
+from cortex_skills.features.finder.text_meanings import MIN_SIMILARITY, TextMeanings
 from cortex_skills.features.memory.memory_follower import MemorySource, owner_of
 from cortex_skills.features.memory.memory_triples import MemoryReader
 from cortex_skills.features.memory.model import Memory, MemoryQuery, Recalled, Scored
@@ -65,8 +65,8 @@ class AgentMemories:
         self._source = source
         self._clock = clock
         self._lock = threading.Lock()
-        self._own = _OwnTexts(owner_of(graph.agent))
-        self._meaning = None if embedder is None else _Meaning(embedder, self._reader)
+        self._own = _InOrder(owner_of(graph.agent))
+        self._meaning = None if embedder is None else TextMeanings(embedder, self._texts)
 
     def __len__(self) -> int:
         """How many memories were there at the last recall."""
@@ -102,21 +102,26 @@ class AgentMemories:
         own, meaning = self._own, self._meaning
         asked = own.asked(query)
         by_words = own.search(asked, min_importance, POOL)
-        similar, reason = ({}, None) if meaning is None else meaning.search(query, min_importance)
-        texts = own.texts(dict.fromkeys((*by_words, *similar)))
-        best = dict.fromkeys((*by_words[:NEAR], *list(similar)[:NEAR]))
-        near = own.near((number, texts[number]) for number in best)
+        similar, reason = ({}, None) if meaning is None else meaning.search(query, min_importance, POOL)
+        texts = own.texts(dict.fromkeys((*by_words, *own.numbers_of(similar))))
+        nearest = set(islice(similar, NEAR))
+        best = [*by_words[:NEAR], *(number for number, text in texts.items() if text.id in nearest)]
+        near = own.near((number, texts[number]) for number in dict.fromkeys(best))
         texts |= own.texts([number for number in dict.fromkeys(near) if number not in texts])
         if meaning is not None:
-            similar |= meaning.similarities(number for number in texts if number not in similar)
+            similar |= meaning.similarities(text.id for text in texts.values() if text.id not in similar)
         candidates = []
         for number, text in texts.items():
-            mask, similarity = text.mask(asked.words), similar.get(number)
+            mask, similarity = text.mask(asked.words), similar.get(text.id)
             if text.weight < min_importance or not (mask or (similarity or -1.0) > MIN_SIMILARITY):
                 continue
             place = own.place(text.time, number)
             candidates.append(Candidate(text.id, mask, text.weight, text.time, place, similarity))
         return _Matching(asked, tuple(candidates), reason)
+
+    def _texts(self, texts: Iterable[OwnedText]) -> Iterator[tuple[str, str]]:
+        for memory in self._reader.many({text.id for text in texts}):
+            yield memory.id, " ".join((memory.text, *memory.tags))
 
     def _read(
         self, ranked: Iterable[tuple[str, Scored]], query: MemoryQuery
@@ -135,75 +140,25 @@ class AgentMemories:
         return found, gone
 
 
-class _OwnTexts:
-    """The texts of one owner: those in the documents by their places, and later ones by negative numbers."""
+class _InOrder(OwnedTexts):
+    """The texts of one owner, in the order of their times."""
 
     def __init__(self, owner: str) -> None:
-        self._owner = owner
-        self._view = IndexView(None)
-        self._documents: OwnedDocuments | None = None
+        super().__init__(owner)
         self._order = TimeOrder()
-        self._seen: dict[str, OwnedText | None] = {}
-        self._later: dict[int, OwnedText] = {}
-        self._numbers: dict[str, int] = {}  # of later ones, by their keys
-        self._replaced: dict[int, OwnedText] = {}  # in the documents, by their places
-        self._next = -1
 
-    def __len__(self) -> int:
-        return len(self._order)
+    def _begin(self, documents: OwnedDocuments | None) -> None:
+        self._order = TimeOrder()
+        self._order.add([] if documents is None else documents.times(self._owner))
+        self._count = len(self._order)
 
-    def follow(self, view: IndexView) -> None:
-        """Have the texts of a view."""
-        if self._documents is not view.documents or view.generation != self._view.generation:
-            self._documents = view.documents
-            self._order = TimeOrder()
-            self._order.add(self._documents.times(self._owner) if self._documents is not None else [])
-            for each in (self._seen, self._later, self._numbers, self._replaced):
-                each.clear()
-        if view.changed is not self._view.changed or not self._seen:
-            self._apply(view.changed)
-        self._view = view
+    def _added(self, text: OwnedText, number: int) -> None:
+        super()._added(text, number)
+        self._order.add([(text.time, number)])
 
-    def _apply(self, changed: Mapping[str, OwnedText | None]) -> None:
-        start = f"{self._owner}:"
-        for key, text in changed.items():
-            if not key.startswith(start) or (key in self._seen and self._seen[key] is text):
-                continue
-            number = self._numbers.pop(key, None)
-            if number is not None:
-                self._order.discard([(self._later.pop(number).time, number)])
-            elif key not in self._seen and self._documents is not None:
-                place = self._documents.place_of(key)
-                if place is not None:
-                    self._replaced[place] = self._documents.text(place)
-                    self._order.discard([(self._replaced[place].time, place)])
-            self._seen[key] = text
-            if text is not None:
-                self._numbers[key], self._later[self._next] = self._next, text
-                self._order.add([(text.time, self._next)])
-                self._next -= 1
-
-    def asked(self, query: str) -> QueryWords:
-        """The words of a query, with their weights among the texts."""
-        words = asked_stems(query)
-        having = [0] * len(words) if self._documents is None else self._documents.having(self._owner, words)
-        for sign, texts in ((1, self._later.values()), (-1, self._replaced.values())):
-            for text in texts:
-                mask = text.mask(words)
-                having = [count + sign * (mask >> place & 1) for place, count in enumerate(having)]
-        return QueryWords.of(words, having, len(self))
-
-    def search(self, asked: QueryWords, min_weight: float, limit: int) -> list[int]:
-        """The numbers of the texts with the best words."""
-        found = [
-            (number, asked.coverage(mask))
-            for number, text in self._later.items()
-            if text.weight >= min_weight and (mask := text.mask(asked.words))
-        ]
-        if self._documents is not None:
-            hits = self._documents.search(self._owner, asked, min_weight, limit + len(self._replaced))
-            found += [hit for hit in hits if hit[0] not in self._replaced]
-        return [number for number, _ in sorted(found, key=lambda hit: -hit[1])[:limit]]
+    def _removed(self, text: OwnedText, number: int) -> None:
+        super()._removed(text, number)
+        self._order.discard([(text.time, number)])
 
     def near(self, texts: Iterable[tuple[int, OwnedText]]) -> Iterator[int]:
         """The texts before and after some, at most 10 minutes apart."""
@@ -212,67 +167,6 @@ class _OwnTexts:
                 if abs(time - text.time) <= NEAR_S:
                     yield other
 
-    def texts(self, numbers: Collection[int]) -> dict[int, OwnedText]:
-        """What is indexed of some texts, in their order."""
-        places = [number for number in numbers if number >= 0]
-        read = self._documents.texts(places) if places and self._documents is not None else []
-        of_places = dict(zip(places, read, strict=True))
-        return {number: self._later[number] if number < 0 else of_places[number] for number in numbers}
-
-    def numbers(self) -> list[int]:
-        """All of them."""
-        return self._order.numbers()
-
     def place(self, time: float, number: int) -> int:
         """The place of a text in the order of the times."""
         return self._order.place(time, number)
-
-    @property
-    def state(self) -> tuple[int, int]:
-        """Another one after each change."""
-        return self._view.generation, self._next
-
-
-class _Meaning:
-    """The meanings of the texts of an owner, by their ids, as numbers that do not change."""
-
-    def __init__(self, embedder: Embedder, reader: MemoryReader) -> None:
-        self._index = MeaningIndex(embedder)
-        self._reader = reader
-        self._numbers: dict[int, int] = {}  # of texts, by the numbers of their vectors
-        self._vectors: dict[int, int] = {}  # the reverse
-        self._vector: Vectors | None = None
-        self._state: object = None
-
-    def follow(self, own: _OwnTexts) -> None:
-        """Have a vector of each text, and of no other."""
-        state = (own.state, len(own))
-        if state == self._state:
-            return
-        texts = own.texts(own.numbers())
-        found = {_vector_number(text.id): (number, text.id) for number, text in texts.items()}
-        for gone in self._numbers.keys() - found.keys():
-            self._index.discard(gone)
-        new = {found[each][1] for each in found.keys() - self._numbers.keys()}
-        for memory in self._reader.many(new):
-            self._index.add(_vector_number(memory.id), " ".join((memory.text, *memory.tags)), memory.importance)
-        self._numbers = {vector: number for vector, (number, _) in found.items()}
-        self._vectors = {number: vector for vector, number in self._numbers.items()}
-        self._state = state
-
-    def search(self, query: str, min_weight: float) -> tuple[dict[int, float], MeaningProblem | None]:
-        """The numbers of the texts with the most similar meanings, and why meaning was not used."""
-        self._vector, reason = self._index.vector_of(query)
-        found = self._index.search(self._vector, min_weight, POOL, MIN_SIMILARITY)
-        similar = {self._numbers[each]: value for each, value in found.items() if each in self._numbers}
-        return similar, self._index.problem(reason, whole=self._vector is None)
-
-    def similarities(self, numbers: Iterable[int]) -> dict[int, float]:
-        """The similarity of each of some texts to the last query."""
-        vectors = [self._vectors[number] for number in numbers if number in self._vectors]
-        found = self._index.similarities(self._vector, vectors)
-        return {self._numbers[each]: value for each, value in found.items()}
-
-
-def _vector_number(identifier: str) -> int:
-    return int(identifier[:15], 16)

@@ -12,27 +12,22 @@ Rules kept here:
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from datetime import datetime, timedelta
 from itertools import chain, groupby
 from typing import Any, Protocol
-from weakref import WeakKeyDictionary
 
 from pyoxigraph import NamedNode
 
 from cortex_graph import NamespacedGraph
 from cortex_graph.memory_graphs import memory_graphs
 from cortex_graph.namespace.agent_graph import AgentGraph
-from cortex_graph.store import Changes, Following, GraphStore, InFolder, Pattern, Revisioned
-from cortex_skills.errors import CortexError
-from cortex_skills.features.finder import index_follower
+from cortex_graph.store import Changes, Following, InFolder, Pattern, Revisioned
 from cortex_skills.features.finder.entity_follower import quads_of
-from cortex_skills.features.finder.index_follower import IndexFollower, IndexView
-from cortex_skills.features.finder.index_updates import IndexUpdates
-from cortex_skills.features.finder.kept_documents import DocumentsState
+from cortex_skills.features.finder.index_follower import IndexFollower, IndexView, follower_of
 from cortex_skills.features.finder.owned_documents import OwnedDocuments, OwnedText
+from cortex_skills.features.finder.polled_index import PolledIndex
 from cortex_skills.features.finder.word_stems import stems_of
 from cortex_skills.features.memory.memory_triples import MemoryReader, id_of, memory_of, minute_of
 from cortex_skills.features.memory.model import Memory
@@ -40,9 +35,6 @@ from cortex_skills.features.memory.model import Memory
 _MINUTE = timedelta(minutes=1)
 _LONG_PAUSE = timedelta(hours=6)
 _FULL_UPDATE = timedelta(hours=1)
-
-_followers: WeakKeyDictionary[GraphStore, dict[str, MemoryFollower]] = WeakKeyDictionary()
-_making = threading.Lock()
 
 
 class MemorySource(Protocol):
@@ -59,10 +51,7 @@ class MemorySource(Protocol):
 def source_of(graph: NamespacedGraph, agent: AgentGraph, clock: Callable[[], datetime]) -> MemorySource:
     """The index of the memories of an agent."""
     if isinstance(graph.store, Following):
-        with _making:
-            of_store = _followers.setdefault(graph.store, {})
-            follower = of_store.setdefault(graph.names.graph.value, MemoryFollower())
-        return _Followed(follower, graph)
+        return _Followed(follower_of(MemoryFollower, graph), graph)
     return PolledMemories(agent, clock)
 
 
@@ -77,7 +66,7 @@ def text_of(memory: Memory) -> OwnedText:
     return OwnedText(f"{owner_of(memory.agent)}:{memory.id}", stems, memory.importance, memory.time.timestamp())
 
 
-class MemoryFollower(IndexFollower):
+class MemoryFollower(IndexFollower[NamespacedGraph]):
     """The memories of all agents of a namespace."""
 
     documents = OwnedDocuments
@@ -129,40 +118,30 @@ class _Followed:
         self._graph = graph
 
     def view(self, timeout_s: float) -> IndexView:
-        view = self._follower.current(self._graph, timeout_s)
-        if view.reason:
-            raise CortexError("graph_busy", view.reason, hint="try again in a while")
-        return view
+        return self._follower.complete(self._graph, timeout_s)
 
 
-class PolledMemories:
+class PolledMemories(PolledIndex):
     """The memories of one agent on a server."""
 
     def __init__(self, graph: AgentGraph, clock: Callable[[], datetime]) -> None:
+        super().__init__("memories")
         self._graph = graph
         self._store = graph.store if isinstance(graph.store, Revisioned) else None
         self._reader = MemoryReader(graph)
         self._clock = clock
         self._owner = owner_of(graph.agent)
-        self._updates = IndexUpdates(self._refresh, "memories")
-        self._documents = OwnedDocuments(None)
-        self._changed: dict[str, OwnedText | None] = {}
-        self._generation = 0
         self._known: set[str] = set()
         self._revision: str | None = None
         self._updated: datetime | None = None
         self._updated_fully: datetime | None = None
 
-    def view(self, timeout_s: float) -> IndexView:
-        """Do what `MemorySource.view` does."""
-        with self._updates.current(timeout_s):
-            return IndexView(self._documents, self._changed, "", self._generation)
-
-    def _refresh(self) -> None:
+    def changes(self) -> dict[str, OwnedText | None]:
+        """The memories that are new or gone."""
         now = self._clock()
         revision = None if self._store is None else self._store.revision([self._graph.names.graph])
         if revision is not None and revision == self._revision:
-            return
+            return {}
         gone: set[str] = set()
         if self._updated is None or self._updated_fully is None or _is_due(self._updated, self._updated_fully, now):
             everything = self._reader.identifiers()
@@ -174,22 +153,8 @@ class PolledMemories:
         changed: dict[str, OwnedText | None] = {f"{self._owner}:{identifier}": None for identifier in gone}
         changed |= {text.key: text for text in map(text_of, self._reader.many(new))}
         self._known = (self._known - gone) | {key.rpartition(":")[2] for key, text in changed.items() if text}
-        if changed:
-            self._changed = self._changed | changed
-        if len(self._changed) > index_follower.MOVED_AT:
-            self._move()
         self._updated, self._revision = now, revision
-
-    def _move(self) -> None:
-        with self._documents.writing() as writer:
-            for key, text in self._changed.items():
-                if text is None:
-                    writer.discard(key)
-                else:
-                    writer.put(text)
-            writer.commit(DocumentsState("read"))
-        self._documents.reload()
-        self._changed, self._generation = {}, self._generation + 1
+        return changed
 
 
 def _is_due(updated: datetime, updated_fully: datetime, now: datetime) -> bool:

@@ -34,7 +34,8 @@ from cortex_skills.features.registry.records.registry import SkillRegistry
 from cortex_skills.features.registry.records.skill_record import LearnedIn, SkillKey, SkillVersion
 from cortex_skills.features.registry.registry_settings import LearningSettings
 from cortex_skills.features.registry.session_calls import KeptRuns, SessionCall, SessionRun, successful_calls
-from cortex_skills.features.registry.skill_finder import SkillFinder, searchable
+from cortex_skills.features.registry.skill_finder import SkillFinder
+from cortex_skills.features.registry.skill_texts import searchable
 from cortex_skills.features.registry.views import document_for_model
 from cortex_skills.manifest import ManifestError
 from cortex_skills.manifest.skill_names import hyphenated

@@ -41,7 +41,8 @@ from cortex_skills.features.registry.records.registry import SkillRegistry
 from cortex_skills.features.registry.records.skill_record import SkillKey, SkillRecord, SkillVersion
 from cortex_skills.features.registry.rest.procedural_skills import maintain_skills
 from cortex_skills.features.registry.rest.registered_skills import skill_view
-from cortex_skills.features.registry.skill_finder import MAX_LIMIT, FoundSkills, SkillListing, in_group
+from cortex_skills.features.registry.skill_finder import MAX_LIMIT, FoundSkills
+from cortex_skills.features.registry.skill_listing import SkillListing
 
 _ROWS = 30
 _GROUPS = {"all": "All", "people": "People's", "learned": "Learned", "released": "Released", "deprecated": "Deprecated"}
@@ -190,8 +191,8 @@ def _selected(call: PageCall, registry: SkillRegistry, listing: SkillListing) ->
     group, state, text = query.get("group", "all"), query.get("state"), query.get("q", "").strip()
     if text:
         finder = call.service.host(registry.terms.names.namespace).part(finder_in)
-        found = finder.find(text, MAX_LIMIT, among="all")
-        skills = [(each.record, each.version) for each in found.skills if in_group(each.record.standing, group, state)]
+        found = finder.find(text, MAX_LIMIT, among="all", group=group, state=state)
+        skills = [(each.record, each.version) for each in found.skills]
         start = query.get("start", 0)
         return Selected(tuple(skills[start : start + _ROWS]), len(skills), found)
     ordered = listing.ordered(group, state, query.get("order", "name"))

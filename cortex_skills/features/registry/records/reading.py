@@ -161,6 +161,11 @@ class PackageView:
         nodes = (node for node in (pattern.subject, pattern.object_) if isinstance(node, NamedNode))
         return not any(node.value.startswith(self._prefix) and node not in self._records for node in nodes)
 
+    @property
+    def keys(self) -> Collection[SkillKey]:
+        """The skills of the package."""
+        return self._package.keys
+
     def is_stored(self, key: SkillKey) -> bool:
         """Whether the store has the record of a skill."""
         return self._is_stored(self._registry.record(key))
@@ -260,6 +265,11 @@ class RegistryReader:
         self._publishers = publishers
         self._own_keys = own_keys or (lambda: () if (key := signer()) is None else (key.did,))
         self._graph = names.registry_graph
+
+    @property
+    def names(self) -> Names:
+        """The namespace."""
+        return self.terms.names
 
     def record(self, key: SkillKey) -> SkillRecord:
         """The record of a skill.
