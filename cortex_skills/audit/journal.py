@@ -9,7 +9,9 @@ Rules kept here:
   head again: so all processes make one chain, and a process that is killed leaves a line without a head, or nothing;
 - a head that this process did not write itself is checked against the last record, which alone is believed (`repair`);
 - a line is written as a whole or not at all: one that does not fit on the disk is taken back, and raises `OSError`;
-- the file of the day is the last one: a clock that goes back appends to the same file;
+- the file of the day is the last one: a clock that goes back appends to the same file. One of a day that is more than a
+  day ahead gets the name of today as soon as no other file has that or a later one;
+- a file of a future day that does not continue the chain is not of this journal, and is left alone;
 - what `append` has returned survives the end of the process; a power cut may lose what was written after the last
   `fsync`: of each record with `always`, of each signed head with `minute`;
 - the chain is signed each minute in which something was written, and at the end (`audit.head`);
@@ -160,12 +162,13 @@ class Journal:
 
     def _current(self) -> JournalHead:
         """The head, checked; the file of the day is open then, and an old end is repaired."""
-        today = day_name(int(self._clock()) // _DAY_S)
+        day = int(self._clock()) // _DAY_S
+        today = day_name(day)
         content = os.pread(self._head_fd, LENGTH + 1, 0)
         if self._known is not None and content == self._known[0]:
             head: JournalHead | None = self._known[1]
         else:
-            head = self._checked(content)
+            head = self._checked(content, today)
         is_new = head is None or today > head.day
         if head is None:
             head = JournalHead(today)
@@ -177,9 +180,11 @@ class Journal:
             head = self._repaired(head)
         if is_new:
             head = self._next_day(head, today)
+        elif head.day > day_name(day + 1):
+            head = self._renamed(head, today)
         return head
 
-    def _checked(self, content: bytes) -> JournalHead | None:
+    def _checked(self, content: bytes, today: str) -> JournalHead | None:
         """The head as another writer left it, if the record that it names is there; else as the records show it."""
         noted = read_head(content)
         is_open = noted is not None and noted.file == self._file and os.fstat(self._fd).st_nlink > 0
@@ -189,20 +194,22 @@ class Journal:
                 self._open_day(noted.file)
             if noted.names(repair.record_before(self._fd, noted.size)):
                 self._known = content, noted
-                return self._continued(noted, [name for name in names if name > noted.file])
-        last = repair.last_head(self.folder)
+                return self._continued(noted, [name for name in names if name > noted.file], today)
+        last = repair.last_head(self.folder, today)
         found = repair.unfit(content, noted, last)
         if len(content) > LENGTH:
             os.ftruncate(self._head_fd, 0)
         if last is None and found is None:
             return None
-        head = last or JournalHead(day_name(int(self._clock()) // _DAY_S))
+        head = last or JournalHead(today)
         self._open_day(head.file)
         return self._repaired(head, found)
 
-    def _continued(self, head: JournalHead, newer: list[str]) -> JournalHead:
+    def _continued(self, head: JournalHead, newer: list[str], today: str) -> JournalHead:
         """The head behind the files of later days, whose writer was killed before it wrote the head."""
         for name in newer:
+            if name > f"{today}.ndjson" and not repair.continues(self.folder / name, head):
+                continue
             if os.fstat(self._fd).st_size != head.size:
                 head = self._repaired(head)
             self._open_day(name)
@@ -268,6 +275,18 @@ class Journal:
         if self._keep_days:
             head = self._cut(head)
         return head
+
+    def _renamed(self, head: JournalHead, today: str) -> JournalHead:
+        """Give the file of a future day, of a clock that was wrong, the name of today, if that is the last one then."""
+        path = self.folder / f"{today}.ndjson"
+        others = (each.stem for each in day_files(self.folder) if each.name != head.file)
+        if os.path.lexists(path) or any(day > today for day in others):
+            return head
+        (self.folder / head.file).rename(path)
+        sync_folder(self.folder)
+        self._file = path.name
+        problem = f"the file of a future day, {head.file}, has the name of today now"
+        return self._write_event(replace(head, day=today), lines.REPAIRED, {"file": path.name, "problem": problem})
 
     def _cut(self, head: JournalHead) -> JournalHead:
         """Delete files that are older than they are kept, behind a signed record."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from cortex_skills.audit.bounded import bounded_text
-from cortex_skills.audit.journal_files import MAX_LINE, day_files, lines_backwards
+from cortex_skills.audit.journal_files import MAX_LINE, day_files, lines_backwards, lines_in
 from cortex_skills.audit.journal_head import JournalHead
 from cortex_skills.audit.lines import ChainedLine, read_line
 
@@ -37,10 +37,21 @@ def record_before(fd: int, end: int) -> ChainedLine | None:
     return None
 
 
-def last_head(folder: Path) -> JournalHead | None:
+def continues(path: Path, head: JournalHead) -> bool:
+    """Whether the first record of a file follows the last one of a head."""
+    line = next(lines_in(path), b"")
+    found = read_line(line)
+    return found is not None and (found.seq, found.prev_hash) == (head.seq + 1, head.hash) and found.is_whole
+
+
+def last_head(folder: Path, today: str) -> JournalHead | None:
     """The end of a journal by its records alone; None if it has no file.
 
     A record that does not follow the one before it is not the end: it was put there.
+
+    Args:
+        folder: of the journal.
+        today: files of later days without a record are not of the journal.
 
     Raises:
         OSError: the files cannot be read.
@@ -49,8 +60,10 @@ def last_head(folder: Path) -> JournalHead | None:
     for path in reversed(files):
         if (found := _last_record(path)) is not None:
             record, end = found
-            return JournalHead(files[-1].stem, end if path == files[-1] else 0, record.seq, record.hash)
-    return JournalHead(files[-1].stem) if files else None
+            last = max(each.stem for each in files if each.stem <= max(today, path.stem))
+            return JournalHead(last, end if path.stem == last else 0, record.seq, record.hash)
+    known = [each.stem for each in files if each.stem <= today]
+    return JournalHead(known[-1]) if known else None
 
 
 def _last_record(path: Path) -> tuple[ChainedLine, int] | None:

@@ -106,8 +106,9 @@ def verify_journal(
     head = read_head(state.content or b"")
     reading = _Reading(verify, None if keys is None else frozenset(keys), noted, since, head)
     waiting = 0
+    filled = [path for path, size in state.sizes.items() if size]
     for path, size in state.sizes.items():
-        is_last = path == list(state.sizes)[-1]
+        is_last = path == filled[-1] if filled else False
         end = 0
         for number, line in enumerate(lines_in(path, size), 1):
             end += len(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import signal
@@ -326,6 +327,61 @@ def test_a_file_that_was_cut_continues_and_the_missing_records_are_named(folder:
 def test_a_clock_that_goes_back_appends_to_the_last_file(folder: Path) -> None:
     written(folder, 1, lambda: NOON + DAY)
     assert written(folder, 1, lambda: NOON).name == "2026-02-01.ndjson"
+    assert checked(folder).fault is None
+
+
+def names(folder: Path) -> list[str]:
+    return [path.name for path in day_files(folder)]
+
+
+def test_the_file_of_a_clock_that_was_years_ahead_gets_the_name_of_a_day(folder: Path) -> None:
+    written(folder, 2)
+    written(folder, 2, lambda: NOON + 40_000 * DAY)
+    assert names(folder) == ["2026-01-31.ndjson", "2135-08-08.ndjson"]
+    written(folder, 1)  # a file of today is there already
+    assert names(folder) == ["2026-01-31.ndjson", "2135-08-08.ndjson"]
+    other = Journal(folder, lambda: KEY, clock=lambda: NOON + DAY)
+    other.append(document())
+    assert names(folder) == ["2026-01-31.ndjson", "2026-02-01.ndjson"]
+    written(folder, 1, lambda: NOON + 2 * DAY, keep_days=1)
+    assert names(folder) == ["2026-02-01.ndjson", "2026-02-02.ndjson"]
+    other.append(document())
+    other.close()
+    report = checked(folder)
+    assert (report.fault, report.repairs) == (None, 1)
+    repairs = [each for path in day_files(folder) for each in path.read_text().splitlines() if "audit.repaired" in each]
+    assert json.loads(repairs[0])["details"]["data"] == {
+        "file": "2026-02-01.ndjson",
+        "problem": "the file of a future day, 2135-08-08.ndjson, has the name of today now",
+    }
+
+
+def test_a_writer_that_was_killed_behind_the_new_name_leaves_a_whole_chain(folder: Path) -> None:
+    written(folder, 2, lambda: NOON + 40_000 * DAY)
+    (folder / "2135-08-08.ndjson").rename(folder / "2026-01-31.ndjson")
+    written(folder, 1)
+    report = checked(folder)
+    assert (names(folder), report.fault, report.last) == (["2026-01-31.ndjson"], None, 6)
+
+
+@pytest.mark.parametrize("content", [b"", b"mine\n", b'{"timestamp":"', b"\x00" * 100])
+@pytest.mark.parametrize("is_head_lost", [False, True])
+def test_a_strange_file_of_a_future_day_takes_no_records(folder: Path, content: bytes, is_head_lost: bool) -> None:
+    written(folder, 2)
+    for name in ("2135-08-08.ndjson", "9999-99-99.ndjson"):
+        (folder / name).write_bytes(content)
+    if is_head_lost:
+        (folder / "head").unlink()
+    written(folder, 2)
+    written(folder, 2, lambda: NOON + DAY)
+    assert names(folder) == ["2026-01-31.ndjson", "2026-02-01.ndjson", "2135-08-08.ndjson", "9999-99-99.ndjson"]
+    for name in ("2135-08-08.ndjson", "9999-99-99.ndjson"):
+        assert (folder / name).read_bytes() == content
+    fault = checked(folder).fault
+    assert (fault is None) == (content == b"")
+    assert fault is None or fault.file == "2135-08-08.ndjson"
+    for name in ("2135-08-08.ndjson", "9999-99-99.ndjson"):
+        (folder / name).unlink()
     assert checked(folder).fault is None
 
 
