@@ -25,7 +25,7 @@ SOURCES = EXPLORER / "src"
 STATIC = EXPLORER / "static"
 ENTRIES = (
     *("app.ts", "map.ts", "picture.ts", "sparql.ts", "suggest.ts"),
-    *("explorer.css", "map.css", "pictures.css", "runs.css", "suggest.css"),
+    *sorted(path.name for path in SOURCES.glob("*.css")),
 )
 _WASM = GUESTS / "esbuild.wasm"
 _OPTIONS = ("--bundle", "--minify", "--format=esm", "--target=es2022", "--legal-comments=none")

@@ -56,6 +56,7 @@ class ConfirmView:
         form: the token of the form.
         needs_token: whether the token of the session has to be shown again.
         fault: why nothing was done; empty if only the token is missing.
+        takes_away: whether the action takes something away, stops or refuses it.
     """
 
     label: str
@@ -65,6 +66,7 @@ class ConfirmView:
     form: str
     needs_token: bool
     fault: str
+    takes_away: bool = False
 
 
 async def act(page: ExplorerPage, scope: Scope, receive: Receive) -> Response:
@@ -133,5 +135,5 @@ async def _again(
     form = session.form_token(action.form or fields["action"], scope["path"])
     path = quote(scope["path"])
     shown = shown_text(scope["path"]).plain
-    view = ConfirmView(action.label, path, shown, kept, form, not session.may_act(now()), fault)
+    view = ConfirmView(action.label, path, shown, kept, form, not session.may_act(now()), fault, action.takes_away)
     return await html(scope, "confirm.html", view, surroundings(scope, visitor), status)

@@ -4,6 +4,8 @@ Rules kept here:
 - a link that was followed from elsewhere gets a page without data first (`following.py`);
 - pages are rendered in a worker: templates are read when the first page is asked for;
 - a browser gets an error as a page, a program as the JSON of the REST API; without a session a page leads to the login;
+- a browser whose script asks for the session again when it goes back keeps a page for that, and asks for it otherwise
+  (RFC 9111, §5.2.2.4); nothing else is stored;
 - while the store does not answer, its page says since when.
 """
 
@@ -23,18 +25,21 @@ from cortex_skills.doors.explorer.addresses import ROOT, namespace_root
 from cortex_skills.doors.explorer.callers import Visitor, clock_time, cookies, state_of, visitor_of
 from cortex_skills.doors.explorer.error_pages import error_view
 from cortex_skills.doors.explorer.following import LOGIN, goes_on, here, marked
-from cortex_skills.doors.explorer.page import Redirected
+from cortex_skills.doors.explorer.inbox import inbox_of
+from cortex_skills.doors.explorer.page import PageCall, Redirected
 from cortex_skills.doors.explorer.page import pages as all_pages
 from cortex_skills.doors.explorer.rendering import Surroundings, navigation_of, render
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.doors.http.http_errors import HttpError, as_http
 from cortex_skills.doors.http.middleware.request_log import REQUEST_ID
+from cortex_skills.doors.http.middleware.response_headers import OWN_HEADERS
 from cortex_skills.doors.http.service import Service
 from cortex_skills.doors.sparql.negotiation import chosen
 
 HTML = "text/html"
 _AWAY = frozenset({"graph_unavailable", "store_locked"})
 _READ = ("GET", "HEAD")
+_KEEPS = "cortex_keeps"  # a cookie that app.ts sets
 _VARY = "Accept, Accept-Language, Cookie"
 
 
@@ -60,6 +65,8 @@ class ExplorerEndpoint:
         except Exception as error:
             response = await _error_answer(scope, error)
         response.headers["vary"] = _VARY
+        if response.media_type == HTML and dict(cookies(scope)).get(_KEEPS):
+            scope[OWN_HEADERS] = {**scope.get(OWN_HEADERS, {}), "cache-control": "private, no-cache"}
         await response(scope, receive, send)
 
 
@@ -112,6 +119,8 @@ def surroundings(scope: Scope, visitor: Visitor | None, page: str = "", namespac
     principal, session = visitor.principal, visitor.session
     if namespace is None or not principal.may_use(namespace):
         namespace = principal.usual if principal.may_use(principal.usual) else None
+    service: Service = scope["app"].state.service
+    call = PageCall(service, principal)
     has_find = any(each.name == "find" for each in all_pages())
     return Surroundings(
         page,
@@ -126,6 +135,7 @@ def surroundings(scope: Scope, visitor: Visitor | None, page: str = "", namespac
         theme,
         None if session is None else session.form_token,
         f"{scope['scheme']}://{Headers(scope=scope).get('host', '')}",
+        partial(inbox_of, call) if principal.has_token else tuple,
     )
 
 

@@ -54,6 +54,18 @@ _STRINGS = frozenset(
         f"{WELL_KNOWN_VOCABULARIES['rdf']}dirLangString",
     }
 )
+# What a text shows of its datatype: these forms are of no other one.
+_OF_PLAIN = 40  # characters
+_PLAIN = {
+    f"{WELL_KNOWN_VOCABULARIES['xsd']}{name}": re.compile(form, re.ASCII)
+    for name, form in (
+        ("integer", r"[+-]?\d+"),
+        ("decimal", r"[+-]?\d*\.\d+"),
+        ("boolean", "true|false"),
+        ("date", r"\d{4}-\d\d-\d\d"),
+        ("dateTime", r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?"),
+    )
+}
 _STANDARD = {**WELL_KNOWN_VOCABULARIES, "cortex": CORTEX}
 _STANDARD_IRIS = tuple(_STANDARD.values())
 _LOCAL = re.compile(r"\w[\w.-]*", re.ASCII)
@@ -168,7 +180,8 @@ class ShownLiteral:
         language: its language tag; None without one.
         lang: the language tag, if it is well-formed.
         direction: `ltr`, `rtl` or, if the literal has none, `auto`.
-        datatype: the name of its datatype; None for a string.
+        datatype: the name of its datatype; None where the text shows it: a number, a boolean, a date or a time, or a
+            string that looks like none of them.
     """
 
     text: ShownText
@@ -349,8 +362,15 @@ class Display:
             None if language is None else shown_name(language),
             language if language is not None and _LANGUAGE.fullmatch(language) else None,
             "ltr" if direction == "ltr" else "rtl" if direction == "rtl" else "auto",
-            None if datatype in _STRINGS else shown_name(self._short(self._names.name(datatype), datatype)),
+            None if _is_plain(literal) else shown_name(self._short(self._names.name(datatype), datatype)),
         )
+
+
+def _is_plain(literal: Literal) -> bool:
+    """Whether the text of a literal shows its datatype."""
+    datatype, text = literal.datatype.value, literal.value
+    usual = next((name for name, form in _PLAIN.items() if len(text) <= _OF_PLAIN and form.fullmatch(text)), None)
+    return datatype == usual if usual is not None else datatype in _STRINGS
 
 
 def _prefix_length(name: str, iri: str) -> int:

@@ -141,6 +141,7 @@ async def logout(scope: Scope, receive: Receive) -> Response:
     state_of(scope).sessions.end(session)
     response = RedirectResponse(LOGIN, 303)
     response.headers["set-cookie"] = set_cookie(scope, "")
+    response.headers["clear-site-data"] = '"cache"'  # W3C Clear Site Data, §3.1
     return response
 
 

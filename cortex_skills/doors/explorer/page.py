@@ -116,6 +116,7 @@ class Action:
             name of the action.
         changes: whether it changes anything, by an operation; if not, a session may do it without its token shown
             again.
+        takes_away: whether it takes something away, stops or refuses it: its button is red.
     """
 
     label: str
@@ -123,6 +124,7 @@ class Action:
     run: Callable[[PageCall, Mapping[str, str]], object]
     form: str = ""
     changes: bool = True
+    takes_away: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,9 @@ from typing import TYPE_CHECKING
 
 from cortex_skills.doors.explorer.addresses import ROOT, namespace_root
 from cortex_skills.doors.explorer.assets import asset
+from cortex_skills.doors.explorer.inbox import Attention, numbers_of
 from cortex_skills.doors.explorer.page import ExplorerPage
+from cortex_skills.doors.explorer.times import ago, exact
 from cortex_skills.feature import faults, features
 from cortex_skills.safe_io.display import is_invisible
 
@@ -41,6 +43,7 @@ class NavigationLink:
     label: str
     keys: str
     is_current: bool
+    page: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ class Surroundings:
         theme: `light`, `dark`, or None for that of the system.
         form_token: makes the hidden token of a form from the action and its object.
         origin: the scheme, host and port of the request.
+        inbox: what waits for the caller; it is read when the page is rendered.
     """
 
     page: str
@@ -82,6 +86,7 @@ class Surroundings:
     theme: str | None = None
     form_token: Callable[[str, str], str] | None = None
     origin: str = ""
+    inbox: Callable[[], tuple[Attention, ...]] = tuple
 
 
 def navigation_of(
@@ -93,18 +98,25 @@ def navigation_of(
         if not page.label or page.permission not in permissions or ("{namespace}" in page.path and namespace is None):
             continue
         href = page.path.replace(f"{ROOT}/{{namespace}}", namespace_root(namespace or ""))
-        groups.setdefault(page.section, []).append(NavigationLink(href, page.label, page.keys, page.name == current))
+        link = NavigationLink(href, page.label, page.keys, page.name == current, page.name)
+        groups.setdefault(page.section, []).append(link)
     return tuple(NavigationGroup(heading, tuple(links)) for heading, links in groups.items())
 
 
 def render(template: str, around: Surroundings, view: object) -> bytes:
     """A page in UTF-8."""
-    text = _environment().get_template(template).render(view=view, around=around)
+    waiting = numbers_of(around.inbox())
+    text = _environment().get_template(template).render(view=view, around=around, waiting=waiting)
     return _UNUSUAL.sub(_reference, text).encode("utf-8", "replace")
 
 
 def _reference(found: re.Match[str]) -> str:
     return f"&#x{ord(found[0]):X};" if is_invisible(found[0]) else found[0]
+
+
+def _sentence(words: str) -> str:
+    """The words with a capital letter first; a code such as `scan_rejected` stays as it is."""
+    return words if "_" in words else words[:1].upper() + words[1:]
 
 
 def template_folders() -> list[Path]:
@@ -126,4 +138,5 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals["asset"] = asset
+    environment.filters.update(ago=ago, exact=exact, sentence=_sentence)
     return environment

@@ -3,7 +3,8 @@
 Rules kept here:
 - the caller is checked first, then the request; a view and its template run in a worker pool;
 - `format=` selects a form by its name, otherwise `Accept` does; what fits none is refused with the list of forms;
-- a query ends when its client disconnects or the server shuts down.
+- a query ends when its client disconnects or the server shuts down;
+- assets are compressed; pages are not, since they hold secrets beside texts of others (BREACH, 2013).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from starlette.datastructures import Headers
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -50,7 +52,7 @@ def explorer_routes() -> list[Route]:
     pages = sorted(all_pages(), key=lambda page: f"{page.path}\x7f".replace("{", "\x7f"))
     return [
         *entrance_routes(),
-        Route(f"{PREFIX}/{{file}}", endpoint=_StaticFile(), include_in_schema=False),
+        Route(f"{PREFIX}/{{file}}", endpoint=GZipMiddleware(_StaticFile()), include_in_schema=False),
         *(
             Route(page.path, endpoint=ExplorerEndpoint(partial(_answer, page)), include_in_schema=False)
             for page in pages

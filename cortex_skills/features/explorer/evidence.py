@@ -1,9 +1,8 @@
 """The thread of evidence of an assertion: agent, skill at its version, rules, proof, issuer's signature.
 
 Rules kept here:
-- five links, always in this order; each is known, missing or refuted;
-- a link is known when the record states it, or when its proof was verified for this reader now. What was not checked is
-  missing, and its words say that it was not checked: a list checks no proofs;
+- five links, always in this order; each is known, there and not checked, missing, or refuted;
+- a link is known when the record states it, or its proof was verified for this reader now. A list checks no proofs;
 - everything is a function of what was read and checked before; nothing is read here.
 """
 
@@ -26,11 +25,12 @@ class LinkState(StrEnum):
     """What is known of a link."""
 
     KNOWN = "known"
+    UNCHECKED = "not checked"
     MISSING = "missing"
     REFUTED = "refuted"
 
 
-_DOTS = {LinkState.KNOWN: "●", LinkState.MISSING: "○", LinkState.REFUTED: "◆"}
+_DOTS = {LinkState.KNOWN: "●", LinkState.UNCHECKED: "◐", LinkState.MISSING: "○", LinkState.REFUTED: "◆"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class EvidenceThread:
 
     @cached_property
     def dots(self) -> str:
-        """A character for each link: filled if it is known, hollow if it is missing, a diamond if it is refuted."""
+        """A character for each link: filled: known; half: not checked; hollow: missing; diamond: refuted."""
         return "".join(_DOTS[link.state] for link in self.links)
 
     @cached_property
@@ -90,7 +90,10 @@ def _recorded(has_agent: bool, has_skill: bool, proofs: int) -> EvidenceThread:
 
 def _unchecked(proofs: int) -> Iterator[EvidenceLink]:
     for name in ("rules", "proof", "signature"):
-        yield EvidenceLink(name, LinkState.MISSING, "not checked in a list" if proofs else "not recorded")
+        if proofs:
+            yield EvidenceLink(name, LinkState.UNCHECKED, "not checked in a list")
+        else:
+            yield EvidenceLink(name, LinkState.MISSING, "not recorded")
 
 
 def checked_thread(assertion: Assertion | None, parts: Sequence[Part]) -> EvidenceThread:
@@ -154,7 +157,7 @@ def _checked(name: str, parts: Sequence[Part], without: str) -> EvidenceLink:
     if Verdict.VERIFIED in counted:
         return EvidenceLink(name, LinkState.KNOWN, "verified for you now")
     why = "by a signer that is not trusted here" if untrusted and not counted else "not checked"
-    return EvidenceLink(name, LinkState.MISSING, why)
+    return EvidenceLink(name, LinkState.UNCHECKED, why)
 
 
 _WITHOUT_RECORD = EvidenceThread((*_origin(None), *_unchecked(0)))

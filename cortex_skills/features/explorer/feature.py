@@ -25,6 +25,7 @@ FEATURE = Feature(
         "cortex_skills.features.explorer.pages.skill_list",
         "cortex_skills.features.explorer.pages.skill_page",
     ),
+    attention=("cortex_skills.features.explorer.attention:attention",),
     commands={
         "Keep the graph": {
             "explore": "cortex_skills.features.explorer.explore_command:explore",

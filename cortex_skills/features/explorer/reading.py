@@ -71,17 +71,6 @@ class TextLink:
 
 
 @dataclass(frozen=True, slots=True)
-class Attention:
-    """Something that needs a look: a mark, its words, what it is about, and a link."""
-
-    kind: str
-    words: str
-    about: str
-    label: str
-    href: str
-
-
-@dataclass(frozen=True, slots=True)
 class TakeAway:
     """How to take the content of a page away.
 

@@ -3,11 +3,13 @@
 Rules kept here:
 - the records of all rows are read together;
 - a row of a list checks no proof, and shows none as verified;
+- evidence that most rows of a list have is the usual one of the list, which shows it once;
 - the words of a thread of evidence are in the page once: the first row with them has them, the others refer to it.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -21,6 +23,7 @@ from cortex_skills.features.explorer.reading import Reading
 
 _Term = TypeVar("_Term", ShownTerm, ShownName)
 
+_USUAL = 4  # rows that have the same evidence
 _WHO = 28  # characters of the name of an agent, a skill or a version
 _SECONDS = len("2026-01-31T12:00:00")
 
@@ -54,6 +57,8 @@ class TripleRow:
         thread: its evidence, unchecked.
         thread_id: of the element that has the words of the thread.
         defines_thread: whether that is in this row.
+        is_usual: whether most rows of the list have this evidence.
+        has_subject_above: whether the row before has the same subject.
     """
 
     subject: ShownTerm
@@ -64,6 +69,8 @@ class TripleRow:
     thread: EvidenceThread
     thread_id: str
     defines_thread: bool
+    is_usual: bool = False
+    has_subject_above: bool = False
 
 
 def triple_rows(reading: Reading, triples: Sequence[tuple[str, Triple]]) -> tuple[TripleRow, ...]:
@@ -97,6 +104,7 @@ def _row(reading: Reading, triple_id: str, triple: Triple, assertion: Assertion 
 
 def _compared(rows: list[TripleRow]) -> tuple[TripleRow, ...]:
     """The rows, with a warning at each name that looks like another name of them."""
+    rows = _grouped(rows)
     others = alike(term.name for row in rows for term in _names(row))
     if not others:
         return tuple(rows)
@@ -114,6 +122,17 @@ def _compared(rows: list[TripleRow]) -> tuple[TripleRow, ...]:
         replace(row, subject=warned(row.subject), predicate=warned(row.predicate), object=warned(row.object))
         for row in rows
     )
+
+
+def _grouped(rows: list[TripleRow]) -> list[TripleRow]:
+    """The rows, with what they have in common with the others."""
+    threads = Counter(row.thread for row in rows).most_common(1)
+    usual = threads[0][0] if threads and threads[0][1] >= max(_USUAL, len(rows) / 2) else None
+    before = [None, *(row.subject for row in rows)]
+    return [
+        replace(row, is_usual=row.thread == usual, has_subject_above=row.subject == above)
+        for row, above in zip(rows, before, strict=False)
+    ]
 
 
 def _names(row: TripleRow) -> list[ShownName]:

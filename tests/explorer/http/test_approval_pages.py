@@ -140,11 +140,13 @@ def test_a_request_that_another_skill_would_refuse_says_so_and_is_not_spent(
 
 
 def test_what_waits_is_on_the_overview_of_those_who_may_decide(running: Running, browser: httpx.Client) -> None:
-    waiting = len(running.plugin.approvals.list("pending").records)
     asked(running.plugin, "sixth")
-    page = browser.get("/explore/mayros", headers=CLICKED).text.partition("Needs a look")[2]
-    assert f"{waiting + 1} waiting" in page
-    assert f'href="{LIST}"' in page.partition("</section>")[0]
+    waiting = [record.id for record in running.plugin.approvals.list("pending").records]
+    page = browser.get("/explore/mayros", headers=CLICKED).text
+    inbox = page.partition("Waiting for you")[2].partition("</section>")[0]
+    assert sorted(re.findall(rf'href="{LIST}/([^"]+)"', inbox)) == sorted(waiting)
+    assert f'data-waiting="approvals">{len(waiting)}<' in page
+    assert int(re.search(r"<title>\((\d+)\) ", page)[1]) >= len(waiting)  # type: ignore[index]
     reader = signed_in(running, running.token("looks", permissions=("read",)))
-    others = reader.get("/explore/mayros", headers=CLICKED).text.partition("Needs a look")[2]
+    others = reader.get("/explore/mayros", headers=CLICKED).text.partition("Waiting for you")[2]
     assert "Nothing at the moment" in others

@@ -161,6 +161,6 @@ def test_a_file_that_was_changed_is_named(running: Running, browser: httpx.Clien
 
 def test_a_quarantined_artifact_is_on_the_overview(running: Running, browser: httpx.Client) -> None:
     running.plugin.installed.quarantine("acme.echo_http", "1.3.0", actor="ada", reason="looked at")
-    page = shown(browser, "/explore/mayros").partition("Needs a look")[2].partition("</section>")[0]
-    assert re.search(r"[12] quarantined", page)
+    page = shown(browser, "/explore/mayros").partition("Waiting for you")[2].partition("</section>")[0]
+    assert re.search(r"Quarantined.*[12] of the installed", page)
     assert f'href="{LIST}"' in page

@@ -38,6 +38,21 @@ def test_pages_have_the_policy_of_pages(running: Running) -> None:
     assert headers["cache-control"] == "no-store"
 
 
+def test_a_browser_keeps_pages_for_going_back_and_assets_compressed(running: Running) -> None:
+    reader = running.client(running.token("reader", ("mayros",), ("read",)))
+    assert reader.get("/explore/mayros", headers=PAGE).headers["cache-control"] == "no-store"
+    page = reader.get("/explore/mayros", headers={**PAGE, "Cookie": "cortex_keeps=1"})
+    assert page.headers["cache-control"] == "private, no-cache"
+    assert "content-encoding" not in page.headers  # it has secrets beside texts of others
+    assert reader.get("/explore/mayros?format=json").headers["cache-control"] == "no-store"
+    (sheet,) = re.findall(r'href="(/explore/static/explorer[^"]+)"', page.text)
+    for accepted, coding in (("gzip", "gzip"), ("identity", None), ("br", None)):
+        sent = reader.get(sheet, headers={"Accept-Encoding": accepted})
+        assert (sent.headers.get("content-encoding"), sent.headers["vary"]) == (coding, "Accept-Encoding")
+        assert "immutable" in sent.headers["cache-control"]
+        assert sent.text.startswith(":root{")
+
+
 def test_other_forms_allow_a_browser_nothing(running: Running) -> None:
     reader = running.client(running.token("reader", ("mayros",), ("read",)))
     policy = reader.get("/explore?format=json").headers["content-security-policy"]

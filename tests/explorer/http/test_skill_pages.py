@@ -93,7 +93,7 @@ def test_a_skill_shows_what_it_may_do_and_its_source_as_text(running: Running) -
     page = with_html(running, "read").get("/explore/skills/stock-watch")
     found = check_page(page.text, 60_000)
     assert "files, network, processes" in found.text
-    assert "proof required" in found.text
+    assert "Proof required" in found.text
     assert "</script><script>alert(1)</script>" in found.text
     assert "Latest calls" not in found.text
     assert with_html(running, "read").get("/explore/skills/stock-watch@1.2.0").status_code == 200

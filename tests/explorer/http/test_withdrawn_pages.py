@@ -79,7 +79,7 @@ def test_each_form_that_was_there_is_there_after_a_withdrawal(case: Withdrawn) -
 
 def test_its_page_has_its_record_and_its_proofs(case: Withdrawn) -> None:
     page = case.after["assertion", "html"].text
-    for known in ("a1", "stock-watch 1.2.0", "Proof of Logic", "by a2", ">withdrawn<", "generatedAtTime"):
+    for known in ("a1", "stock-watch 1.2.0", "Proof of Logic", "by a2", ">Withdrawn<", "generatedAtTime"):
         assert known in page, known
     for wrong in ("No agent", "imported", "A bundle needs", ">None<"):
         assert wrong not in page, wrong

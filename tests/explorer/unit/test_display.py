@@ -140,9 +140,23 @@ def test_a_literal_shows_language_direction_and_datatype() -> None:
     french = HERE.term(Literal("bonjour", language="fr"))
     assert isinstance(french, ShownLiteral)
     assert (french.language and french.language.plain, french.lang, french.datatype) == ("fr", "fr", None)
-    date = HERE.literal(Literal("2026-01-01", datatype=NamedNode("http://www.w3.org/2001/XMLSchema#date")))
-    assert date.datatype is not None
-    assert date.datatype.plain == "xsd:date"
+    year = HERE.literal(Literal("2026", datatype=NamedNode("http://www.w3.org/2001/XMLSchema#gYear")))
+    assert year.datatype is not None
+    assert year.datatype.plain == "xsd:gYear"
+
+
+@pytest.mark.parametrize(
+    ("text", "datatype"),
+    [("5", "integer"), ("-0.5", "decimal"), ("true", "boolean"), ("2026-01-01", "date"), ("word", "string")],
+)
+def test_a_datatype_is_left_out_where_the_text_shows_it_and_nowhere_else(text: str, datatype: str) -> None:
+    def shown(name: str) -> str | None:
+        found = HERE.literal(Literal(text, datatype=NamedNode(f"http://www.w3.org/2001/XMLSchema#{name}"))).datatype
+        return None if found is None else found.plain
+
+    names = ("integer", "decimal", "boolean", "date", "dateTime", "string")
+    assert [name for name in names if shown(name) is None] == [datatype]
+    assert {shown(name) for name in names} == {None, *(f"xsd:{name}" for name in names if name != datatype)}
 
 
 @pytest.mark.parametrize(

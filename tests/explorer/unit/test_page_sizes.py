@@ -1,10 +1,11 @@
-"""What a first visit to a page sends, without compression: at most 60 KB in 6 requests, except for the query editor.
+"""What a first visit to a page sends: at most 60 KB in 6 requests, a sheet at most 8 KB. Assets are compressed.
 
 The rows are ordinary ones: names and values of the README, each asserted by an agent with a skill.
 """
 
 from __future__ import annotations
 
+import gzip
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -26,7 +27,7 @@ from cortex_skills.features.registry.records.skill_record import SkillKey
 from tests.configs import config
 from tests.explorer.page_examples import example_of, is_of_one
 
-MOST, REQUESTS = 60_000, 6
+MOST, SHEET, REQUESTS = 60_000, 8_000, 6
 ROWS = 120
 MOMENT = "2026-11-24T10:00:00.123Z"
 PERMISSIONS = frozenset({"read", "write", "audit", "memories", "registry", "approve"})
@@ -106,7 +107,9 @@ def sent(service: Service, page: ExplorerPage, query: dict[str, str]) -> list[in
     text = render(page.template, around, page.view(PageCall(service, caller, query, {"namespace": "mayros"})))
     assets = set(re.findall(rf'(?:href|src)="{PREFIX}/([^"]+)"', text.decode()))
     assert len(assets) >= 2  # the assets were built
-    return [len(text), *((FOLDER / name).stat().st_size for name in sorted(assets))]
+    sizes = {name: len(gzip.compress((FOLDER / name).read_bytes())) for name in sorted(assets)}
+    assert all(size <= SHEET for name, size in sizes.items() if name.endswith(".css"))
+    return [len(text), *sizes.values()]
 
 
 @pytest.mark.parametrize("page", MEASURED, ids=lambda page: page.name)

@@ -1,4 +1,4 @@
-// What every page of the explorer gains with scripts: keys, copying, and the code in the address of the entrance.
+// What every page of the explorer gains with scripts: keys, copying, going back, and the code in the address of the entrance.
 //
 // Rules kept here:
 // - a page works without this file; what needs it is `hidden` in the HTML, and shown here;
@@ -18,6 +18,7 @@ status.setAttribute('role', 'status');
 document.body.append(status);
 
 void enter();
+keeping();
 copying();
 keys();
 // Most visits do without what suggests below the field.
@@ -40,6 +41,18 @@ async function enter(): Promise<void> {
   }
   field.value = decoded(code);
   form.requestSubmit();
+}
+
+/** Lets the browser keep pages for going back to them, and shows such a page only while the session lasts. */
+function keeping(): void {
+  document.cookie = 'cortex_keeps=1; Path=/explore; SameSite=Strict';
+  addEventListener('pageshow', async (event) => {
+    if (!event.persisted) return;
+    document.documentElement.hidden = true;
+    const session = await fetch('/explore/logout', {method: 'HEAD', redirect: 'manual'}).catch(() => null);
+    if (session?.ok) document.documentElement.hidden = false;
+    else location.reload();
+  });
 }
 
 /** Whether the browser resolves a host name to this server. */

@@ -13,15 +13,17 @@ from dataclasses import dataclass
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.addresses import ROOT
 from cortex_skills.doors.explorer.display import ShownText, shown_name, shown_text
+from cortex_skills.doors.explorer.inbox import Attention
 from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.doors.explorer.page_queries import ApprovalListQuery
+from cortex_skills.doors.explorer.times import ago
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.approvals.desk import Approvals
 from cortex_skills.features.actions.approvals.record import ApprovalRecord
 from cortex_skills.features.actions.rest.approvals import list_approvals
-from cortex_skills.features.explorer.reading import Attention, TakeAway, TextLink
+from cortex_skills.features.explorer.reading import TakeAway, TextLink
 
 PATH = f"{ROOT}/approvals"
 KINDS = {
@@ -98,11 +100,17 @@ def attention(call: PageCall) -> Iterator[Attention]:
     if "approve" not in call.principal.permissions:
         return
     found = approvals_of(call).list("pending", limit=_LIMIT)
-    if waiting := len(found.records):
-        number = f"{waiting}{' or more' if waiting == _LIMIT else ''}"
-        yield Attention("warn", f"{number} waiting", "for a person:", "approvals", PATH)
+    for record in found.records:
+        request = record.request
+        about = f"{shown_name(request.agent).plain} asks for"
+        more = f"ends {ago(record.expires.isoformat())}, then it is refused"
+        kind = {"high": "bad"}.get(request.risk, "warn")
+        href = f"{PATH}/{record.id}"
+        words = f"{request.risk} risk"
+        yield Attention(kind, words, about, shown_name(request.action), href, "approvals", more=more)
     if found.changed:
-        yield Attention("bad", f"{len(found.changed)} changed", "in the store:", "approvals", PATH)
+        number = len(found.changed)
+        yield Attention("bad", "changed", f"{number} changed in the store:", "approvals", PATH, "approvals", number)
 
 
 def row(approvals: Approvals, record: ApprovalRecord) -> ApprovalRow:

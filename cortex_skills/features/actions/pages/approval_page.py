@@ -147,7 +147,7 @@ PAGE = ExplorerPage(
     forms={"json": Form("application/json", _document)},
     actions={
         "approve": Action("Approve and run", "approve", partial(_decide, approve_request)),
-        "reject": Action("Reject", "approve", partial(_decide, reject_request)),
+        "reject": Action("Reject", "approve", partial(_decide, reject_request), takes_away=True),
     },
     pool="slow",
     place=130,

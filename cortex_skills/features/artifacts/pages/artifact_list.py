@@ -15,10 +15,11 @@ from typing import Any
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.addresses import ROOT
 from cortex_skills.doors.explorer.display import IN_TABLE, OF_NAME, ShownText, shown_text
+from cortex_skills.doors.explorer.inbox import Attention
 from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.features.artifacts.artifact_operations import InstalledList, list_artifacts
-from cortex_skills.features.explorer.reading import Attention, TakeAway, TextLink
+from cortex_skills.features.explorer.reading import TakeAway, TextLink
 from cortex_skills.operations.operation import Operation, R
 
 PATH = f"{ROOT}/artifacts"
@@ -80,7 +81,7 @@ def attention(call: PageCall) -> Iterator[Attention]:
     quarantined = sum(each["status"] == "quarantined" for each in listed["artifacts"])
     for number, word in ((quarantined, "quarantined"), (len(listed["damaged"]), "changed")):
         if number:
-            yield Attention("bad", f"{number} {word}", "of the installed:", "artifacts", PATH)
+            yield Attention("bad", word, f"{number} of the installed", "artifacts", PATH, "artifacts", number)
 
 
 def row(artifact: Mapping[str, Any]) -> ArtifactRow:

@@ -259,7 +259,7 @@ PAGE = ExplorerPage(
     is_public=False,
     forms={"json": Form("application/json", _document)},
     actions={
-        "quarantine": Action("Quarantine", "approve", _quarantine),
+        "quarantine": Action("Quarantine", "approve", _quarantine, takes_away=True),
         "enable": Action("Enable", "approve", _enable),
     },
     pool="slow",

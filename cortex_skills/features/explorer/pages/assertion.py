@@ -374,7 +374,7 @@ PAGE = ExplorerPage(
     view,
     query=AsOfQuery,
     forms=FORMS,
-    actions={"remove": Action("Withdraw", "write", remove)},
+    actions={"remove": Action("Withdraw", "write", remove, takes_away=True)},
     pool="slow",
     place=90,
 )

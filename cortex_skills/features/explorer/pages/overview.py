@@ -8,7 +8,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -20,21 +19,18 @@ from cortex_graph.checks.datetimes import date_time
 from cortex_graph.exceptions import QueryTimeout, invalid
 from cortex_graph.index.counting import NamespaceCounts
 from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES
-from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.addresses import ROOT
 from cortex_skills.doors.explorer.display import ShownTerm
+from cortex_skills.doors.explorer.inbox import Attention, inbox_of
 from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.doors.explorer.page_queries import AsOfQuery
 from cortex_skills.doors.explorer.pictures.svg import Svg
 from cortex_skills.doors.http.bodies import to_json
-from cortex_skills.feature import functions
 from cortex_skills.features.explorer.call_plot import HOUR, calls_by_minute
-from cortex_skills.features.explorer.reading import AsOfField, Attention, Reading, TakeAway
+from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway
 from cortex_skills.features.explorer.triple_rows import TripleRow, assertion_rows
 from cortex_skills.features.graph.rest.overview import get_assertions, get_counts
 from cortex_skills.features.graph.rest.stats import get_stats
-from cortex_skills.features.proofs.verdict import Verdict
-from cortex_skills.features.proofs.verification_counts import counts_of
 
 _LATEST = 8
 _BARS = 8
@@ -81,7 +77,7 @@ class Overview:
         predicates, asserters: the most frequent ones.
         calls: the calls of the last hour; None for a caller who may not read the audit.
         call_words: the same in words.
-        attention: what needs a look.
+        inbox: what waits for the reader, or needs a look.
     """
 
     namespace: str
@@ -94,7 +90,7 @@ class Overview:
     asserters: tuple[CountedTerm, ...]
     calls: Svg | None
     call_words: str
-    attention: tuple[Attention, ...]
+    inbox: tuple[Attention, ...]
     as_of: AsOfField
     away: TakeAway
 
@@ -121,7 +117,7 @@ def view(call: PageCall) -> Overview:
         _bars(reading, asserters, reading.asserted_by, "alt"),
         calls,
         words,
-        tuple(_attention(call, reading)),
+        inbox_of(call),
         reading.as_of_field(),
         reading.take_away(FORMS, _EVERYTHING),
     )
@@ -179,30 +175,6 @@ def _calls(call: PageCall) -> tuple[Svg | None, str]:
     if "audit" not in call.principal.permissions or call.graph.namespace != plugin.graph.namespace:
         return None, ""
     return calls_by_minute(plugin.audit.calls, datetime.now(UTC), HOUR, width=340)
-
-
-def _attention(call: PageCall, reading: Reading) -> Iterator[Attention]:
-    verdicts = call.service.host(reading.graph.namespace).shared(counts_of).of(reading.graph.namespace)
-    if refuted := verdicts[Verdict.REFUTED]:
-        href = reading.addresses.page("proofs", verdict="refuted")
-        yield Attention("bad", f"{refuted:,} refuted", "verifications since this server started:", "proofs", href)
-    if unchecked := verdicts[Verdict.NOT_CHECKED]:
-        href = reading.addresses.page("proofs", verdict="not checked")
-        about = "verifications that were not possible here:"
-        yield Attention("none", f"{unchecked:,} not checked", about, "proofs", href)
-    plugin = call.service.plugin
-    if reading.graph.namespace != plugin.graph.namespace:
-        return
-    for skill in plugin.skills.values():
-        runtime = skill.runtime
-        if runtime is not None and (runtime.fault or runtime.degraded):
-            kind, words = ("bad", "stopped") if runtime.fault else ("warn", "degraded")
-            yield Attention(kind, words, "the skill", skill.name, addresses.skill(skill.name))
-    for rejected in plugin.rejected:
-        words = "reload refused" if rejected.answering else "not loaded"
-        yield Attention("warn", words, "the skill", rejected.name, addresses.skill(rejected.name))
-    for attention in functions("attention"):
-        yield from attention(call)
 
 
 def _document(call: PageCall) -> bytes:

@@ -61,6 +61,7 @@ class TripleList:
 
     Attributes:
         fields: the filters as they were given: name, label and value.
+        is_filtered: whether one was given.
         facets: frequent values.
         rows: the triples.
         words: how they are ordered.
@@ -69,6 +70,7 @@ class TripleList:
     """
 
     fields: tuple[tuple[str, str, str], ...]
+    is_filtered: bool
     facets: tuple[Facet, ...]
     rows: tuple[TripleRow, ...]
     words: str
@@ -98,6 +100,7 @@ def view(call: PageCall) -> TripleList:
     labels = {**{part: part.capitalize() for part in _PARTS}, "skill": "Skill", "agent": "Agent", "since": "Since"}
     return TripleList(
         tuple((name, label, to_field(query.get(name, ""))) for name, label in labels.items()),
+        any(query.get(name) for name in labels),
         tuple(_facets(reading)),
         rows,
         words,

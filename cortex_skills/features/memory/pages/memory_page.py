@@ -143,7 +143,7 @@ PAGE = ExplorerPage(
     forms={"json": Form("application/json", lambda call: to_json(_memory(call)))},
     actions={
         "correct": Action("Correct", "write", _correct),
-        "forget": Action("Forget", "write", _forget),
+        "forget": Action("Forget", "write", _forget, takes_away=True),
     },
     pool="slow",
     place=168,

@@ -334,7 +334,7 @@ PAGE = ExplorerPage(
     actions={
         "maintain": Action("Do the maintenance", "registry", _maintain),
         "promote": Action("Promote", "registry", _promote, form="choose"),
-        "deprecate": Action("Deprecate", "registry", _deprecate, form="choose"),
+        "deprecate": Action("Deprecate", "registry", _deprecate, form="choose", takes_away=True),
     },
     pool="slow",
     label="Registry",

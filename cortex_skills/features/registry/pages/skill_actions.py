@@ -62,6 +62,6 @@ def _delete(call: PageCall, _: Mapping[str, str]) -> str:
 
 ACTIONS = {
     "promote": Action("Promote", "registry", _promote),
-    "deprecate": Action("Deprecate", "registry", _deprecate),
-    "delete": Action("Delete", "registry", _delete),
+    "deprecate": Action("Deprecate", "registry", _deprecate, takes_away=True),
+    "delete": Action("Delete", "registry", _delete, takes_away=True),
 }

@@ -1,0 +1,57 @@
+"""What needs a look in the graph, its proofs and the skills: for the inbox.
+
+Rules kept here:
+- everything was counted or noticed before: nothing is checked for the inbox.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+from cortex_skills.doors.explorer import addresses
+from cortex_skills.doors.explorer.addresses import Addresses
+from cortex_skills.doors.explorer.display import OF_NAME, shown_name
+from cortex_skills.doors.explorer.inbox import Attention
+from cortex_skills.doors.explorer.page import PageCall
+from cortex_skills.features.proofs.verdict import Verdict
+from cortex_skills.features.proofs.verification_counts import counts_of
+
+_LEAST_FREE = 200 << 20  # bytes on the disk of the store
+
+
+def attention(call: PageCall) -> Iterator[Attention]:
+    """Refuted and unchecked proofs, skills that stopped or were refused, and a disk that is nearly full."""
+    plugin = call.service.plugin
+    namespace = plugin.graph.namespace
+    to = Addresses(namespace)
+    verdicts = call.service.host(namespace).shared(counts_of).of(namespace)
+    for verdict, kind, more in (
+        (Verdict.REFUTED, "bad", "since this server started"),
+        (Verdict.NOT_CHECKED, "half", "since this server started"),
+    ):
+        if number := verdicts[verdict]:
+            words, href = verdict.value, to.page("proofs", verdict=verdict.value)
+            yield Attention(kind, words, f"{number:,} verifications of", "proofs", href, "proofs", 1, more)
+    for skill in plugin.skills.values():
+        runtime = skill.runtime
+        if runtime is not None and (runtime.fault or runtime.degraded):
+            kind, words = ("bad", "stopped") if runtime.fault else ("warn", "degraded")
+            name = shown_name(skill.name, OF_NAME)
+            yield Attention(kind, words, "The skill", name, addresses.skill(skill.name), "skills")
+    for rejected in plugin.rejected:
+        words = "reload refused" if rejected.answering else "not loaded"
+        name = shown_name(rejected.name, OF_NAME)
+        more = f"version {rejected.answering} answers" if rejected.answering else ""
+        yield Attention("warn", words, "The skill", name, addresses.skill(rejected.name), "skills", more=more)
+    yield from _disk(call)
+
+
+def _disk(call: PageCall) -> Iterator[Attention]:
+    """The disk of the store, for those who may see the state of this machine."""
+    folder = call.service.plugin.config.store_folder
+    if folder is not None and "audit" in call.principal.permissions and folder.is_dir():
+        free = shutil.disk_usage(folder).free
+        if free < _LEAST_FREE:
+            href = addresses.namespace_root(call.service.plugin.graph.namespace)
+            yield Attention("bad", "disk nearly full", f"{free >> 20} MB are free on the disk of", "the store", href)
