@@ -129,14 +129,13 @@ class AgentMemories:
         """The first ranked memories as the graph has them now, and how many are gone."""
         found: list[tuple[Memory, Scored]] = []
         gone = 0
-        for identifier, scored in ranked:
-            if len(found) == query.limit:
-                break
-            memory = self._reader.one(identifier)
-            if memory is None:
-                gone += 1
-            elif memory.importance >= query.min_importance:
-                found.append((memory, scored))
+        rest = iter(ranked)
+        while batch := list(islice(rest, query.limit - len(found))):
+            for memory, (_, scored) in zip(self._reader.each([each for each, _ in batch]), batch, strict=True):
+                if memory is None:
+                    gone += 1
+                elif memory.importance >= query.min_importance:
+                    found.append((memory, scored))
         return found, gone
 
 

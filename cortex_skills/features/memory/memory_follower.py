@@ -15,7 +15,7 @@ import hashlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from datetime import datetime, timedelta
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Any, Protocol
 
 from pyoxigraph import NamedNode
@@ -149,7 +149,7 @@ class PolledMemories(PolledIndex):
             self._updated_fully = now
         else:
             minutes = _minutes(self._updated - _MINUTE, now + _MINUTE)
-            new = set(chain.from_iterable(map(self._reader.identifiers_at, minutes))) - self._known
+            new = self._reader.identifiers_at(minutes) - self._known
         changed: dict[str, OwnedText | None] = {f"{self._owner}:{identifier}": None for identifier in gone}
         changed |= {text.key: text for text in map(text_of, self._reader.many(new))}
         self._known = (self._known - gone) | {key.rpartition(":")[2] for key, text in changed.items() if text}

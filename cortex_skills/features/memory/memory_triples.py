@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad
@@ -42,6 +43,7 @@ from cortex_graph.naming.vocabulary import (
     XSD,
 )
 from cortex_graph.store import Pattern
+from cortex_graph.store_access.gathered import gathered
 from cortex_skills.features.memory.model import Memory, NewMemory, ReflectedOn
 from cortex_skills.features.memory.requests import MAX_SOURCES, MAX_TAG, MAX_TAGS, MAX_TEXT
 from cortex_skills.manifest.declared_reflections import MAX_DEPTH
@@ -210,6 +212,15 @@ class MemoryReader:
         quads = self._store.quads(Pattern(self._names.graph, memory_node(self._names, identifier)))
         return memory_of(identifier, quads, self._graph)
 
+    def each(self, identifiers: Sequence[str]) -> list[Memory | None]:
+        """The memories with these IDs, as `one` returns them."""
+        nodes = [memory_node(self._names, identifier) for identifier in identifiers]
+        found = gathered(self._store, [Pattern(self._names.graph, node) for node in nodes])
+        return [
+            memory_of(identifier, quads, self._graph) if _ID.fullmatch(identifier) else None
+            for identifier, quads in zip(identifiers, found, strict=True)
+        ]
+
     def of_text(self, text: str) -> Memory | None:
         """The memory with this text."""
         pattern = Pattern(self._names.graph, None, MEMORY_TEXT, Literal(text))
@@ -220,10 +231,10 @@ class MemoryReader:
         """The IDs of all memories."""
         return set(self._ids(self._store.quads(Pattern(self._names.graph, None, MEMORY_OWNER, self._graph.owner))))
 
-    def identifiers_at(self, minute: str) -> set[str]:
-        """The IDs of all memories of this minute."""
-        pattern = Pattern(self._names.graph, None, MEMORY_MINUTE, Literal(minute))
-        return set(self._ids(self._store.quads(pattern)))
+    def identifiers_at(self, minutes: Iterable[str]) -> set[str]:
+        """The IDs of all memories of these minutes."""
+        asked = [Pattern(self._names.graph, None, MEMORY_MINUTE, Literal(minute)) for minute in minutes]
+        return set(self._ids(chain.from_iterable(gathered(self._store, asked))))
 
     def reflections(self) -> list[Memory]:
         """All reflections."""
@@ -234,7 +245,7 @@ class MemoryReader:
     def many(self, identifiers: set[str]) -> Iterator[Memory]:
         """The memories with these IDs; when there are many, without their skills and what they reflect on."""
         if len(identifiers) <= _FEW:
-            yield from filter(None, map(self.one, sorted(identifiers)))
+            yield from filter(None, self.each(sorted(identifiers)))
             return
         quads: dict[str, list[Quad]] = defaultdict(list)
         for predicate in (MEMORY_TEXT, MEMORY_IMPORTANCE, MEMORY_TIME, MEMORY_TAG, MEMORY_OWNER):

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from itertools import islice
@@ -40,6 +40,7 @@ from cortex_graph.naming.vocabulary import (
     TYPE,
 )
 from cortex_graph.store import GraphStore, Pattern
+from cortex_graph.store_access.gathered import gathered
 
 # A premise is a quad, and Virtuoso accepts 500 at once: more premises are replaced by the graph.
 MAX_PREMISES = 400
@@ -110,8 +111,16 @@ class StoredProofs:
 
     def get(self, proof_id: str) -> StoredProof | None:
         """Return the proof with an id; None when there is none, or its content has another id."""
-        found = read_proof(self._store.quads(Pattern(self._names.provenance_graph, self.iri(proof_id))), self._names)
-        return found if found is not None and found.id == proof_id else None
+        return self.many([proof_id])[0]
+
+    def many(self, proof_ids: Sequence[str]) -> list[StoredProof | None]:
+        """Return the proofs with some ids, as `get` does."""
+        asked = [Pattern(self._names.provenance_graph, self.iri(proof_id)) for proof_id in proof_ids]
+        found = [read_proof(quads, self._names) for quads in gathered(self._store, asked)]
+        return [
+            proof if proof is not None and proof.id == proof_id else None
+            for proof, proof_id in zip(found, proof_ids, strict=True)
+        ]
 
     def of(self, triple_id: str, kind: str | None = None) -> list[StoredProof]:
         """Return the proofs of a triple, which need not exist; the newest first, at most `MAX_OF` of them."""
@@ -120,7 +129,7 @@ class StoredProofs:
         ids = [proof_id for quad in islice(self._store.quads(asked), _MAX_LINKS) if (proof_id := self._id(quad))]
         if len(ids) > MAX_OF:
             ids = self._newest(ids, kind)
-        found = [proof for proof_id in ids if (proof := self.get(proof_id)) is not None]
+        found = [proof for proof in self.many(ids) if proof is not None]
         found = [proof for proof in found if kind in (None, proof.kind)]
         return sorted(found, key=lambda proof: (proof.time, proof.id), reverse=True)
 
@@ -147,7 +156,7 @@ class StoredProofs:
         """Return a page of proofs in the order of the store, and the cursor of the next page."""
         page = self._store.match(self._all, limit, cursor)
         ids = [proof_id for quad in page.quads if (proof_id := self._id(quad))]
-        return [proof for proof_id in ids if (proof := self.get(proof_id)) is not None], page.cursor
+        return [proof for proof in self.many(ids) if proof is not None], page.cursor
 
     def count(self) -> int:
         """Count the proofs."""

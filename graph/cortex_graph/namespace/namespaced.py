@@ -23,7 +23,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
@@ -55,6 +55,7 @@ from cortex_graph.sparql.parse import TIMEOUT_S
 from cortex_graph.sparql.queries import query_graphs
 from cortex_graph.sparql.updates import Updated, update_graphs
 from cortex_graph.store import GraphStore, Pattern, QueryAnswer, Revisioned, Triple, triple_of
+from cortex_graph.store_access.gathered import Gathering, gathered
 
 MAX_TOTAL = 100
 _LIST_LIMIT = 100
@@ -302,10 +303,33 @@ class NamespacedGraph:
         description = [] if skill is None else list(self.store.quads(Pattern(graph, skill)))
         return as_json(record, description, self.names)
 
+    def provenances_of(self, triple_ids: Sequence[str]) -> dict[str, dict[str, str | None]]:
+        """Return what `provenance_of` does of those of some triples that have a record, by their ids."""
+        graph = self.names.provenance_graph
+        nodes = [self.names.record(check_id(triple_id)) for triple_id in triple_ids]
+        records = dict(zip(triple_ids, gathered(self.store, [Pattern(graph, node) for node in nodes]), strict=True))
+        skills = {triple_id: skill_of(record, self.names) for triple_id, record in records.items()}
+        known = list({node for node in skills.values() if node is not None})
+        found = gathered(self.store, [Pattern(graph, node) for node in known])
+        described: dict[NamedNode | None, list[Quad]] = {None: [], **dict(zip(known, found, strict=True))}
+        return {
+            triple_id: as_json(record, described[skills[triple_id]], self.names)
+            for triple_id, record in records.items()
+            if record
+        }
+
+    def all_proofs_of(self, triple_ids: Sequence[str]) -> list[list[str]]:
+        """Return what `proofs_of` does for each of some triples."""
+        graph = self.names.provenance_graph
+        records = [Pattern(graph, self.names.record(check_id(triple_id)), PROOF) for triple_id in triple_ids]
+        return [
+            sorted(quad.object.value for quad in links if isinstance(quad.object, NamedNode))
+            for links in gathered(self.store, records)
+        ]
+
     def proofs_of(self, triple_id: str) -> list[str]:
         """Return the IRIs of the proofs to which the record of a triple links, sorted."""
-        record = Pattern(self.names.provenance_graph, self.names.record(check_id(triple_id)), PROOF)
-        return sorted(quad.object.value for quad in self.store.quads(record) if isinstance(quad.object, NamedNode))
+        return self.all_proofs_of([triple_id])[0]
 
     def current_proofs(self, triple_id: str, kind: str | None = None) -> list[StoredProof]:
         """Return the proofs of a triple as it is asserted now, the newest first; empty when it is not in the graph.
@@ -391,8 +415,13 @@ class NamespacedGraph:
         limit = check_limit(given.get("limit"), default_limit)
         cursor = check_cursor(given.get("cursor"))
         pattern = self._pattern(given)
-        page = self.store.match(pattern, limit, cursor)
-        total, exact = self._total(pattern, len(page.triples), whole=cursor is None and page.cursor is None)
+        counted = None
+        if isinstance(self.store, Gathering):
+            page, counted = self.store.match_counted(pattern, limit, cursor, MAX_TOTAL + 1)
+        else:
+            page = self.store.match(pattern, limit, cursor)
+        is_whole = cursor is None and page.cursor is None
+        total, exact = self._total(pattern, len(page.triples), counted, whole=is_whole)
         return {
             key: self.index.recent.rows(page.triples, page.lines, self._row),
             "total": total,
@@ -409,11 +438,12 @@ class NamespacedGraph:
             None if object_ is None else self.object_of(object_),
         )
 
-    def _total(self, pattern: Pattern, on_page: int, *, whole: bool) -> tuple[int, bool]:
+    def _total(self, pattern: Pattern, on_page: int, counted: int | None, *, whole: bool) -> tuple[int, bool]:
         """Return the number of triples of a pattern, and whether it is exact."""
         if whole:
             return on_page, True
-        counted = self.store.count(pattern, MAX_TOTAL + 1)
+        if counted is None:
+            counted = self.store.count(pattern, MAX_TOTAL + 1)
         # Triples may be removed between the page and the count.
         return (max(counted, on_page), True) if counted <= MAX_TOTAL else (max(MAX_TOTAL, on_page), False)
 

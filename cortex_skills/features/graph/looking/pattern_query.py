@@ -152,9 +152,9 @@ def _skip(graph: NamespacedGraph, pattern: dict[str, Any], cursor: str | None, o
 def described(graph: NamespacedGraph, rows: list[dict[str, Any]], *, provenance: bool = False) -> list[dict[str, Any]]:
     """Triples with the time of their assertion, and with who asserted them if that is asked for."""
     if provenance:
-        records = {row["id"]: graph.provenance_of(row["id"]) for row in rows}
-        times = {key: record["time"] for key, record in records.items() if record and record["time"]}
-        rows = [row | {"provenance": records[row["id"]]} for row in rows]
+        records = graph.provenances_of([row["id"] for row in rows])
+        times = {key: record["time"] for key, record in records.items() if record["time"]}
+        rows = [row | {"provenance": records.get(row["id"])} for row in rows]
     else:
         times = assertion_times(graph.store, graph.names, (row["id"] for row in rows))
     return [row | {"created_at": times[row["id"]]} if row["id"] in times else row for row in rows]

@@ -60,12 +60,16 @@ def proved_triples(
     prefix = graph.proofs.iri("0" * 64).value[:-64]
     found: set[int] = set()
     trusted: frozenset[str] | None = None
-    for place, triple in enumerate(triples):
-        linked = graph.proofs_of(triple["id"])[:_MAX_PROOFS]
+    links = [
+        [iri.removeprefix(prefix) for iri in linked[:_MAX_PROOFS]]
+        for linked in graph.all_proofs_of([triple["id"] for triple in triples])
+    ]
+    known = _statements(graph, {proof_id for linked in links for proof_id in linked})
+    for place, (triple, linked) in enumerate(zip(triples, links, strict=True)):
         if linked and trusted is None:
             trusted = trusted_signers(config)
-        for iri in linked:
-            stated = _stated(graph, iri.removeprefix(prefix))
+        for proof_id in linked:
+            stated = known[proof_id]
             if (
                 stated is not None
                 and stated.triple_id == triple["id"]
@@ -77,15 +81,17 @@ def proved_triples(
     return found
 
 
-def _stated(graph: NamespacedGraph, proof_id: str) -> _Statement | None:
-    if proof_id not in _CACHE:
-        proof = graph.proofs.get(proof_id)
-        if proof is None:
-            return None
-        if len(_CACHE) >= _MAX_CACHED:
-            _CACHE.clear()
-        _CACHE[proof_id] = _read(proof)
-    return _CACHE[proof_id]
+def _statements(graph: NamespacedGraph, proof_ids: set[str]) -> dict[str, _Statement | None]:
+    """What some proofs state, by their ids; None for one that is not there or states nothing."""
+    known = {proof_id: _CACHE[proof_id] for proof_id in proof_ids & _CACHE.keys()}
+    missing = sorted(proof_ids - known.keys())
+    for proof_id, proof in zip(missing, graph.proofs.many(missing), strict=True):
+        known[proof_id] = None if proof is None else _read(proof)
+        if proof is not None:
+            if len(_CACHE) >= _MAX_CACHED:
+                _CACHE.clear()
+            _CACHE[proof_id] = known[proof_id]
+    return known
 
 
 def _read(proof: StoredProof) -> _Statement | None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import closing
 
-from pyoxigraph import Literal, Quad
+from pyoxigraph import Literal, Quad, QuerySolution
 
 from cortex_graph.exceptions import GraphUnavailable
 from cortex_graph.store import PAGE_BYTES, Page, Pattern
@@ -41,6 +41,56 @@ def page_of(protocol: SparqlProtocol, engine: EngineProfile, pattern: Pattern, l
         if not more:
             return Page.of(pattern.graph, found, None)
     return _keyed(protocol, engine, pattern, limit, last)
+
+
+def counted_page_of(
+    protocol: SparqlProtocol, engine: EngineProfile, pattern: Pattern, limit: int, cursor: str | None, ceiling: int
+) -> tuple[Page, int | None]:
+    """Return a page, and how many quads the pattern has, up to `ceiling`; see `Gathering.match_counted`.
+
+    The number is in a row before those of the page, or behind them. It is None where the page ends before that, since
+    its quads are long.
+    """
+    last = None if cursor is None else read_cursor(pattern, cursor)
+    if last is not None and not engine.ordered:
+        return _keyed(protocol, engine, pattern, limit, last), None
+    offset = 0 if last is None else _offset(protocol, engine, pattern, last)
+    number: int | None = None
+    text = (
+        f"SELECT * {{ {{ {slice_text(pattern, engine, offset, limit + 1)} }} UNION "
+        f"{{ SELECT (COUNT(*) AS ?n) {{ SELECT (1 AS ?one) {{ {group_of(pattern, engine)} }} LIMIT {ceiling} }} }} }}"
+    )
+
+    def quads() -> Generator[Quad | None, None, None]:
+        nonlocal number
+        seen = 0
+        with closing(protocol.rows(text)) as rows:
+            for row in rows:
+                if (found := _number(row)) is not None:
+                    number = found
+                    continue
+                seen += 1
+                if seen > limit and (following := next(rows, None)) is not None:
+                    number = _number(following) if number is None else number
+                yield read_row(row, pattern, engine)
+
+    found, _, more = _taken(quads(), limit)
+    if not more:
+        return Page.of(pattern.graph, found, None), number
+    if not engine.ordered:
+        return _keyed(protocol, engine, pattern, limit, None), number
+    after = write_cursor(pattern, Position(offset + len(found), mark_of(found[-1])))
+    return Page.of(pattern.graph, found, after), number
+
+
+def _number(row: QuerySolution) -> int | None:
+    """Return the number in the row of a count; None in another row."""
+    try:
+        number = row["n"]
+    except KeyError:
+        return None
+    is_number = isinstance(number, Literal) and number.value.isascii() and number.value.isdigit()
+    return int(number.value) if is_number and len(number.value) < 19 else None
 
 
 def slice_text(pattern: Pattern, engine: EngineProfile, offset: int, length: int) -> str:

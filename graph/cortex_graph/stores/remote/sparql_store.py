@@ -36,7 +36,7 @@ from cortex_graph.stores.remote.confinement import NOTHING, Confinement, check_t
 from cortex_graph.stores.remote.endpoints import Endpoints
 from cortex_graph.stores.remote.engines import OXIGRAPH, EngineProfile, Term, engine_of
 from cortex_graph.stores.remote.literal_forms import LiteralForms
-from cortex_graph.stores.remote.paging import page_of
+from cortex_graph.stores.remote.paging import counted_page_of, page_of
 from cortex_graph.stores.remote.sparql_protocol import RefusedError, SparqlProtocol
 from cortex_graph.stores.remote.sparql_texts import (
     conditional,
@@ -46,6 +46,7 @@ from cortex_graph.stores.remote.sparql_texts import (
     is_compared_here,
     read_row,
     rows_of,
+    union_of,
 )
 
 _CHECKED = 50  # quads whose existence is checked in one query
@@ -153,6 +154,29 @@ class RemoteStore:
             return page_of(self._protocol, self._engine, pattern, limit, cursor)
         except RefusedError as error:
             raise self._refused_request(error) from error
+
+    def match_counted(self, pattern: Pattern, limit: int, cursor: str | None, ceiling: int) -> tuple[Page, int]:
+        """See `gathered.Gathering`."""
+        if _is_whole(pattern) or self._matches_nothing(pattern) or is_compared_here(pattern, self._engine):
+            return self.match(pattern, limit, cursor), self.count(pattern, ceiling)
+        try:
+            page, counted = counted_page_of(self._protocol, self._engine, pattern, limit, cursor, ceiling)
+        except RefusedError as error:
+            raise self._refused_request(error) from error
+        return page, self.count(pattern, ceiling) if counted is None else counted
+
+    def gather(self, patterns: Sequence[Pattern]) -> list[list[Quad]]:
+        """See `gathered.Gathering`. One query for 50 patterns."""
+        found: list[list[Quad]] = [[] for _ in patterns]
+        asked = [place for place, pattern in enumerate(patterns) if not self._matches_nothing(pattern)]
+        for start in range(0, len(asked), _CHECKED):
+            places = asked[start : start + _CHECKED]
+            batch = [patterns[place] for place in places]
+            for row in self._rows(union_of(batch, self._engine)):
+                number = self._place(row, len(batch))
+                if (quad := read_row(row, batch[number], self._engine)) is not None:
+                    found[places[number]].append(quad)
+        return found
 
     def quads(self, pattern: Pattern) -> Iterator[Quad]:
         if _is_whole(pattern):
@@ -285,10 +309,15 @@ class RemoteStore:
     def _found(self, text: str, batch: list[Pattern]) -> Iterator[tuple[int, Quad | None]]:
         """Yield, for each row of an existence query, the index of its pattern, and the quad if it is identical."""
         for row in self._rows(text):
-            place = row["i"]
-            if not isinstance(place, Literal) or place.value not in map(str, range(len(batch))):
-                raise self._client.unavailable("returns something else for an existence query")
-            yield int(place.value), read_row(row, batch[int(place.value)], self._engine)
+            place = self._place(row, len(batch))
+            yield place, read_row(row, batch[place], self._engine)
+
+    def _place(self, row: QuerySolution, count: int) -> int:
+        """Return the index in a row, of `count` patterns."""
+        place = row["i"]
+        if not isinstance(place, Literal) or place.value not in map(str, range(count)):
+            raise self._client.unavailable("returns something else for the index of a pattern")
+        return int(place.value)
 
     def _check(self, quads: Sequence[Quad], new: Iterable[Quad]) -> None:
         """Refuse quads that the server would change; `new` are those that are known to be new."""

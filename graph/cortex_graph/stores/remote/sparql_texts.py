@@ -48,6 +48,14 @@ def existence_of(groups: list[str], engine: EngineProfile) -> str:
     return f"SELECT ?i ?o{digits_of(engine)} {{ {branches} }}"
 
 
+def union_of(patterns: list[Pattern], engine: EngineProfile) -> str:
+    """Return the query for the quads of several patterns, with the index of the pattern of each as `?i`."""
+    branches = " UNION ".join(
+        f"{{ {group_of(pattern, engine)} BIND({place} AS ?i) }}" for place, pattern in enumerate(patterns)
+    )
+    return f"SELECT ?i ?s ?p ?o{digits_of(engine)} {{ {branches} }}"
+
+
 def key_of(pattern: Pattern) -> str:
     """Return the expression of a hash that orders the quads of a pattern totally, so that a cursor contains no data.
 

@@ -1,0 +1,37 @@
+"""The quads of several patterns: a server is asked for all of them in one request.
+
+Rules kept here:
+- the answer has the quads of each pattern, in the order of the patterns;
+- a store that cannot gather is asked for one pattern after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from pyoxigraph import Quad
+
+from cortex_graph.store import GraphStore, Page, Pattern
+
+
+@runtime_checkable
+class Gathering(GraphStore, Protocol):
+    """A store to which each request costs more than what it answers."""
+
+    def gather(self, patterns: Sequence[Pattern]) -> list[list[Quad]]:
+        """Do what `gathered` of this module does."""
+
+    def match_counted(self, pattern: Pattern, limit: int, cursor: str | None, ceiling: int) -> tuple[Page, int]:
+        """Return what `match` and `count` return, in one request where the order of the store allows that."""
+
+
+def gathered(store: GraphStore, patterns: Sequence[Pattern]) -> list[list[Quad]]:
+    """Return the quads of each pattern.
+
+    Raises:
+        GraphUnavailable: the store does not answer.
+    """
+    if isinstance(store, Gathering):
+        return store.gather(patterns)
+    return [list(store.quads(pattern)) for pattern in patterns]
