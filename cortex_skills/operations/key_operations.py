@@ -44,13 +44,13 @@ def list_keys(call: OperationCall, given: ListKeys) -> list[dict[str, Any]]:  # 
 class NamedKey:
     """The name of a key."""
 
-    name: str
+    key: str
 
 
-@operation("keys.create", effect="changes", permission=OWNER, object_="name", state=key_named)
+@operation("keys.create", effect="changes", permission=OWNER, object_="key", state=key_named)
 def create_key(call: OperationCall, given: NamedKey) -> str:
     """Create a signing key; the answer is its public part, as `did:key`."""
-    return key_folder(call.host.config).create(given.name).did
+    return key_folder(call.host.config).create(given.key).did
 
 
 def signature_of(call: OperationCall) -> ObjectState | None:

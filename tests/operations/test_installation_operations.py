@@ -32,6 +32,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "trust.forget": {"skill": "acme.echo"},
     "trust.revoke": {"key": KEY.did},
     "trust.rotate": {},
+    "trust.share": {"key": "owner"},
     "trust.import": {"data": b"{}"},
     "secrets.list": {},
     "secrets.set": {"secret": "global/a", "value": SECRET},
@@ -47,6 +48,14 @@ GIVEN: dict[str, dict[str, Any]] = {
     "openings.commit": {"value": SECRET, "is_text": True},
     "openings.take": {"file": Path("opening.json")},
     "openings.forget": {"commitment": "c"},
+    "tokens.list": {},
+    "tokens.create": {"token": "demo"},
+    "tokens.revoke": {"token": "demo"},
+    "keys.list": {},
+    "keys.create": {"key": "index"},
+    "skills.sign": {"folder": Path("in")},
+    "skills.permissions": {},
+    "skills.grant": {"skill": "echo"},
 }
 
 
@@ -128,7 +137,9 @@ def test_what_is_built_is_recorded_with_its_file_and_hash(command: Callable[...,
     assert command("package", "inspect", str(file)) is None
     (skill / "SKILL.md").unlink()
     assert command(*built, code=1)["before"] == command(*built, code=1)["after"]
-    assert command("key", "create", "index") is None
+    created = command("key", "create", "index")
+    assert (created["event"], created["object"], created["before"]) == ("keys.create", "index", None)
+    assert created["after"].startswith("did:key:")
     out = tmp_path / "index"
     made = command("index", "build", str(file.parent), "-o", str(out), "--key", "index")
     assert (made["event"], made["object"], made["after"]) == ("index.build", str(out), "snapshot 1, 1 artifacts")
@@ -136,10 +147,34 @@ def test_what_is_built_is_recorded_with_its_file_and_hash(command: Callable[...,
     assert (refused["before"], refused["after"]) == (None, None)
 
 
+def test_a_token_and_a_signature_are_recorded_without_a_secret(
+    command: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    record = command("token", "create", "demo", "--permission", "write", "--person", "Ada", "--expires", "never")
+    assert (record["event"], record["object"], record["before"]) == ("tokens.create", "demo", None)
+    assert record["after"] == "agent of ada, write in mayros, until it is revoked"
+    assert "cortex_" not in json.dumps(record)
+    assert command("token", "list") is None
+    revoked = command("token", "revoke", "demo")
+    assert (revoked["before"], revoked["after"]) == (record["after"], None)
+    assert command("token", "revoke", "demo", code=1)["event"] == "tokens.revoke"
+    (tmp_path / "echo").mkdir()
+    (tmp_path / "echo" / "SKILL.md").write_text("---\nname: echo\ndescription: d\n---\nb\n")
+    signed = command("sign", str(tmp_path / "echo"))
+    assert (signed["event"], signed["object"], signed["before"]) == (
+        "skills.sign", str(tmp_path / "echo"), "not signed",
+    )  # fmt: skip
+    assert signed["after"].startswith("signed by local-developer at 20")
+    assert command("sign", str(tmp_path / "echo"))["before"] == signed["after"]
+
+
 def test_what_only_reads_opens_no_journal(tmp_path: Path) -> None:
-    (tmp_path / "c.yaml").write_text('{"store": "memory:", "audit": {"journal": "on"}}')
-    for words, code in ((("trust", "list"), 0), (("secrets", "list"), 0), (("trust", "remove", "x"), 2)):
-        assert CliRunner().invoke(program, [*words, "--config", str(tmp_path / "c.yaml")]).exit_code == code
+    journal = tmp_path / "journal"
+    (tmp_path / "c.yaml").write_text(json.dumps({"store": "memory:", "audit": {"folder": str(journal)}}))
+    for words, is_kept in ((("trust", "list"), False), (("secrets", "list"), False), (("trust", "remove", "x"), True)):
+        CliRunner().invoke(program, [*words, "--config", str(tmp_path / "c.yaml")])
+        assert (words, journal.exists()) == (words, is_kept)
 
 
 def test_a_refused_change_of_what_is_trusted_is_recorded_too(command: Callable[..., Any]) -> None:

@@ -33,7 +33,7 @@ def create(common: Common, name: str) -> None:
     from cortex_skills.keys.folder import key_folder
     from cortex_skills.operations.key_operations import create_key
 
-    did = common.operate(create_key, name=name)
+    did = common.operate(create_key, key=name)
     common.out.answer({"name": name, "did": did}, lambda: common.out.line(did))
     if not common.out.as_json:
         place = key_folder(common.settings()).path

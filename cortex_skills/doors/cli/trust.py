@@ -129,7 +129,7 @@ def share(common: Common, key: str) -> None:
     from cortex_skills.operations import trust_operations
 
     with common.plugin() as plugin:
-        shared = plugin.operate(trust_operations.share, key=key)
+        shared = plugin.operate(trust_operations.share, door="command", key=key)
     counts = f"{len(shared['publishers'])} publishers, {len(shared['revoked'])} revoked keys"
     common.out.answer(dict(shared), lambda: common.out.line(f"list {shared['number']}: {counts}"))
 
