@@ -15,6 +15,7 @@ import pytest
 
 from cortex_graph.stores.shared import read_only
 from cortex_skills import __version__
+from cortex_skills.doors.cli import app, validate
 from cortex_skills.doors.cli.app import PROGRAM, _usage, program
 from cortex_skills.doors.cli.options import Common
 from cortex_skills.doors.cli.output import Output
@@ -308,3 +309,8 @@ def test_a_feature_adds_commands_to_a_group(run):
     assert run("trust", "import", "--help").stdout.startswith("Usage: cortex-skills trust import")
     assert "import" not in program.list_commands(click.Context(program))
     assert "did you mean export?" in run("trust", "exprt").stderr
+
+
+def test_the_page_has_every_exit_code():
+    codes = (app._DONE, app._BAD, app._USAGE, validate._WARNED, app._INTERRUPTED, app._OUTPUT_CLOSED)
+    assert [int(code) for code in re.findall(r"^\| (\d+) \|", PAGE.read_text(), re.MULTILINE)] == list(codes)
