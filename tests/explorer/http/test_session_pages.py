@@ -23,15 +23,12 @@ HOSTILE = "<script>alert(1)</script>\u202e{{ 7*7 }}"
 ALL = ("read", "audit", "memories", "approve")
 
 
-@pytest.fixture(scope="module", params=["journal", "memory"])
-def running(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, operator: Path
-) -> Iterator[Running]:
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory, operator: Path) -> Iterator[Running]:
     """A server after two sessions: one asserts, asks a person, and is refused; the other only reads."""
     folder = tmp_path_factory.mktemp("sessions")
-    audit = {"audit": {"folder": str(folder / "journal")}} if request.param == "journal" else {}
-    settings: dict[str, Any] = {"cortex": {"tokenFile": str(folder / "tokens.json")}, **audit}
-    plugin = opened("memory:", operator, folder / "lines", **settings)
+    settings: dict[str, Any] = {"cortex": {"tokenFile": str(folder / "tokens.json")}}
+    plugin = opened("memory:", operator, folder / "lines", audit={"folder": str(folder / "journal")}, **settings)
     plugin.load(write_skill(folder / "probe", allowedTools=["*"]))
     with served(folder, plugin=plugin) as server:
         run(plugin)
@@ -69,9 +66,7 @@ def session(reader: httpx.Client) -> str:
     return str(found[1]["id"])
 
 
-def test_a_session_is_a_tree_from_each_call_to_what_came_of_it(
-    running: Running, reader: httpx.Client, session: str
-) -> None:
+def test_a_session_is_a_tree_from_each_call_to_what_came_of_it(reader: httpx.Client, session: str) -> None:
     document = reader.get(f"/explore/sessions/{session}?format=json").json()
     counts = document["counts"]
     assert {name: counts[name] for name in ("calls", "asked", "refused")} == {"calls": 6, "asked": 3, "refused": 1}
@@ -84,8 +79,6 @@ def test_a_session_is_a_tree_from_each_call_to_what_came_of_it(
         ("append_line", ["asked"]),
         ("append_line", ["asked"]),
     ]
-    if running.plugin.audit.journal is None:
-        return  # what a request is about is in the data of its records, which only a journal keeps
     approved, rejected, waiting = (each["below"][0] for each in document["steps"][3:])
     ((decision,), (refusal,)) = approved["below"], rejected["below"]
     assert (decision["event"], decision["agent"], [each["event"] for each in decision["below"]]) == (
@@ -103,11 +96,10 @@ def test_the_page_of_a_session_links_what_the_reader_may_see(
     page = check_page(reader.get(f"/explore/sessions/{session}").text, 60_000)
     assert "1 calls that only read are folded" in page.text
     assert f"/explore/sessions/{session}?show=all" in page.links
-    if running.plugin.audit.journal is not None:
-        (row,) = running.plugin.graph.list_triples({"predicate": "note"})["triples"]
-        assert f"/explore/mayros/t/{row['id']}" in page.links
-        assert any(link.startswith("/explore/approvals/") for link in page.links)
-        assert "waits for a person" in page.text
+    (row,) = running.plugin.graph.list_triples({"predicate": "note"})["triples"]
+    assert f"/explore/mayros/t/{row['id']}" in page.links
+    assert any(link.startswith("/explore/approvals/") for link in page.links)
+    assert "waits for a person" in page.text
     only = running.client(running.token("audits-only", permissions=("audit",)))
     seen = check_page(only.get(f"/explore/sessions/{session}", headers={"Accept": "text/html"}).text, 60_000)
     assert not [link for link in seen.links if "/t/" in link or "/approvals/" in link or "/memories/" in link]
