@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cortex_graph import NamespacedGraph, Provenance, open_store
+from cortex_graph import NamespacedGraph, Pattern, Provenance, open_store
 from cortex_graph.stores.http.client import HttpClient
 from cortex_skills import Plugin
 from tests.configs import config
@@ -66,6 +67,26 @@ def test_a_triple_with_its_record_is_two_requests_and_a_page_with_its_total_one(
     asked.clear()
     assert {each["agent"] for each in graph.provenances_of([row["id"] for row in rows[:20]]).values()} == {"a1"}
     assert len(asked) == 1
+    store.close()
+
+
+def test_the_requests_of_a_thread_use_one_connection(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened, connect = [], socket.create_connection
+
+    def counted(*arguments: Any, **given: Any) -> Any:
+        opened.append(arguments)
+        return connect(*arguments, **given)
+
+    monkeypatch.setattr(socket, "create_connection", counted)
+    store = open_store(server)
+    graph = NamespacedGraph(store, "connections")
+    for number in range(30):
+        graph.create_triple({"subject": "s", "predicate": "p", "object": number}, Provenance(agent="a1"))
+    for _ in range(5):
+        page = graph.list_triples({"subject": "s", "limit": 7})
+        graph.list_triples({"subject": "s", "limit": 7, "cursor": page["nextCursor"]})
+        list(store.quads(Pattern(graph.names.graph)))
+    assert len(opened) == 1
     store.close()
 
 

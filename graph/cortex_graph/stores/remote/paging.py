@@ -114,7 +114,10 @@ def _taken(quads: Generator[Quad | None, None, None], limit: int) -> tuple[list[
     with closing(quads) as rest:
         for quad in rest:
             room -= 0 if quad is None else len(str(quad).encode())
-            if rows == limit or (found and room < 0):
+            if rows == limit:
+                next(rest, None)  # the end of the response, so that its connection is used again
+                return found, rows, True
+            if found and room < 0:
                 return found, rows, True
             rows += 1
             if quad is not None:
@@ -124,7 +127,8 @@ def _taken(quads: Generator[Quad | None, None, None], limit: int) -> tuple[list[
 
 def _offset(protocol: SparqlProtocol, engine: EngineProfile, pattern: Pattern, last: Position) -> int:
     """Return the offset after the last quad that was read."""
-    before = next(_slice(protocol, engine, pattern, last.offset - 1, 1), None)
+    found, _, _ = _taken(_slice(protocol, engine, pattern, last.offset - 1, 1), 1)
+    before = found[0] if found else None
     if before is not None and mark_of(before) == last.mark:
         return last.offset
     start = max(0, last.offset - _NEARBY)

@@ -25,6 +25,7 @@ from cortex_graph.stores.remote.endpoints import Endpoints
 MAX_ROW = 64 << 20
 _MAX_SMALL = 1 << 20
 _TAIL = 256
+_MAX_REST = 1 << 16
 _TIME_OVER = ("cancelled", "canceled", "timeout", "timed out", "time limit", "execution time")
 
 
@@ -79,6 +80,7 @@ class SparqlProtocol:
                 count += 1
                 body.row_bytes = 0
                 yield row
+            body.finish()
         except (SyntaxError, ValueError) as error:
             raise self._unreadable(body.tail, error) from error
         finally:
@@ -188,6 +190,12 @@ class _Body:
             raise self._client.unavailable(f"answers with a row of more than {MAX_ROW} bytes")
         self.tail = (self.tail + chunk)[-_TAIL:]
         return chunk
+
+    def finish(self) -> None:
+        """Read the rest behind the last row, if it is short, so that the connection can be used again."""
+        left = _MAX_REST
+        while left > 0 and (chunk := self.read()):
+            left -= len(chunk)
 
     def readable(self) -> bool:
         return True
