@@ -44,11 +44,16 @@ def _written(schema: Any, definitions: Mapping[str, Any], closed: bool) -> Any:
         if key == "properties"
         else _written(value, definitions, closed)
         for key, value in schema.items()
-        if key not in ("$ref", "title") and (key, value) != ("additionalProperties", True)
+        if key not in ("$ref", "title") and (key, value) not in (("additionalProperties", True), ("items", {}))
     }
     forms = found.get("anyOf", ())
-    if forms and all(form.keys() == {"type"} for form in forms):
-        found = {"type": [form["type"] for form in found.pop("anyOf")], **found}
+    plain = [form["type"] for form in forms if form.keys() == {"type"}]
+    if len(plain) > 1 or plain == [form.get("type") for form in forms]:
+        others = [form for form in forms if form.keys() != {"type"}]
+        if others:
+            found["anyOf"] = [{"type": plain}, *others]
+        elif forms:
+            found = {"type": plain, **{key: value for key, value in found.items() if key != "anyOf"}}
     if closed and "properties" in found:
         found["additionalProperties"] = False
     return found

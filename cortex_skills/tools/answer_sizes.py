@@ -18,7 +18,6 @@ from cortex_skills.safe_io.display import json_text
 IN_WRITES = 200
 PAGE = 10_000  # 2,500 tokens
 LONGEST_PAGE = 90_000
-LENGTH: dict[str, Any] = {"type": "integer", "description": "Its characters, where `object` is its beginning."}
 OF_PROOF = 1_300  # bytes of a proof without premises
 _OF_FORM = 60  # bytes of the names in an object that is a mapping
 _FRAME = 150  # bytes of the id, the names of the members and the punctuation of a triple

@@ -45,41 +45,6 @@ _MOST_SHOWN = 80
 
 Profile = Literal["core", "proofs", "registry", "operator"]
 
-# JSON Schemas that several tools use: a name, an object, a triple of a result, and one of many, which clients validate.
-NAME: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 4096}
-VALUE: dict[str, Any] = {
-    "anyOf": [
-        {"type": ["string", "number", "boolean"]},
-        {
-            "type": "object",
-            "properties": {
-                "node": NAME,
-                "value": {"type": "string"},
-                "datatype": NAME,
-                "language": {"type": "string", "maxLength": 255},
-                "direction": {"enum": ["ltr", "rtl"]},
-            },
-            "additionalProperties": False,
-        },
-    ]
-}
-TRIPLE: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "subject": {"type": "string"},
-        "predicate": {"type": "string"},
-        "object": {"type": ["string", "number", "boolean", "object"]},
-    },
-    "required": ["subject", "predicate", "object"],
-}
-BUDGET: dict[str, Any] = {
-    "type": "object",
-    "properties": {"of": {"type": "string"}, "left": {"type": "integer"}, "limit": {"type": "integer"}},
-    "description": "What is left of a budget, if less than a fifth.",
-}
-MATCH: dict[str, Any] = {"type": "object", "required": ["subject", "predicate", "object"]}
-
-
 # Who sends the call of this context, as the interface knows them: a call may name an agent, and no caller is another.
 CALLER: ContextVar[Caller | None] = ContextVar("CALLER", default=None)
 _OF_REGISTRY = (LEARN, MANAGE)

@@ -18,9 +18,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
 from annotated_types import Ge, Len
+from typing_extensions import TypedDict
 
 from cortex_graph import NamespacedGraph
 from cortex_skills.features.graph.given_terms import with_present_object
@@ -68,13 +69,28 @@ class VerifiedStatements(TypedDict):
     `withdrawn` has the hashes of those that were withdrawn; `total` counts all that match, and at most ten are checked.
     """
 
-    found: bool
+    found: Annotated[bool, Described("Whether the statement is in the graph.")]
     verdict: Literal["verified", "well-formed", "not checked", "refuted"]
-    rules: list[str]
-    checks: list[dict[str, Any]]
-    withdrawn: list[str]
-    total: int
-    partsLeftOut: NotRequired[int]
+    rules: Annotated[
+        list[str],
+        Described(
+            "The rule sets that its Proofs of Logic were checked with: `core` alone says that the statement is "
+            "well-formed, and nothing of its meaning."
+        ),
+    ]
+    checks: Annotated[
+        list[dict[str, Any]],
+        Described(
+            "Each part: `part`, `verdict`, `establishes`, `doesNotEstablish`, `reasons`, `tripleHash`, and `proofId` "
+            "and `kind` for a part of a proof."
+        ),
+    ]
+    withdrawn: Annotated[
+        list[str],
+        Described("The hashes of the matching statements that were withdrawn; their `presence` has by whom."),
+    ]
+    total: Annotated[int, Described("How many statements match; at most ten are checked.")]
+    partsLeftOut: NotRequired[Annotated[int, Described("Parts that were checked, and would make this too long.")]]
 
 
 @dataclass(frozen=True, slots=True)

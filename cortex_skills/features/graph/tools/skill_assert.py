@@ -10,7 +10,10 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired
+
+from annotated_types import Len
+from typing_extensions import TypedDict
 
 from cortex_graph import GraphError, NamespacedGraph
 from cortex_skills.errors import CortexError
@@ -19,70 +22,61 @@ from cortex_skills.features.graph.statement_changes import assert_statements
 from cortex_skills.features.graph.triple_text import line_of
 from cortex_skills.features.proofs.proving import prover_of
 from cortex_skills.features.proofs.verdict import Verdict
-from cortex_skills.tools.answer_sizes import IN_WRITES, LENGTH, LONGEST_PAGE, size_of, with_short_object
-from cortex_skills.tools.base import BUDGET, NAME, TRIPLE, VALUE, Call, Outcome, Tool
+from cortex_skills.operations.operation import Described
+from cortex_skills.tools.answer_sizes import IN_WRITES, LONGEST_PAGE, size_of, with_short_object
+from cortex_skills.tools.base import Call, Outcome, Tool
+from cortex_skills.tools.value_types import LowBudget, Name, Object, ObjectLength, Value
 
 MOST = 100
 _CORE_ONLY = " (no rules of a skill or of the namespace applied)"
 _OF_OBJECTS, _LEAST_OF_OBJECT = 2_000, 40  # characters of all objects in an answer, and of one of many
 
-_STATEMENT: dict[str, Any] = {
-    "subject": {**NAME, "description": "The thing that the statement is about."},
-    "predicate": {**NAME, "description": "One of the predicates that the skill declares."},
-    "object": {
-        **VALUE,
-        "description": 'A value, another thing {"node": "name"}, or {"value", "datatype" or "language"}.',
-    },
-    "requireProof": {"type": "boolean", "description": "Write nothing unless it can be proved."},
-    "proofType": {"enum": ["pol"], "description": "The kind of proof."},
-}
-_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        **_STATEMENT,
-        "statements": {
-            "type": "array",
-            "minItems": 1,
-            "maxItems": MOST,
-            "items": {
-                "type": "object",
-                "properties": {
-                    name: {k: v for k, v in rule.items() if k != "description"} for name, rule in _STATEMENT.items()
-                },
-                "required": list(PARTS),
-                "additionalProperties": False,
-            },
-            "description": "Several statements instead of one, all written or none.",
-        },
-    },
-    "additionalProperties": False,
-}
 
-_ONE: dict[str, Any] = {
-    **TRIPLE["properties"],
-    "objectLength": LENGTH,
-    "tripleHash": {"type": "string"},
-    "proofHash": {"type": "string", "description": "The id of the proof, when one was required."},
-    "verified": {"type": "boolean", "description": "Whether the verdict is `verified`."},
-    "verdict": {
-        "enum": [Verdict.VERIFIED.value, Verdict.WELL_FORMED.value, Verdict.NOT_CHECKED.value],
-        "description": "`well-formed`: only the core rules applied, and nothing checked the meaning.",
-    },
-    "created": {"type": "boolean", "description": "Whether the statement is new."},
-}
-_ANSWER: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        **_ONE,
-        "statements": {
-            "type": "array",
-            "items": {"type": "object", "required": ["tripleHash", "verified", "created"]},
-            "description": "These fields of each of several statements; of very long ones no triples.",
-        },
-        "createdCount": {"type": "integer", "description": "How many of several are new."},
-        "budget": BUDGET,
-    },
-}
+class _Each(TypedDict):
+    subject: Name
+    predicate: Name
+    object: Value
+    requireProof: NotRequired[bool]
+    proofType: NotRequired[Literal["pol"]]
+
+
+class _Given(TypedDict, total=False):
+    subject: Annotated[Name, Described("The thing that the statement is about.")]
+    predicate: Annotated[Name, Described("One of the predicates that the skill declares.")]
+    object: Annotated[
+        Value, Described('A value, another thing {"node": "name"}, or {"value", "datatype" or "language"}.')
+    ]
+    requireProof: Annotated[bool, Described("Write nothing unless it can be proved.")]
+    proofType: Annotated[Literal["pol"], Described("The kind of proof.")]
+    statements: Annotated[
+        list[_Each], Len(1, MOST), Described("Several statements instead of one, all written or none.")
+    ]
+
+
+class _Written(TypedDict):
+    tripleHash: str
+    verified: bool
+    created: bool
+
+
+class _Answer(TypedDict, total=False):
+    subject: str
+    predicate: str
+    object: Object
+    objectLength: ObjectLength
+    tripleHash: str
+    proofHash: Annotated[str, Described("The id of the proof, when one was required.")]
+    verified: Annotated[bool, Described("Whether the verdict is `verified`.")]
+    verdict: Annotated[
+        Literal["verified", "well-formed", "not checked"],
+        Described("`well-formed`: only the core rules applied, and nothing checked the meaning."),
+    ]
+    created: Annotated[bool, Described("Whether the statement is new.")]
+    statements: Annotated[
+        list[_Written], Described("These fields of each of several statements; of very long ones no triples.")
+    ]
+    createdCount: Annotated[int, Described("How many of several are new.")]
+    budget: LowBudget
 
 
 def _run(call: Call) -> Outcome:
@@ -175,13 +169,13 @@ SKILL_ASSERT = Tool(
         "acting skill, or up to 100 at once (statements). Only predicates that the skill declares can be asserted; "
         "repeating an assertion changes nothing."
     ),
-    input_schema=_SCHEMA,
+    input_schema=_Given,
     permissions=("graph:write",),
     budget="assertion",
     one_of=(PARTS, ("statements",)),
     units=_units,
     repeated=_repeated,
     read_only=False,
-    output_schema=_ANSWER,
+    output_schema=_Answer,
     run=_run,
 )

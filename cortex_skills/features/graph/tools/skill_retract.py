@@ -7,12 +7,38 @@ Rules kept here:
 
 from __future__ import annotations
 
+from typing import Annotated, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
 from cortex_skills.errors import CortexError
 from cortex_skills.features.graph.acting_skill import ActingSkill
 from cortex_skills.features.graph.statement_changes import withdraw
 from cortex_skills.features.graph.triple_text import line_of
-from cortex_skills.tools.answer_sizes import LENGTH, with_short_object
-from cortex_skills.tools.base import TRIPLE, Call, Outcome, Tool
+from cortex_skills.operations.operation import Described
+from cortex_skills.tools.answer_sizes import with_short_object
+from cortex_skills.tools.base import Call, Outcome, Tool
+from cortex_skills.tools.value_types import Object, ObjectLength
+
+
+class _Given(TypedDict):
+    tripleHash: Annotated[
+        str,
+        Field(
+            pattern="^[0-9a-f]{6,64}$",
+            description="The hash that skill_assert returned, the id of a match, or its first six digits.",
+        ),
+    ]
+
+
+class _Answer(TypedDict):
+    subject: NotRequired[str]
+    predicate: NotRequired[str]
+    object: NotRequired[Object]
+    objectLength: NotRequired[ObjectLength]
+    tripleHash: str
+    retracted: Annotated[bool, Described("Whether it was in the graph until now.")]
 
 
 def _run(call: Call) -> Outcome:
@@ -34,31 +60,11 @@ SKILL_RETRACT = Tool(
         "Withdraw a statement that you asserted, by its hash. It is no longer in answers; who asserted it and who "
         "withdrew it stays on record. Asserting it again brings it back."
     ),
-    input_schema={
-        "type": "object",
-        "properties": {
-            "tripleHash": {
-                "type": "string",
-                "pattern": "^[0-9a-f]{6,64}$",
-                "description": "The hash that skill_assert returned, the id of a match, or its first six digits.",
-            }
-        },
-        "required": ["tripleHash"],
-        "additionalProperties": False,
-    },
+    input_schema=_Given,
     permissions=("graph:write",),
     budget=None,
     read_only=False,
     destructive=True,
-    output_schema={
-        "type": "object",
-        "properties": {
-            **TRIPLE["properties"],
-            "objectLength": LENGTH,
-            "tripleHash": {"type": "string"},
-            "retracted": {"type": "boolean", "description": "Whether it was in the graph until now."},
-        },
-        "required": ["tripleHash", "retracted"],
-    },
+    output_schema=_Answer,
     run=_run,
 )

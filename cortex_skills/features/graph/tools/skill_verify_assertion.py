@@ -2,55 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, NotRequired
 
-from cortex_skills.features.graph.looking.statement_checks import verify
-from cortex_skills.tools.base import NAME, VALUE, Call, Outcome, Tool
+from typing_extensions import TypedDict
 
-_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "subject": {**NAME, "description": "The thing that the statement is about."},
-        "predicate": {**NAME, "description": "The predicate of the statement."},
-        "object": {**VALUE, "description": 'A value, or another thing: {"node": "name"}; any when left out.'},
-        "proofId": {
-            "type": "string",
-            "minLength": 1,
-            "maxLength": 4096,
-            "description": "The only proof to check; every proof when left out.",
-        },
-    },
-    "required": ["subject", "predicate"],
-    "additionalProperties": False,
-}
+from cortex_skills.features.graph.looking.statement_checks import VerifiedStatements, verify
+from cortex_skills.operations.operation import Described
+from cortex_skills.tools.base import Call, Outcome, Tool
+from cortex_skills.tools.value_types import Name, Value
 
-_ANSWER: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "found": {"type": "boolean", "description": "Whether the statement is in the graph."},
-        "verdict": {"enum": ["verified", "well-formed", "not checked", "refuted"]},
-        "rules": {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": "The rule sets that its Proofs of Logic were checked with: `core` alone says that the "
-            "statement is well-formed, and nothing of its meaning.",
-        },
-        "checks": {
-            "type": "array",
-            "items": {"type": "object"},
-            "description": "Each part: `part`, `verdict`, `establishes`, `doesNotEstablish`, `reasons`, "
-            "`tripleHash`, and `proofId` and `kind` for a part of a proof.",
-        },
-        "withdrawn": {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": "The hashes of the matching statements that were withdrawn; their `presence` has by whom.",
-        },
-        "total": {"type": "integer", "description": "How many statements match; at most ten are checked."},
-        "partsLeftOut": {"type": "integer", "description": "Parts that were checked, and would make this too long."},
-    },
-    "required": ["found", "verdict", "rules", "checks", "total"],
-}
+
+class _Given(TypedDict):
+    subject: Annotated[Name, Described("The thing that the statement is about.")]
+    predicate: Annotated[Name, Described("The predicate of the statement.")]
+    object: NotRequired[Annotated[Value, Described('A value, or another thing: {"node": "name"}; any when left out.')]]
+    proofId: NotRequired[Annotated[Name, Described("The only proof to check; every proof when left out.")]]
 
 
 def _run(call: Call) -> Outcome:
@@ -64,10 +30,10 @@ SKILL_VERIFY_ASSERTION = Tool(
         "Check whether a statement is in the graph, and whether its record and each of its proofs are valid. The "
         "result is VERIFIED only when it has proofs, all of them are valid, and they checked more than its form."
     ),
-    input_schema=_SCHEMA,
+    input_schema=_Given,
     permissions=("graph:read", "proofs:verify"),
     budget=None,
     profile="proofs",
-    output_schema=_ANSWER,
+    output_schema=VerifiedStatements,
     run=_run,
 )

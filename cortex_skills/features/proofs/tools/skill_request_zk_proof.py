@@ -10,93 +10,85 @@ Rules kept here:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired
 
+from annotated_types import Ge, Le, Len, MaxLen
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from cortex_skills.operations.operation import Described
 from cortex_skills.safe_io.display import json_text
-from cortex_skills.tools.base import NAME, VALUE, Call, Outcome, Tool
+from cortex_skills.tools.base import Call, Outcome, Tool
+from cortex_skills.tools.value_types import Name, Value
 
-_COMMITMENT_TEXT: dict[str, Any] = {"type": "string", "pattern": "^pedersen:[A-Za-z0-9_-]{43}$"}
-_PLACE: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "subject": {**NAME, "description": "The subject of the committed value."},
-        "predicate": {**NAME, "description": "The predicate of the committed value."},
-        "value": {**_COMMITMENT_TEXT, "description": "The commitment, when there are several."},
-    },
-    "required": ["subject", "predicate"],
-    "additionalProperties": False,
-}
-_WHOLE_NUMBER: dict[str, Any] = {
-    "anyOf": [
-        {"type": "integer", "minimum": -9223372036854775808, "maximum": 18446744073709551615},
-        {"type": "string", "pattern": "^(0|-?[1-9][0-9]{0,19})$"},
+Commitment = Annotated[str, Field(pattern="^pedersen:[A-Za-z0-9_-]{43}$")]
+WholeNumber = (
+    Annotated[int, Ge(-9223372036854775808), Le(18446744073709551615)]
+    | Annotated[str, Field(pattern="^(0|-?[1-9][0-9]{0,19})$")]
+)
+
+
+class _Place(TypedDict):
+    subject: Annotated[Name, Described("The subject of the committed value.")]
+    predicate: Annotated[Name, Described("The predicate of the committed value.")]
+    value: NotRequired[Annotated[Commitment, Described("The commitment, when there are several.")]]
+
+
+class _Given(TypedDict):
+    proofType: Annotated[
+        Literal["schnorr", "equality", "membership", "range"],
+        Described("The kind: a known secret, two equal values, a member of a set, a number in a range."),
     ]
-}
-_MEMBER: dict[str, Any] = {"type": ["string", "integer"], "maxLength": 4096}
+    subject: Annotated[Name, Described("The subject of the statement that the proof is for.")]
+    predicate: Annotated[Name, Described("Its predicate.")]
+    object: NotRequired[Annotated[Value, Described("Its object; when left out, the statement with the commitment.")]]
+    commitment: NotRequired[
+        Annotated[_Place, Described("The triple with the commitment; when left out, the statement itself.")]
+    ]
+    equalTo: NotRequired[Annotated[_Place, Described("The triple with the other commitment (equality).")]]
+    publicKey: NotRequired[
+        Annotated[
+            str,
+            Field(pattern="^did:key:z[1-9A-HJ-NP-Za-km-z]{40,100}$"),
+            Described("A key of the user instead of a commitment (schnorr)."),
+        ]
+    ]
+    members: NotRequired[
+        Annotated[
+            list[Annotated[str, MaxLen(4096)] | int],
+            Len(2, 64),
+            Described("The set that the value is a member of (membership).", uniqueItems=True),
+        ]
+    ]
+    minimum: NotRequired[Annotated[WholeNumber, Described("The lower bound of the number (range).")]]
+    maximum: NotRequired[Annotated[WholeNumber, Described("The upper bound of the number (range).")]]
+    nonce: NotRequired[Annotated[str, MaxLen(256), Described("A value of the verifier to bind into the proof.")]]
+    expires: NotRequired[
+        Annotated[
+            str,
+            Field(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"),
+            Described("The end of the proof's validity; a day from now when left out."),
+        ]
+    ]
+    metadata: NotRequired[
+        Annotated[
+            dict[str, Annotated[str, MaxLen(256)]],
+            MaxLen(16),
+            Described("Notes of the caller, which are returned. They are no part of the proof, and not stored."),
+        ]
+    ]
 
-_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "proofType": {
-            "enum": ["schnorr", "equality", "membership", "range"],
-            "description": "The kind: a known secret, two equal values, a member of a set, a number in a range.",
-        },
-        "subject": {**NAME, "description": "The subject of the statement that the proof is for."},
-        "predicate": {**NAME, "description": "Its predicate."},
-        "object": {**VALUE, "description": "Its object; when left out, the statement with the commitment."},
-        "commitment": {**_PLACE, "description": "The triple with the commitment; when left out, the statement itself."},
-        "equalTo": {**_PLACE, "description": "The triple with the other commitment (equality)."},
-        "publicKey": {
-            "type": "string",
-            "pattern": "^did:key:z[1-9A-HJ-NP-Za-km-z]{40,100}$",
-            "description": "A key of the user instead of a commitment (schnorr).",
-        },
-        "members": {
-            "type": "array",
-            "items": _MEMBER,
-            "minItems": 2,
-            "maxItems": 64,
-            "uniqueItems": True,
-            "description": "The set that the value is a member of (membership).",
-        },
-        "minimum": {**_WHOLE_NUMBER, "description": "The lower bound of the number (range)."},
-        "maximum": {**_WHOLE_NUMBER, "description": "The upper bound of the number (range)."},
-        "nonce": {"type": "string", "maxLength": 256, "description": "A value of the verifier to bind into the proof."},
-        "expires": {
-            "type": "string",
-            "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$",
-            "description": "The end of the proof's validity; a day from now when left out.",
-        },
-        "metadata": {
-            "type": "object",
-            "maxProperties": 16,
-            "additionalProperties": {"type": "string", "maxLength": 256},
-            "description": "Notes of the caller, which are returned. They are no part of the proof, and not stored.",
-        },
-    },
-    "required": ["proofType", "subject", "predicate"],
-    "additionalProperties": False,
-}
 
-_ANSWER: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "proofId": {"type": "string", "description": "The id under which it is stored."},
-        "status": {"enum": ["proved"]},
-        "proofType": {"type": "string"},
-        "tripleHash": {"type": "string", "description": "The statement that it is for."},
-        "expires": {"type": "string"},
-        "establishes": {"type": "string", "description": "What a valid proof establishes."},
-        "proof": {"type": "object", "description": "The proof itself, for a verifier anywhere."},
-        "credentials": {
-            "type": "array",
-            "items": {"type": "object"},
-            "description": "The signatures of the commitments that this graph has.",
-        },
-        "metadata": {"type": "object", "description": "The notes of the caller."},
-    },
-    "required": ["proofId", "status", "proofType", "tripleHash", "expires", "establishes", "proof", "credentials"],
-}
+class _Answer(TypedDict):
+    proofId: Annotated[str, Described("The id under which it is stored.")]
+    status: Literal["proved"]
+    proofType: str
+    tripleHash: Annotated[str, Described("The statement that it is for.")]
+    expires: str
+    establishes: Annotated[str, Described("What a valid proof establishes.")]
+    proof: Annotated[dict[str, Any], Described("The proof itself, for a verifier anywhere.")]
+    credentials: Annotated[list[dict[str, Any]], Described("The signatures of the commitments that this graph has.")]
+    metadata: NotRequired[Annotated[dict[str, Any], Described("The notes of the caller.")]]
 
 
 def _run(call: Call) -> Outcome:
@@ -136,11 +128,11 @@ SKILL_REQUEST_ZK_PROOF = Tool(
         "Prove in zero knowledge a property of a value of which the graph has only a commitment: that it is in a "
         "range, is a member of a set, equals another, or is known. The value stays with its holder."
     ),
-    input_schema=_SCHEMA,
+    input_schema=_Given,
     permissions=("proofs:request",),
     budget=None,
     profile="proofs",
     read_only=False,
-    output_schema=_ANSWER,
+    output_schema=_Answer,
     run=_run,
 )

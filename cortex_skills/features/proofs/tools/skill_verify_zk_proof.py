@@ -9,63 +9,44 @@ Rules kept here:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from annotated_types import Len, MaxLen
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from cortex_skills.features.proofs.zk_verification import verify_zk
+from cortex_skills.operations.operation import Described
 from cortex_skills.safe_io.display import json_text
 from cortex_skills.tools.base import Call, Outcome, Tool
 
 _MAX_CREDENTIALS = 16
 
-_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "proofId": {
-            "type": "string",
-            "minLength": 1,
-            "maxLength": 256,
-            "description": "A proof that is stored in this namespace; or `proof`.",
-        },
-        "proof": {"type": "object", "description": "The proof itself, made anywhere; or `proofId`."},
-        "credentials": {
-            "type": "array",
-            "items": {"type": "object"},
-            "maxItems": _MAX_CREDENTIALS,
-            "description": "Signatures of its commitments, beside the credentials in the graph.",
-        },
-        "nonce": {
-            "type": "string",
-            "maxLength": 256,
-            "description": "The value that the proof must be bound to.",
-        },
-        "tripleHash": {
-            "type": "string",
-            "pattern": "^[0-9a-f]{64}$",
-            "description": "The statement that it must be for; any when left out.",
-        },
-    },
-    "additionalProperties": False,
-}
 
-_ANSWER: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "verdict": {"enum": ["verified", "not checked", "refuted"]},
-        "anchored": {
-            "type": "boolean",
-            "description": "Whether trusted issuers signed every commitment; true when there is none.",
-        },
-        "checks": {
-            "type": "array",
-            "items": {"type": "object"},
-            "description": "Each part: `part`, `verdict`, `establishes`, `doesNotEstablish`, `reasons`.",
-        },
-        "proofType": {"type": ["string", "null"]},
-        "statement": {"type": ["object", "null"], "description": "The statement that the proof is for."},
-        "claim": {"type": ["object", "null"], "description": "The property that it proves."},
-    },
-    "required": ["verdict", "anchored", "checks", "proofType", "statement", "claim"],
-}
+class _Given(TypedDict, total=False):
+    proofId: Annotated[str, Len(1, 256), Described("A proof that is stored in this namespace; or `proof`.")]
+    proof: Annotated[dict[str, Any], Described("The proof itself, made anywhere; or `proofId`.")]
+    credentials: Annotated[
+        list[dict[str, Any]],
+        MaxLen(_MAX_CREDENTIALS),
+        Described("Signatures of its commitments, beside the credentials in the graph."),
+    ]
+    nonce: Annotated[str, MaxLen(256), Described("The value that the proof must be bound to.")]
+    tripleHash: Annotated[
+        str, Field(pattern="^[0-9a-f]{64}$"), Described("The statement that it must be for; any when left out.")
+    ]
+
+
+class _Answer(TypedDict):
+    verdict: Literal["verified", "not checked", "refuted"]
+    anchored: Annotated[bool, Described("Whether trusted issuers signed every commitment; true when there is none.")]
+    checks: Annotated[
+        list[dict[str, Any]],
+        Described("Each part: `part`, `verdict`, `establishes`, `doesNotEstablish`, `reasons`."),
+    ]
+    proofType: str | None
+    statement: Annotated[dict[str, Any] | None, Described("The statement that the proof is for.")]
+    claim: Annotated[dict[str, Any] | None, Described("The property that it proves.")]
 
 
 def _run(call: Call) -> Outcome:
@@ -104,11 +85,11 @@ SKILL_VERIFY_ZK_PROOF = Tool(
         "Verify a zero-knowledge proof by its id or from the proof itself; the result states what it establishes and "
         "what not. A proof about a commitment is verified only when a trusted issuer signed the commitment."
     ),
-    input_schema=_SCHEMA,
+    input_schema=_Given,
     permissions=("proofs:verify",),
     budget=None,
     profile="proofs",
     rate_limited=False,
-    output_schema=_ANSWER,
+    output_schema=_Answer,
     run=_run,
 )
