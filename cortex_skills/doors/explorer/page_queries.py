@@ -130,6 +130,7 @@ class SparqlQuery(AsOfQuery, total=False):
 
     query: Query
     view: Literal["table", "map", "chart", "raw"]
+    chart: Literal["places", "lines", "bars", "points", "histogram"]
     limit: Limit
 
 

@@ -77,8 +77,8 @@ def test_triples_are_a_table_a_map_and_text(reader: httpx.Client) -> None:
 def test_rows_of_a_name_and_a_number_are_a_chart(reader: httpx.Client) -> None:
     chart = get(reader, ROWS, view="chart").text
     assert 'aria-label="o by s, ' in chart
-    assert 'class="b0"' in chart
-    assert "A chart needs rows with a name and a number" in get(reader, TRIPLES, view="chart").text
+    assert 'class="bar"' in chart
+    assert "A chart needs a column of numbers" in get(reader, TRIPLES, view="chart").text
     assert "A map needs triples" in get(reader, ROWS, view="map").text
 
 

@@ -309,11 +309,12 @@ def picture(data: MapData, *before: MapData, chosen: str = "") -> Svg:
 def class_mark(number: int) -> Svg:
     """The mark of a class alone, for lists and legends."""
     drawn = Svg(14, 14, "", f"k k{number}")
-    _mark(drawn, None, number, 7 + 7j, 5.5)
+    draw_mark(drawn, None, number, 7 + 7j, 5.5)
     return drawn
 
 
-def _mark(drawn: Svg, within: Element | None, number: int, at: complex, radius: float) -> None:
+def draw_mark(drawn: Svg, within: Element | None, number: int, at: complex, radius: float) -> None:
+    """Draw the mark of a class, or of a series."""
     corners = _SHAPES.get(number)
     if corners is None:
         drawn.add("circle", within, class_="mark", cx=at.real, cy=at.imag, r=radius)
@@ -477,7 +478,7 @@ class _Drawing:
         drawn.add("title", part, hint)
         if is_root:
             drawn.add("circle", part, class_="ring", cx=at.real, cy=at.imag, r=radius + 4)
-        _mark(drawn, part, node.mark, at, radius)
+        draw_mark(drawn, part, node.mark, at, radius)
         lines = _lines(node.label)
         far = radius + (6 if is_root else 2) + _GAP
         if side in ("right", "left"):

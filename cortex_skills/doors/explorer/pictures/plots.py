@@ -1,7 +1,7 @@
-"""Plots of numbers, times and counts.
+"""Small plots: counts over time, and a share within its interval.
 
 Rules kept here:
-- at most `MAX_BARS` bars or points, whatever the data: more are joined;
+- at most `MAX_BARS` bars, whatever the data: more are joined;
 - the summary states the numbers that a reader takes from the picture; labels are numbers, times and clipped texts.
 """
 
@@ -19,8 +19,6 @@ _WIDTH = 640.0
 _HEIGHT = 110.0
 _BASE = 92.0
 _LABEL = 24
-_BINS = 24
-_ROW = 24.0
 _INTERVAL, _INTERVAL_HEIGHT, _POINT = 120.0, 14.0, 4.5
 
 
@@ -53,52 +51,6 @@ def stacked_bars(bars: Sequence[Bar], labels: tuple[str, str, str], summary: str
             picture.add("rect", class_="b0", x=x, y=top + marked, width=wide, height=whole - marked)
         if bar.marked:
             picture.add("rect", class_="b1", x=x, y=top, width=wide, height=marked)
-    return picture
-
-
-def histogram(values: Sequence[float]) -> Svg | None:
-    """How often numbers occur, in bins of equal width; None without two different finite numbers."""
-    values = sorted(value for value in values if math.isfinite(value))
-    if not values or values[0] == values[-1] or not math.isfinite(values[-1] - values[0]):
-        return None
-    low, high = values[0], values[-1]
-    counts = [0] * min(_BINS, max(2, len(values)))
-    for value in values:
-        counts[min(len(counts) - 1, int((value - low) / (high - low) * len(counts)))] += 1
-    labels = (f"{low:.6g}", f"{(low + high) / 2:.6g}", f"{high:.6g}")
-    median = values[len(values) // 2]
-    summary = f"{len(values):,} numbers from {low:.6g} to {high:.6g}, half of them below {median:.6g}"
-    return stacked_bars([Bar(count) for count in counts], labels, summary)
-
-
-def line(points: Sequence[tuple[float, float]], labels: tuple[str, str, str], summary: str) -> Svg | None:
-    """A line through points, ordered by their first number; None without two points."""
-    points = sorted(point for point in points if all(map(math.isfinite, point)))
-    if len(points) < 2 or points[0][0] == points[-1][0]:
-        return None
-    points = points[:: math.ceil(len(points) / MAX_BARS)]
-    (left, right), ys = (points[0][0], points[-1][0]), [y for _, y in points]
-    low, high = min(ys), max(ys)
-    tall = (high - low) or 1
-    if not math.isfinite(tall) or not math.isfinite(right - left) or right == left:
-        return None
-    picture = Svg(_WIDTH, _HEIGHT, summary, "plot")
-    _axis(picture, labels)
-    places = (((x - left) / (right - left) * _WIDTH, _BASE - 4 - (y - low) / tall * (_BASE - 12)) for x, y in points)
-    picture.add("polyline", class_="line", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in places))
-    return picture
-
-
-def named_bars(rows: Sequence[tuple[str, float]], summary: str) -> Svg:
-    """Bars below each other, each with its name and its number; negative numbers have no bar."""
-    rows = [(name, value) for name, value in rows[:MAX_BARS] if math.isfinite(value)]
-    picture = Svg(_WIDTH, max(1, len(rows)) * _ROW, summary, "plot")
-    most = max([value for _, value in rows] or [0]) or 1
-    for place, (name, value) in enumerate(rows):
-        y = place * _ROW
-        picture.add("text", None, cut(name, _LABEL - 1), x=200, y=y + 16, text_anchor="end")
-        picture.add("rect", class_="b0", x=208, y=y + 5, width=max(0.0, value / most) * 330, height=14)
-        picture.add("text", None, f"{value:,.6g}", x=_WIDTH, y=y + 16, text_anchor="end")
     return picture
 
 

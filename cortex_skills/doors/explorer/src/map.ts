@@ -6,16 +6,16 @@
 // - text is never smaller than 11 px: where the picture is made smaller it keeps its size, and labels that would be
 //   over others are left out, those of the least linked nodes first;
 // - arrows move from node to node, Enter expands, H hides, P pins, + - and 0 zoom; what is dragged is pinned.
-import './picture';
+import { offer } from './picture';
 
-const SVG_ZOOM = { least: 0.1, most: 6, first: 0.72 };
+const ZOOM = { least: 0.1, most: 6, first: 0.72 };
 
 let view = { x: 0, y: 0, zoom: 1 };
 const asked: { latest?: XMLHttpRequest } = {};
 start(true);
 addEventListener('popstate', () => void load(location.href));
 
-/** Prepares the map of the page; `whether` it is shown from the beginning. */
+/** Prepares the map of the page; `isFirst` if it came with the page. */
 function start(isFirst: boolean): void {
   const stage = document.querySelector<HTMLElement>('.stage.map');
   const svg = stage?.querySelector<SVGSVGElement>('svg.graph');
@@ -43,10 +43,10 @@ function start(isFirst: boolean): void {
     show();
   };
   const zoom = (factor: number): void => {
-    view.zoom = Math.min(SVG_ZOOM.most, Math.max(SVG_ZOOM.least, view.zoom * factor));
+    view.zoom = Math.min(ZOOM.most, Math.max(ZOOM.least, view.zoom * factor));
     show();
   };
-  if (isFirst) whole(Math.max(SVG_ZOOM.first, fit()));
+  if (isFirst) whole(Math.max(ZOOM.first, fit()));
   else show();
   const choose = (node: SVGGraphicsElement): void => {
     for (const each of nodes) each.setAttribute('tabindex', each === node ? '0' : '-1');
@@ -131,6 +131,7 @@ function load(address: string, isNew = false): void {
     map.replaceWith(document.adoptNode(found));
     keep(before);
     start(false);
+    offer();
   });
   request.addEventListener('error', () => location.assign(address));
   request.send();

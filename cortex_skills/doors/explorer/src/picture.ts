@@ -8,15 +8,18 @@
 const SCALE = 2;
 const MOST = 8000; // pixels of a side: browsers draw no larger canvas everywhere
 
-export {};
+offer();
 
-for (const button of document.querySelectorAll<HTMLElement>('[data-png]')) {
-  button.hidden = false;
-  button.addEventListener('click', async () => {
-    const file = await drawn(button.dataset.png ?? '');
-    if (file) save(file, button.dataset.file ?? 'picture.png');
-    else button.hidden = true;
-  });
+/** Shows the buttons of the page, and prepares those that were not shown. */
+export function offer(): void {
+  for (const button of document.querySelectorAll<HTMLElement>('[data-png][hidden]')) {
+    button.hidden = false;
+    button.addEventListener('click', async () => {
+      const file = await drawn(button.dataset.png ?? '');
+      if (file) save(file, button.dataset.file ?? 'picture.png');
+      else button.hidden = true;
+    });
+  }
 }
 
 /** The picture at an address as a PNG file; undefined where it cannot be drawn. */

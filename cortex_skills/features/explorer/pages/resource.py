@@ -9,9 +9,9 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
 from itertools import islice
 
 from pyoxigraph import Literal, NamedNode, Quad
@@ -26,9 +26,10 @@ from cortex_skills.doors.explorer.exports import nanopublication, rdf_forms
 from cortex_skills.doors.explorer.look_alike_names import skeleton
 from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.doors.explorer.page_queries import ResourceQuery
+from cortex_skills.doors.explorer.pictures.charts import Axis, Point, Series, bars, histogram, points
 from cortex_skills.doors.explorer.pictures.fan import PREDICATES, VALUES, FanGroup, FanSide, fan
-from cortex_skills.doors.explorer.pictures.plots import histogram, line, named_bars
 from cortex_skills.doors.explorer.pictures.svg import Svg
+from cortex_skills.features.explorer.answer_charts import number_of, seconds_of
 from cortex_skills.features.explorer.nearest import unknown_name
 from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway, TextLink
 from cortex_skills.features.explorer.triple_rows import TripleRow, triple_rows
@@ -180,52 +181,27 @@ def _as_predicate(reading: Reading, node: NamedNode) -> UsedAs | None:
     page = graph.store.match(triples, _PLOTTED)
     more = "more than " if page.cursor is not None else ""
     words = f"{more}{len(page.triples):,} triples have it as their predicate"
-    plot = _plot([triple[2] for triple in page.triples])
+    plot = _plot([triple[2] for triple in page.triples], reading.display.iri(node.value).called)
     return UsedAs(words, plot, reading.addresses.triples(predicate=graph.names.name(node.value)))
 
 
-def _plot(values: list[NamedNode | Literal]) -> Svg | None:
-    """Numbers as a histogram, times as a line, few different texts as bars."""
-    texts = [value.value for value in values if isinstance(value, Literal)]
-    if len(texts) < len(values) or not texts:
+def _plot(values: list[NamedNode | Literal], name: str) -> Svg | None:
+    """How numbers are distributed, how many there are up to each time, few different texts as bars."""
+    if any(not isinstance(value, Literal) for value in values):
         return None
-    kinds = {value.datatype.value.rpartition("#")[2] for value in values if isinstance(value, Literal)}
-    if kinds <= {"integer", "decimal", "double", "float", "int", "long"}:
-        return histogram(list(_numbers(texts)))
-    if kinds <= {"dateTime", "date"}:
-        return _times(texts)
-    counts: dict[str, int] = {}
-    for text in texts:
-        counts[text] = counts.get(text, 0) + 1
+    numbers = [number for value in values if (number := number_of(value)) is not None]
+    if numbers and len(numbers) == len(values):
+        return histogram(numbers, name)
+    moments = sorted(moment for value in values if (moment := seconds_of(value)) is not None)
+    if moments and len(moments) == len(values):
+        series = Series("", tuple(Point(moment, place) for place, moment in enumerate(moments, 1)))
+        return points([series], Axis(name, is_time=True), Axis("up to then"), f"{len(moments):,} times", joined=True)
+    counts = Counter(value.value for value in values)
     if not 1 < len(counts) <= _WORDS:
         return None
     frequent = sorted(counts, key=lambda text: (-counts[text], text))
-    rows = [(shown_text(text, 40).plain, float(counts[text])) for text in frequent]
-    return named_bars(rows, f"{len(counts)} different values of {len(texts):,}")
-
-
-def _numbers(texts: Iterable[str]) -> Iterator[float]:
-    for text in texts:
-        try:
-            yield float(text)
-        except ValueError:
-            continue
-
-
-def _times(texts: list[str]) -> Svg | None:
-    moments = []
-    for text in texts:
-        try:
-            moment = datetime.fromisoformat(text)
-        except ValueError:
-            continue
-        moments.append(moment.replace(tzinfo=None).timestamp() if moment.tzinfo is None else moment.timestamp())
-    moments.sort()
-    points = [(moment, float(place + 1)) for place, moment in enumerate(moments)]
-    if len(points) < 2:
-        return None
-    first, last = (datetime.fromtimestamp(moment).strftime("%Y-%m-%d") for moment in (moments[0], moments[-1]))
-    return line(points, (first, "", last), f"{len(points):,} times from {first} to {last}")
+    rows = [(shown_text(text, 40).plain, [float(counts[text])]) for text in frequent]
+    return bars(rows, ["how many"], f"{len(counts)} different values of {len(values):,}")
 
 
 def _memories(call: PageCall, reading: Reading, node: NamedNode) -> tuple[ShownMemory, ...] | None:

@@ -10,13 +10,12 @@ Rules kept here:
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pyoxigraph import Literal, QueryResultsFormat, RdfFormat
+from pyoxigraph import QueryResultsFormat, RdfFormat
 
 from cortex_graph.exceptions import GraphError, InvalidArguments
 from cortex_skills.doors.explorer.addresses import ROOT, namespace_root
@@ -24,12 +23,13 @@ from cortex_skills.doors.explorer.display import ShownTerm, ShownText, shown_tex
 from cortex_skills.doors.explorer.field_text import to_field
 from cortex_skills.doors.explorer.page import ExplorerPage, Faulty, Form, PageCall
 from cortex_skills.doors.explorer.page_queries import SparqlQuery
+from cortex_skills.doors.explorer.pictures.charts import MAX_POINTS
 from cortex_skills.doors.explorer.pictures.map import picture
-from cortex_skills.doors.explorer.pictures.plots import MAX_BARS, named_bars
 from cortex_skills.doors.explorer.pictures.svg import Svg
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.errors import from_floor
+from cortex_skills.features.explorer.answer_charts import HINT, AnswerChart, chart_of
 from cortex_skills.features.explorer.map_graph import graph_of_answer, map_of
 from cortex_skills.features.explorer.query_answers import (
     Answer,
@@ -77,6 +77,7 @@ class AnswerView:
         columns, rows: of the table.
         more: the address of a longer table; None if this is the longest, or all.
         picture: of the chart or the map.
+        kinds: the charts that it can be.
         map_href: the page of the map.
         raw: the text.
         forms: the whole answer in other formats.
@@ -91,6 +92,7 @@ class AnswerView:
     rows: tuple[tuple[ShownTerm | None, ...], ...] = ()
     more: str | None = None
     picture: Svg | None = None
+    kinds: tuple[TextLink, ...] = ()
     map_href: str | None = None
     raw: ShownText | None = None
     forms: tuple[TextLink, ...] = ()
@@ -149,7 +151,7 @@ def view(call: PageCall) -> SparqlView:
         return SparqlView(**asked, is_followed=True)
     try:
         shown = call.query.get("view", "table")
-        most = {"map": _MAPPED, "chart": MAX_BARS}.get(shown, _limit(call))
+        most = {"map": _MAPPED, "chart": MAX_POINTS}.get(shown, _limit(call))
         found = answer_to(call, reading.graph, text, most)
         warnings = () if isinstance(found, bool) else found.warnings
         return SparqlView(**asked, answer=replace(_shown(reading, found, shown), warnings=warnings))
@@ -183,7 +185,8 @@ def _limit(call: PageCall) -> int:
 
 def _shown(reading: Reading, found: Answer, shown: str) -> AnswerView:
     tabs = tuple(
-        TextLink(name.capitalize(), reading.address(view=name, limit=None), is_current=name == shown) for name in _VIEWS
+        TextLink(name.capitalize(), reading.address(view=name, limit=None, chart=None), name == shown)
+        for name in _VIEWS
     )
     if isinstance(found, bool):
         return AnswerView(shown, tabs, "Yes: there is such a solution" if found else "No: there is no such solution")
@@ -202,8 +205,11 @@ def _shown(reading: Reading, found: Answer, shown: str) -> AnswerView:
         words = f"{drawn.words} of the first {_MAPPED:,} triples" if found.has_more else drawn.words
         return AnswerView(shown, tabs, words, stopped, picture=picture(drawn.data), map_href=href, forms=forms)
     if shown == "chart":
-        chart, words = _chart(reading, found)
-        return AnswerView(shown, tabs, words, stopped, picture=chart, forms=forms)
+        chart, kinds = _chart(reading, found)
+        if chart is None or chart.picture is None:
+            return AnswerView(shown, tabs, HINT, stopped, forms=forms)
+        words = f"{chart.words}, the first of them" if found.has_more else chart.words
+        return AnswerView(shown, tabs, words, stopped, picture=chart.picture, kinds=kinds, forms=forms)
     words = _words(found)
     if shown == "raw":
         return AnswerView(shown, tabs, words, stopped, raw=shown_text(_raw(found), _RAW, lines=_MOST_ROWS), forms=forms)
@@ -231,32 +237,18 @@ def _words(found: Solutions | Triples) -> str:
     return f"the first {counted}" if found.has_more else f"{counted}, the whole answer"
 
 
-def _chart(reading: Reading, found: Solutions | Triples) -> tuple[Svg | None, str]:
-    """Bars of the first column that has names and the first that has numbers."""
-    hint = "A chart needs rows with a name and a number, such as ?predicate and its COUNT"
-    if isinstance(found, Triples) or not found.rows:
-        return None, hint
-    numbers = [_number(term) for term in found.rows[0]]
-    column = next((place for place, number in enumerate(numbers) if number is not None), None)
-    label = next((place for place, number in enumerate(numbers) if number is None), None)
-    if column is None or label is None:
-        return None, hint
-    reading.display.terms(row[label] for row in found.rows)
-    rows = [
-        ("" if row[label] is None else reading.display.term(row[label]).called, number)
-        for row in found.rows
-        if (number := _number(row[column])) is not None
-    ]
-    words = f"{found.variables[column]} by {found.variables[label]}, {len(rows):,} rows"
-    return named_bars(rows, words), f"{words}, the first of them" if found.has_more else words
-
-
-def _number(term: object) -> float | None:
-    try:
-        value = float(term.value) if isinstance(term, Literal) and term.language is None else math.nan
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+def _chart(reading: Reading, found: Solutions | Triples) -> tuple[AnswerChart | None, tuple[TextLink, ...]]:
+    """The chart of an answer, and links to the other ones that it can be; None for none."""
+    if isinstance(found, Triples):
+        return None, ()
+    reading.display.terms(term for row in found.rows for term in row)
+    chart = chart_of(found, lambda term: reading.display.term(term).called, reading.call.query.get("chart"))
+    kinds = () if chart is None else chart.kinds
+    links = tuple(
+        TextLink(kind.capitalize(), reading.address(chart=kind), chart is not None and kind == chart.kind)
+        for kind in kinds
+    )
+    return chart, links
 
 
 def _raw(found: Solutions | Triples) -> str:
