@@ -15,6 +15,7 @@ from cortex_graph.assertions.listing import (
     assertions_of,
     history_of,
     list_assertions,
+    read_assertions,
 )
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "assertions_of",
     "history_of",
     "list_assertions",
+    "read_assertions",
 ]

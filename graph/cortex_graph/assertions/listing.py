@@ -122,7 +122,7 @@ def list_assertions(
     search = AssertionSearch(graph, which)
     after = None if check_cursor(cursor) is None else search.place(str(cursor))
     nodes, following = search.page(limit, after)
-    found = _assertions(graph, search.as_read(nodes))
+    found = read_assertions(graph, search.as_read(nodes))
     return AssertionPage(tuple(found), None if following is None else search.cursor(following))
 
 
@@ -132,7 +132,7 @@ def assertions_of(graph: NamespacedGraph, triple_ids: Iterable[str]) -> dict[str
     Raises:
         InvalidArguments: an id is malformed.
     """
-    found = _assertions(graph, [graph.names.record(check_id(triple_id)) for triple_id in triple_ids])
+    found = read_assertions(graph, [graph.names.record(check_id(triple_id)) for triple_id in triple_ids])
     return {assertion.triple_id: assertion for assertion in found}
 
 
@@ -143,7 +143,7 @@ def history_of(graph: NamespacedGraph, triple_id: str) -> AssertionHistory | Non
         InvalidArguments: the id is malformed.
     """
     record = graph.names.record(check_id(triple_id))
-    found = _assertions(graph, [record, *graph.withdrawals.records_of(triple_id)])
+    found = read_assertions(graph, [record, *graph.withdrawals.records_of(triple_id)])
     gone = sorted((each for each in found if each.withdrawn), key=_withdrawn_at, reverse=True)
     quad = graph.index.find(triple_id)
     if quad is None:
@@ -156,7 +156,7 @@ def _withdrawn_at(assertion: Assertion) -> str:
     return (assertion.withdrawn or {}).get("time") or ""
 
 
-def _assertions(graph: NamespacedGraph, nodes: Sequence[NamedNode]) -> list[Assertion]:
+def read_assertions(graph: NamespacedGraph, nodes: Sequence[NamedNode]) -> list[Assertion]:
     """Return the assertions with these records, in this order, without those that do not exist."""
     described: dict[NamedNode, list[Quad]] = {}
     records = read_records(graph.store, graph.names, nodes)

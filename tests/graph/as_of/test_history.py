@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from cortex_graph import GraphStore, NamespacedGraph, Provenance, open_store
-from cortex_graph.as_of import as_of, undated_among
-from cortex_graph.assertions import list_assertions
+from cortex_graph.as_of import as_of, difference, undated_among
+from cortex_graph.assertions import AssertionFilter, list_assertions
 from cortex_graph.namespace.neighbourhood import neighbourhood
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -135,6 +135,33 @@ def test_each_read_is_that_of_the_replayed_history(
         assert sorted((each.triple_id, each.time) for each in listing) == sorted(
             {(ids[each.key], f"{moment(each.begin or 0):%Y-%m-%dT%H:%M:%SZ}") for each in dated_episodes(history, hour)}
         )
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(steps=[("assert", 0, 1), ("withdraw", 0, 5), ("assert", 0, 6)], hours={2, 7})
+@example(steps=[("import", 1, 1), ("withdraw", 1, 5)], hours={2, 7})
+@given(steps=STEPS, hours=st.sets(st.integers(-1, 13), min_size=2, max_size=2))
+def test_the_difference_of_two_moments_is_that_of_the_replayed_history(
+    store: GraphStore, steps: list[tuple[str, int, int]], hours: set[int]
+) -> None:
+    graph = NamespacedGraph(store, f"h{next(_numbers)}")
+    history = played(graph, steps)
+    since, until = sorted(hours)
+    then, later = ({each.key for each in history if each.holds(hour, undated=True)} for hour in (since, until))
+    found = difference(graph, moment(since), moment(until))
+    nodes = [(graph.names.node(s), graph.names.node(p), graph.names.node(o)) for s, p, o in KEYS]
+    assert sorted(nodes.index(each.triple) for each in found.added) == sorted(later - then)
+    assert sorted(nodes.index(each.triple) for each in found.withdrawn) == sorted(then - later)
+    assert found.is_complete
+    begins = {each.key: f"at{each.begin}" for each in history if each.holds(until, undated=True)}
+    ends = {each.key: f"at{each.end}" for each in history if each.end is not None and since < each.end <= until}
+    for each in found.added:
+        assert each.agent == begins[nodes.index(each.triple)]
+    for each in found.withdrawn:
+        assert (each.withdrawn or {}).get("agent") == ends[nodes.index(each.triple)]
+    of_subject = difference(graph, moment(since), moment(until), AssertionFilter(subject="s", predicate="q"))
+    assert {nodes.index(each.triple) for each in of_subject.added} == (later - then) & {2}
+    assert {nodes.index(each.triple) for each in of_subject.withdrawn} == (then - later) & {2}
 
 
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
