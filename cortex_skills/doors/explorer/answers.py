@@ -11,7 +11,9 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -21,6 +23,7 @@ from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
+from cortex_skills.cancellation import CancelToken
 from cortex_skills.doors.explorer.addresses import ROOT, namespace_root
 from cortex_skills.doors.explorer.callers import Visitor, clock_time, cookies, state_of, visitor_of
 from cortex_skills.doors.explorer.error_pages import error_view
@@ -75,6 +78,22 @@ async def html(scope: Scope, template: str, view: object, around: Surroundings, 
     service: Service = scope["app"].state.service
     body = await service.pools["quick"].run(partial(render, template, around, view))
     return Response(body, status, media_type=HTML)
+
+
+@asynccontextmanager
+async def cancelled_by_leaving(receive: Receive, cancel: CancelToken) -> AsyncIterator[None]:
+    """Cancel the call if the client disconnects during the block."""
+
+    async def watch() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        cancel.cancel()
+
+    watching = asyncio.create_task(watch())
+    try:
+        yield
+    finally:
+        watching.cancel()
 
 
 async def _error_answer(scope: Scope, error: Exception) -> Response:
@@ -136,6 +155,7 @@ def surroundings(scope: Scope, visitor: Visitor | None, page: str = "", namespac
         None if session is None else session.form_token,
         f"{scope['scheme']}://{Headers(scope=scope).get('host', '')}",
         partial(inbox_of, call) if principal.has_token else tuple,
+        next((each.live for each in all_pages() if each.name == page), "") if session is not None else None,
     )
 
 

@@ -22,6 +22,7 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
 
 from cortex_skills.doors.explorer.addresses import ROOT
+from cortex_skills.doors.explorer.live_streams import LiveStreams
 from cortex_skills.doors.explorer.sessions import LOCAL, BrowserSession, Failures, Sessions
 from cortex_skills.doors.http.auth import SHOWN, TOKEN_HEADERS, AccessControl, Principal
 from cortex_skills.doors.http.bodies import pairs_of
@@ -30,6 +31,7 @@ from cortex_skills.doors.http.middleware.allowed_hosts import LOCAL_NAMES
 from cortex_skills.doors.http.service import Service
 
 COOKIE = "cortex_session"
+_AGAIN = "x-cortex-live"  # a header of a page that asks for itself again: no use of the session
 _SECURE_COOKIE = f"__Secure-{COOKIE}"
 _LABEL = 12
 _FORM = frozenset({"application/x-www-form-urlencoded"})
@@ -45,6 +47,7 @@ class ExplorerState:
         sessions: of browsers.
         failures: failed attempts to begin one.
         name: a host name of this server alone, whose cookies go to no other port.
+        live: the streams of pages that are open.
         since: since when the store has not answered, as a time of day; None while it does.
     """
 
@@ -53,6 +56,7 @@ class ExplorerState:
         self.failures = Failures()
         self.name = private_host_name()
         self.since: str | None = None
+        self.live = LiveStreams()
         self._usual = usual
 
     def holder(self, grant: str, access: AccessControl) -> Principal | None:
@@ -64,7 +68,8 @@ class ExplorerState:
     def session_of(self, scope: Scope, access: AccessControl) -> tuple[BrowserSession, Principal] | None:
         """The session of a request and its holder; it is ended if its grant is no longer valid."""
         text = _session_cookie(scope)
-        session = None if text is None else self.sessions.find(text, now())
+        is_use = _AGAIN not in Headers(scope=scope)
+        session = None if text is None else self.sessions.find(text, now(), is_use=is_use)
         if session is None:
             return None
         principal = self.holder(session.grant, access)

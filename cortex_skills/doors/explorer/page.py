@@ -146,6 +146,7 @@ class ExplorerPage:
         label: in the navigation; empty for a page that is not in it.
         section: the heading there.
         keys: the keys that open it, such as `g r`.
+        live: what it shows anew when that is written to while it is open; empty for nothing.
         place: its place in the navigation, and among the pages.
         example: the parameters without which it shows nothing, for the tests of all pages; `{name}` in a value is the
             name of a resource.
@@ -165,6 +166,7 @@ class ExplorerPage:
     label: str = ""
     section: str = ""
     keys: str = ""
+    live: Literal["", "graph", "audit", "waiting"] = ""
     place: int = 1000
     example: Mapping[str, str] = field(default_factory=dict)
 

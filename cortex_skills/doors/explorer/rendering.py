@@ -72,6 +72,7 @@ class Surroundings:
         form_token: makes the hidden token of a form from the action and its object.
         origin: the scheme, host and port of the request.
         inbox: what waits for the caller; it is read when the page is rendered.
+        live: what the page shows anew (`ExplorerPage.live`); None where nothing is live.
     """
 
     page: str
@@ -87,6 +88,7 @@ class Surroundings:
     form_token: Callable[[str, str], str] | None = None
     origin: str = ""
     inbox: Callable[[], tuple[Attention, ...]] = tuple
+    live: str | None = None
 
 
 def navigation_of(

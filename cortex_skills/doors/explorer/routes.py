@@ -9,9 +9,8 @@ Rules kept here:
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -24,12 +23,20 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cortex_skills.doors.explorer.acting import act
 from cortex_skills.doors.explorer.addresses import ROOT
-from cortex_skills.doors.explorer.answers import HTML, ExplorerEndpoint, prefers_pages, surroundings
+from cortex_skills.doors.explorer.answers import (
+    HTML,
+    ExplorerEndpoint,
+    cancelled_by_leaving,
+    prefers_pages,
+    surroundings,
+)
 from cortex_skills.doors.explorer.assets import FOLDER, PREFIX, files
 from cortex_skills.doors.explorer.callers import state_of, visitor_of
 from cortex_skills.doors.explorer.entrance import entrance_routes
 from cortex_skills.doors.explorer.field_text import from_field
 from cortex_skills.doors.explorer.following import may_run, unmarked
+from cortex_skills.doors.explorer.live import PATH as LIVE
+from cortex_skills.doors.explorer.live import live
 from cortex_skills.doors.explorer.page import ExplorerPage, Faulty, Form, PageCall, Redirected, not_found
 from cortex_skills.doors.explorer.page import pages as all_pages
 from cortex_skills.doors.explorer.rendering import Surroundings, render
@@ -40,7 +47,6 @@ from cortex_skills.doors.rest.schemas import parse_query
 from cortex_skills.doors.sparql.negotiation import chosen, languages_in
 
 if TYPE_CHECKING:
-    from cortex_skills.cancellation import CancelToken
     from cortex_skills.doors.http.worker_pools import WorkerPool
 
 _KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml", "txt": "text/plain"}
@@ -52,6 +58,7 @@ def explorer_routes() -> list[Route]:
     pages = sorted(all_pages(), key=lambda page: f"{page.path}\x7f".replace("{", "\x7f"))
     return [
         *entrance_routes(),
+        Route(LIVE, endpoint=ExplorerEndpoint(live), include_in_schema=False),
         Route(f"{PREFIX}/{{file}}", endpoint=GZipMiddleware(_StaticFile()), include_in_schema=False),
         *(
             Route(page.path, endpoint=ExplorerEndpoint(partial(_answer, page)), include_in_schema=False)
@@ -98,7 +105,7 @@ async def _answer(page: ExplorerPage, scope: Scope, receive: Receive) -> Respons
     pool = service.pools[page.pool]
     async with AsyncExitStack() as stack:
         cancel = stack.enter_context(service.calls.token())
-        await stack.enter_async_context(_cancelled_by_leaving(receive, cancel))
+        await stack.enter_async_context(cancelled_by_leaving(receive, cancel))
         languages = languages_in(Headers(scope=scope).get("accept-language"))
         call = PageCall(service, visitor.principal, parameters, scope["path_params"], runs, cancel, languages)
         if form is None:
@@ -112,22 +119,6 @@ async def _answer(page: ExplorerPage, scope: Scope, receive: Receive) -> Respons
         policy = {"content-security-policy": FOR_PROGRAMS["content-security-policy"]}
         scope[OWN_HEADERS] = {**policy, **form.headers}
     return response
-
-
-@asynccontextmanager
-async def _cancelled_by_leaving(receive: Receive, cancel: CancelToken) -> AsyncIterator[None]:
-    """Cancel the call if the client disconnects during the block."""
-
-    async def watch() -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        cancel.cancel()
-
-    watching = asyncio.create_task(watch())
-    try:
-        yield
-    finally:
-        watching.cancel()
 
 
 def _form_of(page: ExplorerPage, scope: Scope) -> tuple[bytes, Form | None]:

@@ -120,14 +120,23 @@ class Sessions:
         self._sessions[digest] = BrowserSession(digest, grant, now, now, form_key=secrets.token_bytes(32))
         return text
 
-    def find(self, text: str, now: float) -> BrowserSession | None:
+    def find(self, text: str, now: float, *, is_use: bool = True) -> BrowserSession | None:
         """The session of a cookie, which counts as used now; None if there is none or it has ended."""
         digest = _digest(text)
-        session = self._sessions.pop(digest, None)
+        session = self._sessions.get(digest)
         if session is None or session.ends <= now:
+            self._sessions.pop(digest, None)
             return None
+        if not is_use:
+            return session
+        del self._sessions[digest]
         session = self._sessions[digest] = replace(session, used=now)
         return session
+
+    def is_open(self, session: BrowserSession, now: float) -> bool:
+        """Whether a session has not ended; does not count as a use."""
+        kept = self._sessions.get(session.digest)
+        return kept is not None and now < kept.ends
 
     def confirm(self, session: BrowserSession, now: float) -> BrowserSession:
         """Let a session act for a while, because its grant was shown again."""

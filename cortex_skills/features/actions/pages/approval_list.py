@@ -146,5 +146,6 @@ PAGE = ExplorerPage(
     label="Approvals",
     section="Trust",
     keys="g w",
+    live="waiting",
     place=120,
 )

@@ -287,5 +287,6 @@ PAGE = ExplorerPage(
     label="Audit",
     section="Trust",
     keys="g a",
+    live="audit",
     place=160,
 )

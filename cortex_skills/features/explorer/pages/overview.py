@@ -223,5 +223,6 @@ PAGE = ExplorerPage(
     label="Overview",
     section="See",
     keys="g o",
+    live="graph",
     place=20,
 )

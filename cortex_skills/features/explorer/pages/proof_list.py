@@ -144,5 +144,6 @@ PAGE = ExplorerPage(
     label="Proofs",
     section="Trust",
     keys="g p",
+    live="graph",
     place=100,
 )

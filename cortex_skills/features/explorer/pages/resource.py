@@ -279,5 +279,6 @@ PAGE = ExplorerPage(
     query=ResourceQuery,
     example={"name": "{name}"},
     forms=FORMS,
+    live="graph",
     place=40,
 )

@@ -238,5 +238,6 @@ PAGE = ExplorerPage(
     label="Triples",
     section="See",
     keys="g t",
+    live="graph",
     place=30,
 )
