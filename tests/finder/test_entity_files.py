@@ -236,9 +236,9 @@ def test_an_index_that_is_being_made_is_stated_and_finds_all_when_it_is_there(gr
     goes_on = threading.Event()
     every = entity_follower.every_entity
 
-    def slow(graph):
+    def slow(*given):
         goes_on.wait(60)
-        yield from every(graph)
+        yield from every(*given)
 
     monkeypatch.setattr(entity_follower, "every_entity", slow)
     found = EntityIndex(graph, timeout_s=0.05).find("hello")
@@ -252,8 +252,8 @@ def test_an_index_that_is_being_made_is_stated_and_finds_all_when_it_is_there(gr
 def test_a_write_between_reading_and_the_end_of_indexing_is_found(graph, monkeypatch):
     every = entity_follower.every_entity
 
-    def written_meanwhile(graph):
-        yield from every(graph)
+    def written_meanwhile(*given):
+        yield from every(*given)
         note(graph, "b", "hello")
 
     note(graph, "a", "hello")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cortex_skills.features.finder.entity_match import OF_IRI, OF_NAME, OF_TEXT, PREFIX, STEM, TYPO, QueryWord
 from cortex_skills.features.finder.entity_texts import EntityTexts
 from cortex_skills.features.finder.kept_documents import ANALYZER, STATE, KeptDocuments
+from cortex_skills.features.finder.subject_shapes import Shape, shape_in
 
 if TYPE_CHECKING:
     from tantivy import Query, SchemaBuilder
@@ -26,7 +27,7 @@ _WHOLE = 100  # characters of a name that is found first by all its words
 class EntityDocuments(KeptDocuments):
     """An index of entities."""
 
-    version = 2
+    version = 3
 
     def _add_fields(self, schema: SchemaBuilder) -> None:
         schema.add_text_field("class", fast=True, tokenizer_name="raw", index_option="basic")
@@ -35,6 +36,7 @@ class EntityDocuments(KeptDocuments):
             schema.add_text_field(f"{field}_stems", tokenizer_name=ANALYZER, index_option="basic")
         schema.add_text_field("whole", tokenizer_name="raw", index_option="basic")
         schema.add_text_field("cut", tokenizer_name="raw", index_option="basic")
+        schema.add_bytes_field("shape", stored=True, indexed=False)
 
     def fields_of(self, document: EntityTexts) -> dict[str, Any]:
         """The words of a resource, its classes and its IRI."""
@@ -50,7 +52,15 @@ class EntityDocuments(KeptDocuments):
         fields: dict[str, Any] = {field: " ".join(each) for field, each in words.items()}
         fields |= {f"{field}_stems": " ".join(each) for field, each in stems.items()}
         fields |= {"key": document.subject.value, "class": [each.value for each in document.classes]}
+        if document.shape is not None:
+            fields["shape"] = document.shape.written()
         return fields | {"whole": sorted(wholes), "cut": ["1"] if document.is_cut else []}
+
+    def shape(self, iri: str) -> Shape | None:
+        """The shape of a resource; None if it is not there."""
+        hits = self._searcher.search(self._term("key", iri), limit=1, count=False).hits
+        data = self._searcher.doc(hits[0][1]).get_first("shape") if hits else None
+        return shape_in(bytes(data)) if data else None
 
     def languages_of(self, entity: EntityTexts) -> set[str]:
         """The languages of the texts of a resource."""

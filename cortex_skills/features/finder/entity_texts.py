@@ -20,6 +20,7 @@ from cortex_graph.namespace.labels import LABELS
 from cortex_graph.naming.names import Names
 from cortex_graph.naming.vocabulary import TYPE
 from cortex_skills.features.finder.folded_words import UNTAGGED, folded, language_of, name_words, stems
+from cortex_skills.features.finder.subject_shapes import Shape
 from cortex_skills.features.finder.words import words
 
 MAX_TEXT = 1_000
@@ -72,6 +73,7 @@ class EntityTexts:
         classes: its classes, sorted.
         texts: its name first, then its literals in the order of the store.
         is_cut: whether it has more, or longer ones, than are searched.
+        shape: what of it the schema counts; None where that is not counted.
 
     """
 
@@ -79,6 +81,7 @@ class EntityTexts:
     classes: tuple[NamedNode, ...]
     texts: tuple[EntityText, ...]
     is_cut: bool
+    shape: Shape | None = None
 
     def label(self) -> str | None:
         """The first label, English or without a language before others."""

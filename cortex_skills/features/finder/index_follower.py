@@ -118,6 +118,14 @@ class IndexFollower(ABC, Generic[G]):
     def every(self, graph: G) -> Generator[Any, None, None]:
         """All documents, each once."""
 
+    def summary_of_all(self, _graph: G, _position: str) -> bytes:
+        """A summary of the documents that `every` has yielded, which began at a position in the changes."""
+        return b""
+
+    def summary_with(self, _documents: Any, _changed: Mapping[str, Any]) -> bytes:
+        """The summary of documents with what changed."""
+        return b""
+
     def current(self, graph: G, timeout_s: float) -> IndexView:
         """The index as the graph is now.
 
@@ -270,7 +278,7 @@ class IndexFollower(ABC, Generic[G]):
                     if not number % _CHECKED:
                         _check_exit()
                     writer.put(entity, is_new=True)
-            writer.commit(DocumentsState(position))
+            writer.commit(DocumentsState(position, summary=self.summary_of_all(graph, position)))
         with self._lock:
             self._reload(documents)
 
@@ -297,7 +305,8 @@ class IndexFollower(ABC, Generic[G]):
                         writer.discard(key)
                     else:
                         writer.put(document)
-                writer.commit(DocumentsState(position, documents.state.languages))
+                summary = self.summary_with(documents, changed)
+                writer.commit(DocumentsState(position, documents.state.languages, summary))
         except DocumentsBusy:
             return  # another process moves the same
         with self._lock:
@@ -305,8 +314,8 @@ class IndexFollower(ABC, Generic[G]):
                 documents.reload()
                 self._generation += 1
                 self._committed = position
-                later = self._changed.items() - changed.items()
-                self._changed = dict(later)
+                later = {key: each for key, each in self._changed.items() if changed.get(key, self) is not each}
+                self._changed = later
 
     def _opened(self, folder: Path | None) -> KeptDocuments:
         try:

@@ -46,10 +46,12 @@ class DocumentsState:
     Attributes:
         position: in the changes of the graph; empty if it was never complete.
         languages: of the texts, whose stems are in it.
+        summary: of all documents; empty without one.
     """
 
     position: str = ""
     languages: tuple[str, ...] = ()
+    summary: bytes = b""
 
 
 class KeptDocuments:
@@ -73,6 +75,7 @@ class KeptDocuments:
         schema = tantivy.SchemaBuilder()
         schema.add_text_field("key", stored=True, tokenizer_name="raw", index_option="basic")
         schema.add_text_field(STATE, stored=True, tokenizer_name="raw", index_option="basic")
+        schema.add_bytes_field("summary", stored=True, indexed=False)
         self._add_fields(schema)
         self._schema = schema.build()
         if folder is not None:
@@ -150,8 +153,10 @@ class KeptDocuments:
         found = self._searcher.search(self._term("key", STATE), limit=1, count=False).hits
         if not found:
             return DocumentsState()
-        read = orjson.loads(self._searcher.doc(found[0][1]).get_first(STATE) or b"{}")
-        return DocumentsState(str(read["position"]), tuple(map(str, read["languages"])))
+        document = self._searcher.doc(found[0][1])
+        read = orjson.loads(document.get_first(STATE) or b"{}")
+        summary = bytes(document.get_first("summary") or b"")
+        return DocumentsState(str(read["position"]), tuple(map(str, read["languages"])), summary)
 
 
 class DocumentsWriter:
@@ -198,7 +203,8 @@ class DocumentsWriter:
         languages = sorted(self._languages.union(state.languages))
         self.discard(STATE)
         text = json.dumps({"position": state.position, "languages": languages})
-        self._writer.add_document(self._tantivy.Document(key=STATE, state=text))
+        summary = {"summary": state.summary} if state.summary else {}
+        self._writer.add_document(self._tantivy.Document(key=STATE, **{STATE: text}, **summary))
         self._writer.commit()
 
 

@@ -112,7 +112,18 @@ class RecordTimes:
         Args:
             until: the latest one, with its time zone.
         """
-        yield from self._below("", 0, until)
+        yield from self._below("", 0, until, is_last_first=True)
+
+    def span(self) -> tuple[str, str]:
+        """Return the times of the earliest and the latest record; empty if there is none, or not all are there."""
+        if not self.is_complete():
+            return "", ""
+        ends = (self._below("", 0, None, is_last_first=is_last) for is_last in (False, True))
+        first, last = (next((time for time in each if self._has_record(time)), None) for each in ends)
+        return ("", "") if first is None or last is None else (first.value, last.value)
+
+    def _has_record(self, time: Literal) -> bool:
+        return self._store.count(Pattern(self._names.provenance_graph, None, GENERATED_AT, time), 1) > 0
 
     def complete(self) -> None:
         """Write the times of all records in the background, if they are not there yet."""
@@ -147,17 +158,17 @@ class RecordTimes:
             child = datetime.fromisoformat(start + _WHOLE[len(start) :] + "+00:00")
             yield Quad(self._node(parent), VALUE, Literal(date_time(child), datatype=DATE_TIME), graph)
 
-    def _below(self, start: str, level: int, until: datetime | None) -> Iterator[Literal]:
+    def _below(self, start: str, level: int, until: datetime | None, *, is_last_first: bool) -> Iterator[Literal]:
         found = self._store.quads(Pattern(self._names.index_graph, self._node(start), VALUE))
         terms = (each.object for each in found)
         times = ((moment, term.value) for term in terms if isinstance(term, Literal) and (moment := instant(term)))
-        for moment, text in sorted(times, reverse=True):
+        for moment, text in sorted(times, reverse=is_last_first):
             if until is not None and moment > until:
                 continue
             if level == len(_WIDTHS):
                 yield Literal(text, datatype=DATE_TIME)
             else:
-                yield from self._below(_text(moment)[: _WIDTHS[level]], level + 1, until)
+                yield from self._below(_text(moment)[: _WIDTHS[level]], level + 1, until, is_last_first=is_last_first)
 
     def _node(self, start: str) -> NamedNode:
         return NamedNode(f"{self._root}/{start}" if start else self._root)
