@@ -24,6 +24,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cortex_skills.config.extras import check_extra
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.private_files import NotPrivateError, locked, read_private, write_private
 from cortex_skills.safe_io.strict_json import read_json
@@ -73,6 +74,7 @@ class SecretStore:
 
         keyring = None if settings.store == "file" else SystemKeyring.find()
         if keyring is None and settings.store == "keyring":
+            check_extra("keyring", "secrets.store: keyring")
             hint = "install one that the package keyring supports, or set secrets.store to auto or file"
             raise CortexError("config_invalid", "secrets.store is keyring, and this system has no keyring", hint=hint)
         path = settings.file or user_data_path("cortex-skills", appauthor=False) / "secrets.json"

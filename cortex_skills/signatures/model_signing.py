@@ -20,6 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
+from cortex_skills.config.extras import check_extra
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.outside_file import NOT_SHIPPED, OutsideFileError, read_outside
 from cortex_skills.safe_io.schemas import shown
@@ -60,9 +61,7 @@ def check_model_signature(folder: Path, keys: Sequence[str | Path]) -> ModelSign
         return "none"
     if not keys:
         return "not_evaluated"
-    if importlib.util.find_spec("model_signing") is None:
-        hint = "install it: pip install 'cortex-skills[model-signing]'"
-        raise CortexError("config_invalid", f"{MODEL_SIGNATURE} needs the extra model-signing", hint=hint)
+    check_extra("model-signing", MODEL_SIGNATURE)
     files = files_of(folder)  # refuses what is not a regular file, and bounds the size, before the library reads
     try:
         data = read_outside(file, _MAX_BYTES)

@@ -129,7 +129,7 @@ async def _answer(request: Request) -> Response:
     found: Metrics | None = request.app.state.metrics
     if found is None:
         hint = "pip install 'cortex-skills[metrics]', and start the server again"
-        raise HttpError("not_found", "the package prometheus-client is not installed", hint=hint)
+        raise HttpError("not_found", "the numbers need the extra metrics, which is not installed", hint=hint)
     from prometheus_client.exposition import choose_encoder
 
     encode, kind = choose_encoder(request.headers.get("accept", ""))

@@ -8,19 +8,14 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.util import find_spec
 
+from cortex_skills.config.extras import check_extra
 from cortex_skills.errors import CortexError
 from cortex_skills.features.finder.embedders import Embedder
 from cortex_skills.features.finder.finder_settings import FinderSettings
 from cortex_skills.host import Host
 
-_MODULES = {
-    "local": ("numpy", "safetensors", "tokenizers", "wordllama"),
-    "http": ("numpy",),
-    "fastembed": ("numpy", "fastembed"),
-}
-_EXTRAS = {"fastembed": "fastembed"}  # others are in `embeddings`
+_EXTRAS = {"local": "embeddings", "http": "vectors", "fastembed": "fastembed"}
 
 
 def open_embedder(settings: FinderSettings) -> Embedder | None:
@@ -32,13 +27,7 @@ def open_embedder(settings: FinderSettings) -> Embedder | None:
     kind = settings.embedder
     if kind == "none":
         return None
-    missing = [module for module in _MODULES[kind] if find_spec(module) is None]
-    if missing:
-        raise CortexError(
-            "config_invalid",
-            f"finder.embedder is {kind}, and {', '.join(missing)} is not installed",
-            hint=f"pip install 'cortex-skills[{_EXTRAS.get(kind, 'embeddings')}]'",
-        )
+    check_extra(_EXTRAS[kind], f"the embedder {kind}")
     return _OPENERS[kind](settings)
 
 

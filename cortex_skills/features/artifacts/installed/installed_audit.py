@@ -20,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
+from cortex_skills.config.extras import check_extra
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.installed.installation import InstallOptions
@@ -182,6 +183,7 @@ def audit_of(installed: InstalledArtifacts, found: InstalledArtifact) -> Securit
     Raises:
         CortexError: `config_invalid`; `artifact_unavailable`: its file cannot be read because of this machine.
     """
+    check_extra("artifacts", "auditing an artifact")
     feed = feed_of(installed.config)
     try:
         data, report = verified(installed, found)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Literal
 
+from cortex_skills.config.extras import check_extra
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.package.archive import check_entries, read_archive
 from cortex_skills.features.artifacts.package.artifact_error import ArtifactError
@@ -180,6 +181,7 @@ def verify_entries(
 
 
 def _run(reading: _Reading) -> VerificationReport:
+    check_extra("artifacts", "verifying an artifact")
     steps: list[VerificationStep] = []
     for name, step in STEPS.items():
         if steps and steps[-1].status in ("failed", "skipped"):

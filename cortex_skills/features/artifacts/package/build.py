@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal
 
+from cortex_skills.config.extras import check_extra
 from cortex_skills.features.artifacts.dialects.palyra import unreadable, without_defaults
 from cortex_skills.features.artifacts.package.archive import check_entries, write_archive
 from cortex_skills.features.artifacts.package.artifact_error import ArtifactError
@@ -103,7 +104,12 @@ def build_artifact(
 def bill_of(
     manifest: Mapping[str, Any], content: Mapping[str, bytes], dependencies: tuple[ContainedPackage, ...] = ()
 ) -> bytes:
-    """The bill of materials of modules, assets and dependencies: CycloneDX 1.6 JSON."""
+    """The bill of materials of modules, assets and dependencies: CycloneDX 1.6 JSON.
+
+    Raises:
+        CortexError: `config_invalid`: the extra `artifacts` is not installed.
+    """
+    check_extra("artifacts", "building an artifact")
     from cyclonedx.model import HashAlgorithm, HashType
     from cyclonedx.model.bom import Bom, BomMetaData
     from cyclonedx.model.component import Component, ComponentType

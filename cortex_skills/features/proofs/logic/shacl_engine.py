@@ -20,6 +20,7 @@ from typing import Any
 from cortex_graph.exceptions import GraphBusy, GraphUnavailable
 from cortex_graph.workers.processes import ProcessPool, WorkerProcess
 from cortex_skills.cancellation import CancelToken
+from cortex_skills.config.extras import check_extra
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.logic.findings import safe_message
 
@@ -77,8 +78,9 @@ class ShaclEngine:
 
         Raises:
             CortexError: `proof_timeout`; `proof_failed`: the shapes cannot be evaluated, or read too much; `cancelled`;
-                `graph_unavailable`: no process can be started.
+                `graph_unavailable`: no process can be started; `config_invalid`: the extra `shacl` is not installed.
         """
+        check_extra("shacl", "evaluating SHACL shapes")
         pool = self._pool
         process = _acquired(pool, timeout_s, cancel)
         is_reusable = False

@@ -26,6 +26,7 @@ from typing import Any, NoReturn
 from pyoxigraph import BlankNode, Dataset, Literal, NamedNode, Quad
 
 from cortex_graph.naming.vocabulary import RDF, TYPE, XSD
+from cortex_skills.config.extras import check_extra
 from cortex_skills.features.proofs.signing.contexts import pinned
 from cortex_skills.features.proofs.signing.documents import MalformedError, UnsupportedError, check_document
 
@@ -75,6 +76,7 @@ def to_rdf(document: dict[str, Any], contexts: Contexts | None = None) -> RdfDoc
 
 
 def _expanded(document: dict[str, Any], contexts: Contexts) -> dict[str, Any]:
+    check_extra("credentials", "signing or verifying a credential")
     from pyld.context_resolver import ContextResolver
     from pyld.jsonld import JsonLdError, JsonLdProcessor
 
