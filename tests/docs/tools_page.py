@@ -66,6 +66,8 @@ def _table(what: str, schema: dict[str, Any]) -> str:
 
 
 def _type(part: dict[str, Any]) -> str:
+    if "const" in part:
+        return _code(part["const"])
     if "enum" in part:
         return " or ".join(_code(value) for value in part["enum"])
     if "anyOf" in part:
