@@ -21,7 +21,20 @@ from cortex_skills.doors.explorer.field_text import with_own_codes
 ROOT = "/explore"
 # The first segments of the addresses of pages that belong to no namespace.
 RESERVED = frozenset(
-    ("approvals", "artifacts", "audit", "enter", "login", "logout", "registry", "sessions", "skills", "static", "theme")
+    (
+        "approvals",
+        "artifacts",
+        "audit",
+        "enter",
+        "live",
+        "login",
+        "logout",
+        "registry",
+        "sessions",
+        "skills",
+        "static",
+        "theme",
+    )
 )
 _ESCAPE = "~"
 _KEPT = ":"  # in a query string (RFC 3986, §3.4); names have one after each prefix
