@@ -22,7 +22,18 @@ from typing import Any
 from cortex_skills.audit.journal_files import lines_in
 from cortex_skills.audit.journal_head import NAME, JournalHead, read_head
 from cortex_skills.audit.journal_state import state_of
-from cortex_skills.audit.lines import BEGINNING, CUT, FIRST, HEAD, REPAIRED, ChainedLine, read_line, signed_message
+from cortex_skills.audit.lines import (
+    BEGINNING,
+    CUT,
+    FIRST,
+    HEAD,
+    REPAIRED,
+    ChainedLine,
+    entry_of,
+    read_line,
+    signed_message,
+)
+from cortex_skills.config.host_identity import HostIdentity
 from cortex_skills.safe_io.display import one_line
 
 Verify = Callable[[str, bytes, bytes], bool]
@@ -58,6 +69,7 @@ class JournalReport:
         faults: how many there are.
         waiting: bytes behind the head, of a writer that was killed; the next one repairs them.
         repairs: how many records of the journal report a repair.
+        host: the installation that wrote the last record; None if it names none.
     """
 
     records: int
@@ -70,6 +82,7 @@ class JournalReport:
     faults: int
     waiting: int
     repairs: int = 0
+    host: HostIdentity | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON object."""
@@ -84,6 +97,7 @@ class JournalReport:
             "faults": self.faults,
             "bytesBehindHead": self.waiting,
             "repairs": self.repairs,
+            "host": None if self.host is None else self.host.to_json(),
         }
 
 
@@ -123,6 +137,12 @@ def verify_journal(
 
 def _stated(data: Mapping[str, Any]) -> str:
     return one_line(str(data.get("problem", "")))[:200]
+
+
+def _host(line: ChainedLine | None) -> HostIdentity | None:
+    document = None if line is None else line.document()
+    entry = None if document is None else entry_of(document)
+    return None if entry is None else entry.host
 
 
 def _is_torn(line: bytes) -> bool:
@@ -244,6 +264,7 @@ class _Reading:
             self.faults,
             waiting,
             self.repairs,
+            _host(self.last),
         )
 
     def _problem_of_head(self, content: bytes | None, seq: int) -> tuple[int, str] | None:

@@ -1,8 +1,7 @@
-"""`audit tail|search|verify|export`: what agents did, from the journal on disk.
+"""`audit tail|search|verify|export|merge`: what agents did, from the journal on disk.
 
 Rules kept here:
 - the journal of the configuration is read, without a lock and without opening the store; nothing is created;
-- the exit code of `verify` is 1 when a record was changed, removed, reordered or forged;
 - `export` writes the lines as they are, so that their hashes can be checked elsewhere.
 """
 
@@ -17,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cortex_skills.doors.cli.audit_folders import FOLDER, folder_of
+from cortex_skills.doors.cli.audit_verify import merge, verify
 from cortex_skills.doors.cli.commands import Command, Group
 from cortex_skills.doors.cli.options import Common
 from cortex_skills.doors.cli.path_types import GivenPath
-from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
     from cortex_skills.audit.recent_calls import CallFilter, RecentCall
@@ -40,28 +40,10 @@ def _moment(_: click.Context, __: click.Parameter, value: str | None) -> datetim
         raise click.BadParameter(f"{error.message}: give {HINT}") from None
 
 
-_FOLDER = click.option(
-    "--folder",
-    type=GivenPath(exists=True, file_okay=False, path_type=Path),
-    metavar="FOLDER",
-    help="The folder of the journal [audit.folder, or STORE.audit].",
-)
 _SINCE = click.option(
     "--since", callback=_moment, metavar="TIME", help="From this time on: a date, RFC 3339, yesterday, 24h."
 )
 _UNTIL = click.option("--until", callback=_moment, metavar="TIME", help="Until this time.")
-
-
-def _folder(common: Common, given: Path | None) -> Path:
-    from cortex_skills.audit.journal_files import day_files
-    from cortex_skills.audit.journal_head import NAME
-    from cortex_skills.audit.opening import journal_folder
-
-    folder = given or journal_folder(common.settings())
-    if not day_files(folder) and not (folder / NAME).exists():
-        hint = "`serve` and `mcp` keep a journal for their store; name another --store or --folder"
-        raise CortexError("invalid_arguments", f"there is no journal in {folder}", hint=hint)
-    return folder
 
 
 def _found(folder: Path, wanted: CallFilter, limit: int) -> list[RecentCall]:
@@ -92,7 +74,7 @@ def _show(common: Common, calls: list[RecentCall]) -> None:
 
 
 @click.command(cls=Command)
-@_FOLDER
+@FOLDER
 @click.option("-n", "count", type=click.IntRange(1, 100_000), default=20, show_default=True, help="How many records.")
 @click.option("--follow", is_flag=True, help="Show new records as they are written, until Ctrl-C.")
 @click.pass_obj
@@ -100,7 +82,7 @@ def tail(common: Common, folder: Path | None, count: int, follow: bool) -> None:
     """Show the latest records, the newest last."""
     from cortex_skills.audit.recent_calls import EVERY
 
-    place = _folder(common, folder)
+    place = folder_of(common, folder)
     calls = _found(place, EVERY, count)[::-1]
     if not follow:
         _show(common, calls)
@@ -119,7 +101,7 @@ def tail(common: Common, folder: Path | None, count: int, follow: bool) -> None:
 
 
 @click.command(cls=Command)
-@_FOLDER
+@FOLDER
 @click.option("--tool", metavar="NAME", help="The tool or action.")
 @click.option("--event", metavar="EVENT", help="What happened: tool.call, skill_executed, graph.assert, …")
 @click.option("--skill", metavar="NAME", help="The acting skill.")
@@ -153,67 +135,11 @@ def search(
     wanted = CallFilter(
         outcome, skill, agent, tool, None, since, until, event=event, about=about, session=session, text=text
     )
-    _show(common, _found(_folder(common, folder), wanted, limit))
+    _show(common, _found(folder_of(common, folder), wanted, limit))
 
 
 @click.command(cls=Command)
-@_FOLDER
-@click.option("--since", type=click.IntRange(1), default=1, metavar="N", help="Report faults from record N on.")
-@click.option("--noted", metavar="HASH", help="The hash of a record that must be there: noted after an earlier run.")
-@click.option("--key", "keys", multiple=True, metavar="DID", help="A further key that may sign. Repeatable.")
-@click.pass_context
-def verify(ctx: click.Context, folder: Path | None, since: int, noted: str | None, keys: tuple[str, ...]) -> None:
-    """Verify the journal; the exit status is 1 when a record was changed, removed, reordered or forged.
-
-    Heads must be signed with the key of this installation, or one of --key. Note the hash that is shown, and give it to
-    --noted later: it shows that nothing was removed from the end.
-    """
-    from cortex_skills.audit.verification import verify_journal
-    from cortex_skills.keys.did import public_of
-    from cortex_skills.keys.ed25519 import verify as verify_signature
-    from cortex_skills.keys.folder import key_folder
-
-    common: Common = ctx.obj
-    config = common.settings()
-    own = [key.did for key in key_folder(config).list() if key.name == config.proofs.key and key.did]
-
-    def is_signed(did: str, message: bytes, signature: bytes) -> bool:
-        try:
-            return verify_signature(public_of(did), message, signature)
-        except ValueError:
-            return False
-
-    allowed = {*own, *keys}
-    report = verify_journal(_folder(common, folder), is_signed, keys=allowed or None, noted=noted, since=since)
-
-    def show() -> None:
-        if report.fault is not None:
-            where = f" ({report.fault.file}:{report.fault.line})" if report.fault.file else ""
-            common.out.line(f"record {report.fault.seq:,} {report.fault.problem}{where}")
-            if report.faults > 1:
-                common.out.line(f"{report.faults - 1:,} more faults follow")
-            return
-        common.out.line(f"the chain of {report.records:,} records is whole: {report.first:,} to {report.last:,}")
-        if report.waiting:
-            common.out.line(
-                f"{report.waiting:,} bytes are behind the head, of a writer that was stopped; the next keeps"
-            )
-            common.out.line("whole records of them, and removes a torn one")
-        if report.repairs:
-            common.out.line(f"repairs: {report.repairs:,}; `audit search --event audit.repaired` shows them")
-        if report.signed < report.last:
-            common.out.line(f"the last {report.last - max(report.signed, report.first - 1):,} are not signed yet")
-        common.out.line(f"hash {report.hash}")
-
-    common.out.answer({"whole": report.fault is None, **report.to_json()}, show)
-    if not allowed and report.keys:
-        common.out.note(f"there is no key here to compare with: it is signed by {', '.join(report.keys)}")
-    if report.fault is not None:
-        ctx.exit(1)
-
-
-@click.command(cls=Command)
-@_FOLDER
+@FOLDER
 @_SINCE
 @_UNTIL
 @click.option("--output", type=GivenPath(dir_okay=False, path_type=Path), metavar="FILE", help="A file [stdout].")
@@ -225,7 +151,7 @@ def export(
     from cortex_skills.doors.cli.output import write_whole
 
     left_out: list[str] = []
-    lines = _lines(_folder(common, folder), since, until, left_out)
+    lines = _lines(folder_of(common, folder), since, until, left_out)
     if output is not None:
         write_whole(output, "".join(lines))
     else:
@@ -255,5 +181,5 @@ def _lines(folder: Path, since: datetime | None, until: datetime | None, left_ou
 audit = Group(
     "audit",
     help="Read, verify and export the journal of what agents did.",
-    sections={"Commands": [tail, search, verify, export]},
+    sections={"Commands": [tail, search, verify, export, merge]},
 )

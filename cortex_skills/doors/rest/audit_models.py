@@ -71,6 +71,13 @@ class AuditedChange(ApiModel):
     data: NotRequired[Annotated[Any, Field(description="Its object, the state before and after, the reason, …")]]
 
 
+class AuditedHost(ApiModel):
+    """An installation."""
+
+    id: str
+    name: str
+
+
 class AuditedCall(ApiModel):
     """One call of a tool or an action, or an event that is no call."""
 
@@ -96,6 +103,7 @@ class AuditedCall(ApiModel):
     approval_required: bool
     approved_by: str | None
     trust_level: str | None
+    host: Annotated[AuditedHost | None, Field(description="That wrote it; null where no journal is kept.")]
     session: Annotated[str | None, Field(description="The id of the client's session; null for what is no call.")]
     changes: Annotated[list[AuditedChange], Field(description="What the call changed: the first 20.")]
 

@@ -50,6 +50,7 @@ class CallRow:
     is_refused: bool
     milliseconds: str
     cleaned: int
+    host: ShownText | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +195,7 @@ def call_row(call: PageCall, found: RecentCall) -> CallRow:
         record.is_refused,
         f"{record.milliseconds:,.1f}",
         record.stripped,
+        None if record.host is None else shown_name(record.host.name, OF_NAME // 2),
     )
 
 
@@ -225,6 +227,7 @@ def _more(found: RecentCall) -> tuple[tuple[str, ShownText], ...]:
     """What else a record has: inputs and outputs are kept in a journal only."""
     record = found.record
     given = [("Event", record.event), ("By", record.actor), ("Trust level", record.trust_level)]
+    given += [("Host", None if record.host is None else f"{record.host.name} {record.host.id}")]
     given += [("Approved by", record.approved_by), ("Session", record.session)]
     values = [("Inputs", record.inputs), ("Outputs", record.outputs), ("Data", record.data)]
     values += [("Change", change) for change in record.changes]
