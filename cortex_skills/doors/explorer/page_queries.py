@@ -65,6 +65,18 @@ class TriplesQuery(AsOfQuery, total=False):
     csv: Literal["sheet"]
 
 
+class ChangesQuery(ApiModel, total=False):
+    """Of the difference of two moments."""
+
+    since: Moment
+    until: Moment
+    subject: Text
+    predicate: Text
+    object: Text
+    by: Word
+    query: Query
+
+
 class ProofListQuery(AsOfQuery, total=False):
     """Of a list of proofs."""
 

@@ -9,6 +9,7 @@ FEATURE = Feature(
         "cortex_skills.features.explorer.pages.home",
         "cortex_skills.features.explorer.pages.overview",
         "cortex_skills.features.explorer.pages.triple_list",
+        "cortex_skills.features.explorer.pages.change_list",
         "cortex_skills.features.explorer.pages.resource",
         "cortex_skills.features.explorer.pages.used",
         "cortex_skills.features.explorer.pages.find_page",

@@ -27,6 +27,7 @@ from cortex_graph.store import GraphStore
 from cortex_skills.doors.explorer.page import PageCall
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.sparql.endpoint import AT_ONCE
+from cortex_skills.features.graph.looking.sparql_rows import explained
 
 CHECK_S = 5.0
 PAGE_BYTES = 8 << 20
@@ -125,7 +126,7 @@ def problem_of(graph: NamespacedGraph, text: str) -> QueryProblem | None:
     try:
         query_graphs(_empty_store(), [graph], text, timeout_s=CHECK_S).chunks.close()
     except InvalidArguments as error:
-        return problem(error)
+        return problem(explained(graph, text, error))
     except QueryTimeout:
         return None
     except GraphError as error:

@@ -9,7 +9,7 @@ import pytest
 from pyoxigraph import QueryResultsFormat, RdfFormat, parse, parse_query_results
 
 from cortex_skills.features.explorer import query_answers
-from tests.explorer.http.browsing import CLICKED, FOREIGN, TYPED, signed_in
+from tests.explorer.http.browsing import CLICKED, FOREIGN, PAGE, TYPED, signed_in
 from tests.server.serving import Running
 
 ROWS = "SELECT ?s ?o WHERE { ?s <urn:cortex:queried:size> ?o } ORDER BY ?o"
@@ -160,6 +160,40 @@ def test_the_editor_gets_names_and_faults_without_a_run(reader: httpx.Client) ->
         assert [(each["line"], each["column"]) for each in found] == ([(line, column)] if line else [])
     heavy = " ".join(f"VALUES ?v{place} {{ {' '.join(map(str, range(2000)))} }}" for place in range(2))
     assert get(reader, f"SELECT * {{ {heavy} }} ORDER BY ?v1", format="check").json() == {"problems": []}
+
+
+def test_names_of_the_graph_come_first_and_bring_the_prefix_that_they_need(running: Running) -> None:
+    graph = running.server.config.app.state.service.graph("completed")
+    for predicate in ("<http://xmlns.com/foaf/0.1/name>", "<http://shop.example/v#rare>", "<http://other.example/v#x>"):
+        graph.create_triple({"subject": "s", "predicate": predicate, "object": 1})
+    graph.create_triple({"subject": "t", "predicate": "<http://xmlns.com/foaf/0.1/name>", "object": 1})
+    graph.counts.latest(wait_s=30)
+    reader = running.client(running.token("completed-reader", ("completed",), ("read",)))
+    names = reader.get("/explore/completed/sparql", params={"format": "names"}).json()["names"]
+    assert names[0] == {"label": "foaf:name", "kind": "predicate", "count": 2}
+    made = {each["declare"].split()[-1]: each for each in names[:3] if "declare" in each}
+    assert set(made) == {"<http://shop.example/v#>", "<http://other.example/v#>"}
+    assert {each["label"].partition(":")[0] for each in made.values()} == {"v", "v2"}
+    for each in made.values():
+        query = f"{each['declare']} SELECT * {{ ?s {each['label']} ?o }}"
+        page = reader.get("/explore/completed/sparql", params={"query": query}, headers=PAGE)
+        assert "1 row, the whole answer" in page.text
+    labels = [each["label"] for each in names]
+    assert (labels.count("foaf:name"), labels.index("foaf:knows") > 2) == (1, True)
+
+
+def test_a_fault_names_what_was_expected_in_words(reader: httpx.Client) -> None:
+    (found,) = get(reader, "SELECT ?s WHERE { ?s ?p }", format="check").json()["problems"]
+    assert found["message"] == "expected an object: a triple has three parts"
+    page = get(reader, "SELECT ?s WHERE { ?s queried:size }").text.replace("&#39;", "")
+    assert "expected a variable, a name or an IRI" in page
+
+
+def test_a_shared_link_keeps_its_view_and_its_moment(reader: httpx.Client) -> None:
+    page = get(reader, ROWS, headers=CLICKED, followed="1", view="chart", asOf="2026-01-01").text
+    assert '<input type="hidden" name="view" value="chart">' in page
+    assert 'name="asOf" value="2026-01-01"' in page
+    assert "data-followed" in page
 
 
 def test_a_caller_runs_two_queries_at_a_time(reader: httpx.Client) -> None:

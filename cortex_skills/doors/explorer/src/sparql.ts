@@ -4,7 +4,8 @@
 // - the editor is in a shadow root, where its style sheets are constructed ones: the policy of the page blocks others;
 // - the text area holds the text and is sent; without this file it is the editor;
 // - the server's parser judges a query, at most once in `CHECK_MS`; nothing is run while somebody types;
-// - saved queries stay in this browser.
+// - saved queries, open tabs, and the queries that were run here stay in this browser;
+// - a query that came with a link is run at once if it was run in this browser before: it is a bookmark of the reader.
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
@@ -19,7 +20,7 @@ import { sparql } from 'codemirror-lang-sparql';
 
 /** What `format=names` of the page answers. */
 interface Names {
-  names: { label: string; kind: string; count?: number }[];
+  names: { label: string; kind: string; count?: number; declare?: string }[];
 }
 /** What `format=check` of the page answers. */
 interface Check {
@@ -30,6 +31,8 @@ type Saved = Record<string, string>;
 const CHECK_MS = 400;
 const MOST_CHECKED = 8000; // characters: the query is in the address
 const MOST_SAVED = 100;
+const MOST_RUN = 50; // queries that are known to have been run here
+const MOST_TABS = 12;
 const KEYWORDS = (
   'SELECT CONSTRUCT ASK DESCRIBE WHERE FILTER OPTIONAL UNION MINUS GRAPH BIND VALUES DISTINCT REDUCED LIMIT OFFSET ' +
   'COUNT SUM AVG MIN MAX SAMPLE GROUP_CONCAT EXISTS PREFIX BASE HAVING REGEX CONTAINS STRSTARTS STRENDS LCASE UCASE ' +
@@ -88,6 +91,77 @@ function start(form: HTMLFormElement, area: HTMLTextAreaElement): void {
   };
   for (const hint of document.querySelectorAll<HTMLElement>('[data-with-editor]')) hint.hidden = false;
   saving(form, () => view.state.doc.toString(), put);
+  tabs(form, () => view.state.doc.toString(), put);
+  running(form, () => view.state.doc.toString());
+}
+
+/** Remembers the queries that are run here, and runs one that came with a link if it is among them. */
+function running(form: HTMLFormElement, text: () => string): void {
+  const key = `cortex.ran.${form.dataset.sparql}`;
+  const ran = kept<string[]>(localStorage, key, []);
+  form.addEventListener('submit', () => {
+    const others = ran.filter((each) => each !== text());
+    localStorage.setItem(key, JSON.stringify([text(), ...others].slice(0, MOST_RUN)));
+  });
+  const followed = document.querySelector('[data-followed]') !== null;
+  if (followed && ran.includes(text())) form.requestSubmit(form.querySelector<HTMLButtonElement>('button[data-run]'));
+}
+
+/** Tabs of this window, each with a query. */
+function tabs(form: HTMLFormElement, text: () => string, put: (text: string) => void): void {
+  const strip = form.querySelector<HTMLElement>('[data-tabs]');
+  if (!strip) return;
+  const key = `cortex.tabs.${form.dataset.sparql}`;
+  const state = kept<{ texts: string[]; open: number }>(sessionStorage, key, { texts: [text()], open: 0 });
+  const keep = (): void => {
+    state.texts[state.open] = text();
+    sessionStorage.setItem(key, JSON.stringify(state));
+  };
+  const open = (place: number): void => {
+    keep();
+    state.open = place;
+    put(state.texts[place] ?? '');
+    keep();
+    show();
+  };
+  const button = (label: string, spoken: string, run: () => void): HTMLButtonElement => {
+    const made = document.createElement('button');
+    made.type = 'button';
+    made.textContent = label;
+    made.setAttribute('aria-label', spoken);
+    made.addEventListener('click', run);
+    return made;
+  };
+  const show = (): void => {
+    const names = state.texts.map((each, place) => `${place + 1} ${/\?\w+|\w+:\w+/.exec(each)?.[0] ?? ''}`.trim());
+    const shown = names.map((name, place) => button(name, `Query ${name}`, () => open(place)));
+    shown[state.open]?.setAttribute('aria-current', 'true');
+    const add = button('+', 'Another query', () => {
+      if (state.texts.length < MOST_TABS) open(state.texts.push('') - 1);
+    });
+    const close = button('×', 'Close this query', () => {
+      if (state.texts.length < 2) return;
+      state.texts.splice(state.open, 1);
+      state.open = Math.min(state.open, state.texts.length - 1);
+      put(state.texts[state.open] ?? '');
+      keep();
+      show();
+    });
+    strip.replaceChildren(...shown, add, close);
+  };
+  keep();
+  addEventListener('pagehide', keep);
+  strip.hidden = false;
+  show();
+}
+
+/** What a storage has as JSON, or another value. */
+function kept<T>(storage: Storage, key: string, other: T): T {
+  try {
+    return (JSON.parse(storage.getItem(key) ?? 'null') as T | null) ?? other;
+  } catch {
+    return other;
+  }
 }
 
 /** The server's answer about a text: the problem that it would refuse it for. */
@@ -107,10 +181,12 @@ async function check(page: URL, doc: Text): Promise<Diagnostic[]> {
 function completions(page: URL): (context: CompletionContext) => Promise<CompletionResult | null> {
   let names: Promise<Completion[]> | undefined;
   const load = async (): Promise<Completion[]> =>
-    ((await asked<Names>(page, { format: 'names' }))?.names ?? []).map(({ label, kind, count }) => ({
+    ((await asked<Names>(page, { format: 'names' }))?.names ?? []).map(({ label, kind, count, declare }) => ({
       label,
       type: kind === 'predicate' ? 'property' : kind,
       detail: count === undefined ? kind : `${kind}, ${count.toLocaleString('en')}`,
+      boost: count === undefined ? -10 : kind === 'predicate' ? 2 : 1,
+      apply: declare ? declaring(label, declare) : label,
     }));
   return async (context) => {
     const word = context.matchBefore(/[?$]?[\w-]*:?[\w.:/-]*/);
@@ -123,6 +199,16 @@ function completions(page: URL): (context: CompletionContext) => Promise<Complet
     names ??= load();
     const options = [...(await names), ...KEYWORDS.map((label) => ({ label, type: 'keyword' }))];
     return { from: word.from, options, validFor: /^[\w:./-]*$/ };
+  };
+}
+
+/** Puts a name into the query, and the line of its prefix before it, unless the query has that. */
+function declaring(label: string, declare: string): (view: EditorView, _: Completion, from: number, to: number) => void {
+  return (view, _, from, to) => {
+    const changes = [{ from, to, insert: label }];
+    if (!view.state.doc.toString().includes(declare)) changes.unshift({ from: 0, to: 0, insert: `${declare}\n` });
+    const anchor = from + label.length + (changes.length > 1 ? declare.length + 1 : 0);
+    view.dispatch({ changes, selection: { anchor } });
   };
 }
 

@@ -10,13 +10,13 @@ Rules kept here:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyoxigraph import QueryResultsFormat, RdfFormat
 
+from cortex_graph import NamespacedGraph
 from cortex_graph.exceptions import GraphError, InvalidArguments
 from cortex_skills.doors.explorer.addresses import ROOT, namespace_root
 from cortex_skills.doors.explorer.display import ShownTerm, ShownText, shown_text
@@ -30,6 +30,7 @@ from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.errors import from_floor
 from cortex_skills.features.explorer.answer_charts import HINT, AnswerChart, chart_of
+from cortex_skills.features.explorer.completed_names import NamesToComplete
 from cortex_skills.features.explorer.map_graph import graph_of_answer, map_of
 from cortex_skills.features.explorer.query_answers import (
     Answer,
@@ -41,13 +42,13 @@ from cortex_skills.features.explorer.query_answers import (
     streamed,
 )
 from cortex_skills.features.explorer.reading import Reading, TextLink
+from cortex_skills.features.graph.looking.sparql_rows import explained
 
 _PATH = "sparql"
 _ROWS, _MOST_ROWS = 100, 1000
 _MAPPED = 2000  # triples of a map
 _RAW = 40_000  # characters
 _LINE = 400
-_NAMES = 500
 _VIEWS = ("table", "map", "chart", "raw")
 _OF_ROWS = {"csv": "CSV", "tsv": "TSV", "json": "JSON", "xml": "XML"}
 _OF_TRIPLES = {"turtle": "Turtle", "json-ld": "JSON-LD", "rdf-xml": "RDF/XML", "n-triples": "N-Triples"}
@@ -108,6 +109,7 @@ class SparqlView:
         namespace: for the queries that a browser keeps.
         query: the text.
         is_followed: whether the text came with a followed link.
+        shown: the view that is asked for.
         as_of: the moment that is asked for; empty for now.
         undated: how many statements have no known time, in words; empty for now.
         examples: queries over the predicates of the namespace.
@@ -120,6 +122,7 @@ class SparqlView:
     namespace: str
     query: str
     is_followed: bool = False
+    shown: str = ""
     as_of: str = ""
     undated: str = ""
     examples: tuple[TextLink, ...] = ()
@@ -141,6 +144,7 @@ def view(call: PageCall) -> SparqlView:
         "here": f"{namespace_root(reading.graph.namespace)}/{_PATH}",
         "namespace": reading.graph.namespace,
         "query": to_field(text),
+        "shown": call.query.get("view", ""),
         "as_of": reading.as_of_field().value,
         "undated": _undated(reading),
         "examples": _examples(reading),
@@ -156,7 +160,7 @@ def view(call: PageCall) -> SparqlView:
         warnings = () if isinstance(found, bool) else found.warnings
         return SparqlView(**asked, answer=replace(_shown(reading, found, shown), warnings=warnings))
     except InvalidArguments as error:
-        refused = SparqlView(**asked, problem=_shown_problem(text, error))
+        refused = SparqlView(**asked, problem=_shown_problem(reading.graph, text, error))
         raise Faulty(refused, from_floor(error) or _unknown()) from None
     except GraphError as error:
         failed = f"{error.message}: {error.hint}" if error.hint else error.message
@@ -259,8 +263,8 @@ def _raw(found: Solutions | Triples) -> str:
     return "\n".join(lines)
 
 
-def _shown_problem(text: str, error: InvalidArguments) -> ShownProblem:
-    found = problem(error)
+def _shown_problem(graph: NamespacedGraph, text: str, error: InvalidArguments) -> ShownProblem:
+    found = problem(explained(graph, text, error))
     lines = text.split("\n")
     line = lines[found.line - 1] if 0 < found.line <= len(lines) else ""
     at = max(0, found.column - 1)
@@ -281,9 +285,9 @@ def _examples(reading: Reading) -> tuple[TextLink, ...]:
         ("The first triples", "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o } LIMIT 100"),
     ]
     if counts.predicates:
-        iri = counts.predicates[0].predicate.value
-        name = reading.graph.names.name(iri)
-        written = _in_query(name, iri)
+        node = counts.predicates[0].predicate
+        name, found = reading.graph.names.name(node.value), NamesToComplete(reading.graph).written(node)
+        written = f"<{node.value}>" if "declare" in found else found["label"]
         given += [
             (
                 f"Everything with {name}",
@@ -300,23 +304,9 @@ def _examples(reading: Reading) -> tuple[TextLink, ...]:
     )
 
 
-def _in_query(name: str, iri: str) -> str:
-    """A name as a query takes it."""
-    prefix, colon, local = name.partition(":")
-    is_prefixed = colon and not name.startswith("<") and re.fullmatch(r"[\w-]+", f"{prefix}{local}")
-    return name if is_prefixed else f"<{iri}>"
-
-
 def _names(call: PageCall) -> bytes:
-    """The names that an editor completes: the namespace's most frequent predicates, and the prefixes."""
-    graph = call.graph
-    counts = graph.counts.latest()
-    names: list[dict[str, object]] = []
-    for each in counts.predicates[:_NAMES]:
-        iri = each.predicate.value
-        names.append({"label": _in_query(graph.names.name(iri), iri), "kind": "predicate", "count": each.triples})
-    prefixes = ({"label": f"{prefix}:", "kind": "namespace"} for prefix in graph.names.prefixes)
-    return to_json({"names": [*names, *prefixes]})
+    """The names that an editor completes."""
+    return to_json({"names": NamesToComplete(call.graph).all()})
 
 
 def _check(call: PageCall) -> bytes:

@@ -50,6 +50,8 @@ _CURSOR = re.compile(r"([0-9]{1,9})-([0-9a-f]{12})")
 _UNDECLARED = re.compile(r"the prefix `([^`]*):` is not declared")
 _EXPECTED = re.compile(r"expected (?:one of )?(.+)\Z", re.DOTALL)
 _SIGN = re.compile(r'"((?:[^"\\]|\\.)+)"')
+_WORD = re.compile(r"\b[A-Z][A-Z]+\b")
+_RARE = frozenset({"LATERAL", "SERVICE", "STRLANGDIR", "URI"})
 _STARTS = {
     "a variable": {"?", "$"},
     "a name or an IRI": {"<", ":"},
@@ -199,20 +201,42 @@ def notes_on_nothing(graph: NamespacedGraph, names: QueryNames) -> list[str]:
     return notes
 
 
-def _in_words(listed: str) -> str:
-    """What a parser expects, from its list of characters and words."""
+def _in_words(listed: str, before: str) -> str:
+    """What a parser expects, from its list of characters and words, and what is before the place."""
     signs = [sign.replace('\\"', '"') for sign in _SIGN.findall(listed)]
     words = [word for word, starts in _STARTS.items() if starts & set(signs)]
     known = set().union(*_STARTS.values())
-    return (
-        ", ".join([*words, *(f"`{sign}`" for sign in signs if sign not in known)][:_MOST_EXPECTED]) or "something else"
-    )
+    expected = [*words, *(f"`{sign}`" for sign in signs if sign not in known)]
+    expected += [] if words else [f"`{word}`" for word in _WORD.findall(_SIGN.sub("", listed)) if word not in _RARE]
+    if (missing := _missing(before)) and not words:
+        return missing
+    return ", ".join(expected[:_MOST_EXPECTED]) or "something else"
+
+
+def _missing(before: str) -> str:
+    """What the end of a text lacks, which a parser that has seen the next sign does not name; empty for nothing."""
+    end = before.rstrip("}) \t\r\n")
+    if re.search(r"\b(ORDER|GROUP)\Z", end, re.IGNORECASE):
+        return "`BY`"
+    if end.endswith((*"=<>!+*/&|,-(",)):
+        return "an expression"
+    parts = re.split(r"[{};]|\.(?=\s|\Z)", end)[-1].split()
+    if not 0 < len(parts) < 3 or not re.match(r"[?$<\"':\w-]", parts[0]) or parts[0].isupper():
+        return ""
+    return f"{'a predicate and an object' if len(parts) == 1 else 'an object'}: a triple has three parts"
+
+
+def _before(query: str, error: InvalidArguments) -> str:
+    """The text before the place of an error."""
+    line, column = error.details.get("line", 0), error.details.get("column", 0)
+    lines = query.split("\n")[: max(0, line)]
+    return "\n".join([*lines[:-1], lines[-1][: max(0, column - 1)]]) if lines else ""
 
 
 def explained(graph: NamespacedGraph, query: str, error: InvalidArguments) -> GraphError:
     """An error of a text, with what is expected in words, and the names that may have been meant."""
     if (listed := _EXPECTED.search(error.message)) is not None:
-        message = f"{error.message[: listed.start()]}expected {_in_words(listed[1])}"
+        message = f"{error.message[: listed.start()]}expected {_in_words(listed[1], _before(query, error))}"
         return InvalidArguments(message, hint=error.hint or _EXAMPLE, details=error.details)
     found = _UNDECLARED.search(error.message) or _NO_KEYWORD.search(error.message)
     if found is None:
