@@ -21,7 +21,7 @@ _LEAST_FREE = 200 << 20  # bytes on the disk of the store
 
 
 def attention(call: PageCall) -> Iterator[Attention]:
-    """Refuted and unchecked proofs, skills that stopped or were refused, and a disk that is nearly full."""
+    """Refuted and unchecked proofs, skills that stopped or were refused, and a store in trouble."""
     plugin = call.service.plugin
     namespace = plugin.graph.namespace
     to = Addresses(namespace)
@@ -44,14 +44,17 @@ def attention(call: PageCall) -> Iterator[Attention]:
         name = shown_name(rejected.name, OF_NAME)
         more = f"version {rejected.answering} answers" if rejected.answering else ""
         yield Attention("warn", words, "The skill", name, addresses.skill(rejected.name), "skills", more=more)
-    yield from _disk(call)
+    yield from _store(call)
 
 
-def _disk(call: PageCall) -> Iterator[Attention]:
-    """The disk of the store, for those who may see the state of this machine."""
-    folder = call.service.plugin.config.store_folder
+def _store(call: PageCall) -> Iterator[Attention]:
+    """What is wrong with the store, and with its disk, for those who may see the state of this machine."""
+    plugin = call.service.plugin
+    href = addresses.namespace_root(plugin.graph.namespace)
+    if fault := call.service.store_health.wrong_with(plugin.graph):
+        yield Attention("bad", "damaged", "Something is wrong with", "the store", href, more=fault)
+    folder = plugin.config.store_folder
     if folder is not None and "audit" in call.principal.permissions and folder.is_dir():
         free = shutil.disk_usage(folder).free
         if free < _LEAST_FREE:
-            href = addresses.namespace_root(call.service.plugin.graph.namespace)
             yield Attention("bad", "disk nearly full", f"{free >> 20} MB are free on the disk of", "the store", href)

@@ -26,7 +26,11 @@ FEATURE = Feature(
         "cortex_skills.features.explorer.pages.skill_list",
         "cortex_skills.features.explorer.pages.skill_page",
     ),
-    attention=("cortex_skills.features.explorer.attention:attention",),
+    attention=(
+        "cortex_skills.features.explorer.attention:attention",
+        "cortex_skills.features.explorer.audit_check:attention",
+    ),
+    tasks=("cortex_skills.features.explorer.audit_check:watch",),
     commands={
         "Keep the graph": {
             "explore": "cortex_skills.features.explorer.explore_command:explore",

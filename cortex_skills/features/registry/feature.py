@@ -24,6 +24,7 @@ FEATURE = Feature(
         "cortex_skills.features.registry.pages.registered_skill",
         "cortex_skills.features.registry.pages.edit_skill",
     ),
+    attention=("cortex_skills.features.registry.pages.may_rise:attention",),
     attach=("cortex_skills.features.registry.parts:attach",),
     folder_checks=("cortex_skills.features.registry.folders:check_unchanged",),
     commands={
