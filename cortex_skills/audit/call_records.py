@@ -18,11 +18,11 @@ import math
 import re
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from cortex_skills.config.host_identity import HostIdentity
 from cortex_skills.errors import CortexError
@@ -54,8 +54,7 @@ class Removed:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class AuditRecord:
+class AuditRecord(NamedTuple):  # one is made for each call: a third of the time of a frozen dataclass
     """One call, or one event that is no call.
 
     Attributes:
@@ -119,8 +118,7 @@ class AuditRecord:
         if not self.changes:
             return (self,)
         return tuple(
-            replace(
-                self,
+            self._replace(
                 event=change["event"],
                 category=change["event"].partition(".")[0],
                 outcome=change["code"] or "ok",
@@ -134,7 +132,12 @@ class AuditRecord:
 
     def to_json(self) -> dict[str, Any]:
         """The record as a JSON object."""
-        return asdict(self) | {"level": self.level, "removed": [asdict(removed) for removed in self.removed]}
+        return self._asdict() | {
+            "level": self.level,
+            "removed": [asdict(removed) for removed in self.removed],
+            "host": None if self.host is None else asdict(self.host),
+            "changes": list(self.changes),
+        }
 
 
 def record(entry: AuditRecord) -> None:

@@ -109,7 +109,7 @@ class Gate:
             alone: whether a tool that acts as its own skill needs the permission of no active one: no model calls it.
             begin: begins the call of a tool that has steps; raises for a tool that cannot be called so.
         """
-        started, changes = time.monotonic(), audit.CallChanges()
+        started, changes = time.monotonic_ns(), audit.CallChanges()
         of_plugin = self.host.session
         who = of_plugin.agent if agent is None else agent
         acting: str | None = None
@@ -146,7 +146,7 @@ class Gate:
                 self.host.audit.record(each)
             raise
         result = result.without_secrets()
-        milliseconds = round((time.monotonic() - started) * 1000, 3)
+        milliseconds = (time.monotonic_ns() - started) // 1000 / 1000
         inputs = self.host.audit.kept(arguments)
         stated = {} if steps is None else steps.recorded(self.host.audit, result.text, result.details)
         outputs = self.host.audit.kept_output(stated.pop("outputs", result.text), arguments, inputs)

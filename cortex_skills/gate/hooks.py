@@ -145,7 +145,8 @@ class Hooks:
                 log.exception("a hook of before_tool_call failed; the call continues")
 
     def _of(self, event: EventName) -> tuple[Hook, ...]:
-        return () if getattr(_thread, "inside", False) else self._hooks[event]
+        hooks = self._hooks[event]
+        return () if hooks and getattr(_thread, "inside", False) else hooks
 
 
 @contextmanager

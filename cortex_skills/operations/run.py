@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 def run(
     operation: Operation[G, R],
     caller: Caller,
-    given: Mapping[str, Any],
+    given: Mapping[str, Any] | G,
     host: Host,
     cancel: CancelToken | None = None,
     changes: CallChanges | None = None,
@@ -44,7 +44,7 @@ def run(
     Args:
         operation: which.
         caller: runs it.
-        given: its arguments by name.
+        given: its arguments by name; or made already, by code that has checked what it was given.
         host: of the namespace that it concerns.
         cancel: ends one that reads early.
         changes: of the call whose tool runs it, and whose record has it then.
@@ -60,7 +60,7 @@ def run(
     began, outcome = time.monotonic(), "cancelled"
     try:
         host.audit.check_call()
-        if isinstance(asked := given.get(operation.object_), str):
+        if isinstance(asked := _named(given, operation.object_), str):
             call.about = asked
             call.before = _state(operation, call)
         checked = _permitted(operation, call, given)
@@ -85,7 +85,7 @@ def run(
             event=operation.name,
             category=operation.subject,
             actor=caller.name,
-            data=None if host.audit.journal is None else _stated(operation, call, given.get("reason")),
+            data=None if host.audit.journal is None else _stated(operation, call, _named(given, "reason")),
             session=None if caller.skill is None else host.session.id_of(caller.session),
         )
         if changes is None or not changes.keep(entry):
@@ -116,7 +116,12 @@ def _stated(operation: Operation[Any, Any], call: OperationCall, reason: object)
     )
 
 
-def _permitted(operation: Operation[G, R], call: OperationCall, given: Mapping[str, Any]) -> G:
+def _named(given: Any, name: str) -> object:
+    """An argument, which may not be checked yet."""
+    return given.get(name) if isinstance(given, Mapping) else getattr(given, name, None)
+
+
+def _permitted(operation: Operation[G, R], call: OperationCall, given: Mapping[str, Any] | G) -> G:
     """The checked arguments of a caller who has the permission, and has not done it too often."""
     caller = call.caller
     if operation.permission is not None and operation.permission not in caller.permissions:
@@ -128,7 +133,7 @@ def _permitted(operation: Operation[G, R], call: OperationCall, given: Mapping[s
             else f"`cortex-skills token create NAME --permission {operation.permission}` makes a token with it",
             details={"missing": [operation.permission]},
         )
-    checked = operation.checked(given)
+    checked = operation.checked(given) if isinstance(given, Mapping) else given
     if operation.object_:
         call.about = str(getattr(checked, operation.object_))
     if operation.per_minute and caller.kind != "owner":

@@ -116,7 +116,7 @@ class Call:
     session: str = ""
     changes: CallChanges = field(default_factory=CallChanges)
 
-    def operate(self, operation: Operation[G, R], given: Mapping[str, Any]) -> R:
+    def operate(self, operation: Operation[G, R], given: Mapping[str, Any] | G) -> R:
         """Run an operation for the call, whose record has what it changes.
 
         Raises:

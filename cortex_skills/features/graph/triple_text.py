@@ -98,7 +98,13 @@ def lines_shown(triples: Sequence[Mapping[str, Any]], policy: Policy, graph: Nam
     writer = lines_of(graph)
     shown: list[tuple[str, bool] | None] = [None] * len(triples)
     if policy is RULE:
-        shown = [_cached(writer, triple) for triple in triples]
+        known = writer.lines
+        shown = [
+            known.get((triple["subject"], triple["predicate"], object_))
+            if type(object_ := triple["object"]) is str and "objectLength" not in triple
+            else None
+            for triple in triples
+        ]
     new = [place for place, known in enumerate(shown) if known is None]
     if new:
         if len(writer.lines) >= _MAX_LINES:
@@ -123,13 +129,6 @@ def grouped(lines: list[str], subjects: Sequence[str | None], graph: NamespacedG
         if subject is not None and subject == before:
             found[place] = f" {lines[place][len(writer.name(subject)) :]}"
     return found
-
-
-def _cached(writer: TripleLines, triple: Mapping[str, Any]) -> tuple[str, bool] | None:
-    object_ = triple["object"]
-    if "objectLength" in triple:
-        return None
-    return writer.lines.get((triple["subject"], triple["predicate"], object_)) if type(object_) is str else None
 
 
 def _cache(writer: TripleLines, triple: Mapping[str, Any], shown: tuple[str, bool]) -> None:

@@ -18,7 +18,7 @@ from typing_extensions import TypedDict
 from cortex_graph import GraphError, NamespacedGraph
 from cortex_skills.errors import CortexError
 from cortex_skills.features.graph.acting_skill import PARTS, ActingSkill, StatementsRefusedError
-from cortex_skills.features.graph.statement_changes import assert_statements
+from cortex_skills.features.graph.statement_changes import AssertedStatements, assert_statements
 from cortex_skills.features.graph.triple_text import line_of
 from cortex_skills.features.proofs.proving import prover_of
 from cortex_skills.features.proofs.verdict import Verdict
@@ -84,7 +84,7 @@ def _run(call: Call) -> Outcome:
     acting = ActingSkill.of(call.skill, call.active)
     statements = [call.arguments] if several is None else [{**_for_all(call), **each} for each in several]
     try:
-        rows = call.operate(assert_statements, {"statements": statements, "acting": acting})
+        rows = call.operate(assert_statements, AssertedStatements(statements, acting=acting))
     except StatementsRefusedError as error:
         raise (error.first if several is None else error) from None
     most = min(IN_WRITES, max(_LEAST_OF_OBJECT, _OF_OBJECTS // len(rows)))

@@ -30,7 +30,7 @@ from annotated_types import Ge, Le, MaxLen
 from typing_extensions import TypedDict
 
 from cortex_skills.errors import CortexError
-from cortex_skills.features.graph.looking.pattern_query import query
+from cortex_skills.features.graph.looking.pattern_query import StatementPattern, query
 from cortex_skills.features.graph.triple_text import grouped, lines_shown
 from cortex_skills.features.proofs.proving import prover_of
 from cortex_skills.operations.operation import Described
@@ -154,10 +154,10 @@ def _run(call: Call) -> Outcome:
 
 def _page(call: Call, pattern: dict[str, Any], most: int, beside: int) -> dict[str, Any]:
     """A page of at most so many bytes, with `beside` bytes for each triple, or with one triple."""
-    given = {**pattern, "acting": call.skill.manifest}
-    page = call.operate(query, {"limit": _LIMIT, **given})
+    given = {"limit": _LIMIT, **pattern, "acting": call.skill.manifest}
+    page = call.operate(query, StatementPattern(**given))
     while (fit := how_many_fit(page["matches"], most, beside)) < len(page["matches"]):
-        page = call.operate(query, {**given, "limit": fit})
+        page = call.operate(query, StatementPattern(**{**given, "limit": fit}))
     return page
 
 
