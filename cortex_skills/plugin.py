@@ -31,6 +31,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.feature import functions, member, member_names
 from cortex_skills.gate.hooks import AgentStart, EventName, Hook, Hooks, SessionEnd, ToolEnd
 from cortex_skills.gate.result import Result
+from cortex_skills.skill_folder.builtin import named_folder
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
@@ -176,7 +177,7 @@ class Plugin:
         With `hotReload` in the configuration they are watched from then on.
 
         Args:
-            path: the folder.
+            path: the folder; or the name of a skill of the package, such as `notebook`, where no folder has that name.
             strict: whether all of them are loaded or none; otherwise those that are in order are loaded, and `status`
                 has the reason for each other one, which is tried again when its folder changes.
 
@@ -186,9 +187,10 @@ class Plugin:
         Raises:
             CortexError: the error of the step that refused.
         """
-        names = self._active.load(Path(path), strict=strict)
+        folder = named_folder(path)
+        names = self._active.load(folder, strict=strict)
         if self._watcher is not None:
-            for place in (Path(path), *self._active.decisions.folders):
+            for place in (folder, *self._active.decisions.folders):
                 self._watcher.add(place)
         return names
 
@@ -221,7 +223,7 @@ class Plugin:
         Raises:
             CortexError: `manifest_invalid`: there is no skill.
         """
-        return self._active.expected(Path(path))
+        return self._active.expected(named_folder(path))
 
     @property
     def rejected(self) -> list[Rejected]:
@@ -326,12 +328,20 @@ class Plugin:
         return self._gate.call(tool, arguments, skill, agent, cancel, limits, session or "")
 
     async def acall(
-        self, tool: str, arguments: dict[str, Any], *, skill: str | None = None, agent: str | None = None
+        self,
+        tool: str,
+        arguments: dict[str, Any],
+        *,
+        skill: str | None = None,
+        agent: str | None = None,
+        cancel: CancelToken | None = None,
+        session: str | None = None,
     ) -> Result:
         """`call`, without blocking the event loop; cancelling the task cancels the call."""
-        cancel = CancelToken()
+        cancel = cancel or CancelToken()
+        given = {"skill": skill, "agent": agent, "cancel": cancel, "session": session}
         try:
-            return await asyncio.to_thread(self.call, tool, arguments, skill=skill, agent=agent, cancel=cancel)
+            return await asyncio.to_thread(self.call, tool, arguments, **given)  # type: ignore[arg-type]
         except asyncio.CancelledError:
             cancel.cancel()
             raise
@@ -524,3 +534,11 @@ class Plugin:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.to_thread(self.close)

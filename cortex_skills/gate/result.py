@@ -8,7 +8,9 @@ Rules kept here:
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import Any
 
 from cortex_skills.errors import CortexError
@@ -38,9 +40,44 @@ class Result:
             return self
         return replace(self, text=HIDDEN.text(self.text), details=HIDDEN.cleaned(self.details))
 
+    def to_dataframe(self) -> Any:
+        """The matches of a query as a data frame of pandas: a row a triple, a column a member.
+
+        Raises:
+            CortexError: `config_invalid`: pandas is not installed; `invalid_arguments`: the result has no matches.
+        """
+        try:
+            import pandas as pd  # type: ignore[import-untyped,unused-ignore]
+        except ImportError:
+            raise CortexError("config_invalid", "pandas is not installed", hint="pip install pandas") from None
+        return pd.DataFrame(self._matches())
+
+    def _repr_html_(self) -> str:
+        """The matches of a query as a table for a notebook; the text of any other result."""
+        if self.is_error or "matches" not in self.details:
+            return f"<pre>{escape(self.text)}</pre>"
+        matches = self._matches()
+        names = list(dict.fromkeys(name for each in matches for name in each))
+        lines = [[f"<th>{escape(name)}</th>" for name in names]]
+        lines += [[f"<td>{escape(_shown(each.get(name, '')))}</td>" for name in names] for each in matches]
+        table = "".join(f"<tr>{''.join(cells)}</tr>" for cells in lines)
+        return f"<table>{table}</table>"
+
+    def _matches(self) -> list[dict[str, Any]]:
+        if "matches" not in self.details:
+            hint = "ask with skill_graph_query"
+            raise CortexError("invalid_arguments", "this is no result of a query of the graph", hint=hint)
+        found: list[dict[str, Any]] = self.details["matches"]
+        return found
+
     def to_json(self) -> dict[str, Any]:
         """The result as it is sent to a client."""
         return {"text": self.text, "details": self.details, "isError": self.is_error, "code": self.code}
+
+
+def _shown(value: Any) -> str:
+    """A member of a match as text, with invisible characters escaped."""
+    return one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
 def failed(error: CortexError) -> Result:

@@ -20,6 +20,13 @@ def builtin_skill(name: str) -> Path:
     return _FOLDER / name
 
 
+def named_folder(path: str | Path) -> Path:
+    """A folder; or that of a skill of the package, where its name is given and no folder has it."""
+    given = Path(path)
+    own = _FOLDER / given
+    return own if given.name == str(path) and not given.exists() and (own / "SKILL.md").is_file() else given
+
+
 def is_builtin(folder: Path) -> bool:
     """Whether a folder is one of a skill of the package."""
     return folder.resolve().parent == _FOLDER

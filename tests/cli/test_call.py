@@ -129,11 +129,19 @@ def test_an_unknown_tool_gets_a_suggestion(run, skill):
     )
 
 
-def test_a_call_without_a_skill_gets_a_hint(run):
-    for words in (("call", "skill_assert"), ("query",), ("list",)):
-        answer = run(*words)
-        assert answer.exit_code == 2
-        assert "--skills FOLDER" in answer.stderr
+def test_a_call_without_a_skill_is_one_of_the_notebook_and_a_list_needs_some(run):
+    fact = '{"subject": "ada", "predicate": "knows", "object": "bob"}'
+    assert run("call", "skill_assert", fact).exit_code == 0
+    assert 'mayros:ada mayros:knows "bob"' in run("query", "--scope", "namespace").stdout
+    assert "skill: notebook" in run("graph", "show", "ada", "knows").stdout
+    assert run("graph", "show", "ada", "knows", '"bob"').exit_code == 0
+    assert "no triple of mayros is so" in run("graph", "show", "ada", "likes").stderr
+    assert run("call", "skill_assert", fact.replace("bob", "eve")).exit_code == 0
+    assert "several triples are so" in run("graph", "show", "ada", "knows").stderr
+    assert run("graph", "show", "a", "b", "c", "d").exit_code == 2
+    answer = run("list")
+    assert answer.exit_code == 2
+    assert "--skills FOLDER" in answer.stderr
 
 
 def test_with_several_skills_the_acting_one_must_be_named(run, write_skill):

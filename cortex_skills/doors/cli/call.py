@@ -41,7 +41,7 @@ def call(common: Common, tool: str, arguments: str | None, pairs: tuple[str, ...
     """Call a tool on behalf of a skill.
 
     The arguments are a JSON object, or - to read it from standard input; --arg adds or replaces one. --skills names the
-    skills to load; a tool of an installed artifact needs none.
+    skills to load, notebook if none is named; a tool of an installed artifact needs none.
     """
     _call(common, tool, _arguments(arguments, pairs), skill)
 
@@ -63,7 +63,7 @@ def call(common: Common, tool: str, arguments: str | None, pairs: tuple[str, ...
 def query(common: Common, /, object_: str | None, skill: str | None, **given: Any) -> None:
     """Query the graph, and print the triples and the enrichment of the skill.
 
-    The same as `call skill_graph_query`. --skills names the skills to load.
+    The same as `call skill_graph_query`. --skills names the skills to load; notebook if none is named.
     """
     if object_ is not None:
         given["object"] = read_value(object_)
@@ -90,6 +90,7 @@ def _call(common: Common, tool: str, arguments: Any, skill: str | None) -> dict[
     from cortex_skills.audit.call_records import DEFAULT_AGENT
     from cortex_skills.config.open_graph import open_graph
     from cortex_skills.plugin import Plugin
+    from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
     from cortex_skills.tools import tool_named
     from cortex_skills.tools.model_names import tool_id
 
@@ -100,6 +101,8 @@ def _call(common: Common, tool: str, arguments: Any, skill: str | None) -> dict[
         with Plugin(settings, open_graph(settings), DEFAULT_AGENT, registers=False) as unstored:
             known = tool_named(tool, unstored.tool_sources)
     reads = not is_installed and (known is None or (known.steps is None and _READING.issuperset(known.permissions)))
+    if not is_installed and not common.names_skills:
+        common.skills = [builtin_skill(NOTEBOOK)]
     opened = common.plugin() if is_installed and not common.names_skills else common.loaded(reads=reads)
     with opened as plugin:
         result = common.call(plugin, tool, arguments, skill)

@@ -47,7 +47,7 @@ class NearValueError(click.BadParameter):
 
 
 class _SkillFolder(GivenPath):
-    """The folder of a skill, or a folder of skills."""
+    """The folder of a skill, a folder of skills, or the name of a skill of the package."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path of an existing folder.
@@ -55,8 +55,10 @@ class _SkillFolder(GivenPath):
         Raises:
             NearValueError: the folder does not exist.
         """
+        from cortex_skills.skill_folder.builtin import named_folder
+
         try:
-            return super().convert(value, param, ctx)
+            return super().convert(named_folder(value), param, ctx)
         except click.BadParameter as error:
             raise NearValueError(error, _folders_like(Path(value))) from None
 
@@ -379,7 +381,7 @@ def common_options() -> list[click.Option]:
             type=FOLDER,
             multiple=True,
             keep=lambda common, folders: common.skills.extend(folders),
-            help="A skill, or a folder of skills, to load. Repeatable.",
+            help="A skill, a folder of skills, or notebook, to load. Repeatable.",
         ),
         option(
             "--installed",

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from cortex_skills.doors.cli.call import read_value
 from cortex_skills.doors.cli.commands import Command
 from cortex_skills.doors.cli.options import Common, reads_as_of
 from cortex_skills.doors.cli.output import Output
 from cortex_skills.errors import CortexError
+
+if TYPE_CHECKING:
+    from cortex_graph import NamespacedGraph
+
+_PARTS = 3
+_SHOWN = 10
 
 
 @click.command("namespaces", cls=Command)
@@ -26,21 +34,24 @@ def namespaces(common: Common) -> None:
 
 
 @click.command("show", cls=Command)
-@click.argument("triple_id", metavar="ID")
+@click.argument("parts", metavar="ID | SUBJECT PREDICATE [OBJECT]", nargs=-1, required=True)
 @reads_as_of
 @click.pass_obj
-def show(common: Common, triple_id: str) -> None:
+def show(common: Common, parts: tuple[str, ...]) -> None:
     """Show a triple and its provenance record: agent, skill, time and proofs; also one that was withdrawn.
 
     ID is the hash that an assertion returned, or the `id` of a triple; its first digits, at least six, are enough.
+    SUBJECT PREDICATE [OBJECT] is a triple of today, where only one is so; an object that is a name is {"node": NAME}.
     """
     from cortex_graph.as_of import today_of
     from cortex_graph.assertions import history_of
     from cortex_graph.namespace.short_ids import full_triple_id
 
+    if len(parts) > _PARTS:
+        raise click.UsageError("a triple has a subject, a predicate and an object: quote each")
     with common.plugin(reads=True) as plugin:
         graph = plugin.graph
-        triple_id = full_triple_id(today_of(graph), triple_id)
+        triple_id = full_triple_id(today_of(graph), parts[0] if len(parts) == 1 else _id_of(graph, *parts))
         history = history_of(graph, triple_id)
         if history is None:
             raise CortexError(
@@ -55,6 +66,26 @@ def show(common: Common, triple_id: str) -> None:
         answer["provenance"] = {**assertion.origin, "proofs": proofs}
         answer |= {} if assertion.withdrawn is None else {"withdrawn": assertion.withdrawn}
     common.out.answer(answer, lambda: _show(common.out, answer))
+
+
+def _id_of(graph: NamespacedGraph, subject: str, predicate: str, value: str | None = None) -> str:
+    """The id of the one triple that is so.
+
+    Raises:
+        CortexError: `invalid_arguments`: there is none, or more than one.
+    """
+    pattern: dict[str, Any] = {"subject": subject, "predicate": predicate, "limit": _SHOWN}
+    if value is not None:
+        pattern["object"] = read_value(value)
+    found = graph.list_triples(pattern)["triples"]
+    if len(found) == 1:
+        id_: str = found[0]["id"]
+        return id_
+    if not found:
+        hint = "`graph find TEXT` finds names"
+        raise CortexError("invalid_arguments", f"no triple of {graph.namespace} is so", hint=hint)
+    objects = ", ".join(json.dumps(each["object"], ensure_ascii=False) for each in found)
+    raise CortexError("invalid_arguments", f"several triples are so: {objects}", hint="name the OBJECT")
 
 
 def _show(out: Output, answer: dict[str, Any]) -> None:
