@@ -26,8 +26,8 @@ NO_PATHS = {
     "finder.key_variable",
     "finder.model",
     "graph.labels",
-    "host.name",
     "graph.languages",
+    "host.name",
     "learning.endpoint",
     "learning.key_variable",
     "learning.model",
@@ -35,6 +35,9 @@ NO_PATHS = {
     "proofs.trusted_issuers",
     "registry.reflection_namespaces",
     "skill_sandbox.inspect",
+    "verification.owner",
+    "verification.publishers",
+    "verification.revoked",
     "vocabularies",
 }
 PRIVATE = {

@@ -91,6 +91,7 @@ class NamespacedGraph:
     def _use(self, store: GraphStore, names: Names) -> None:
         self.store = store
         self.names = names
+        self._gathering = store if isinstance(store, Gathering) else None
         self.index = TripleIndex(store, self.names)
         self.proofs = StoredProofs(store, self.names)
         self.withdrawals = Withdrawals(store, self.names)
@@ -416,8 +417,8 @@ class NamespacedGraph:
         cursor = check_cursor(given.get("cursor"))
         pattern = self._pattern(given)
         counted = None
-        if isinstance(self.store, Gathering):
-            page, counted = self.store.match_counted(pattern, limit, cursor, MAX_TOTAL + 1)
+        if self._gathering is not None:
+            page, counted = self._gathering.match_counted(pattern, limit, cursor, MAX_TOTAL + 1)
         else:
             page = self.store.match(pattern, limit, cursor)
         is_whole = cursor is None and page.cursor is None

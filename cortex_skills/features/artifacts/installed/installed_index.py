@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -45,6 +46,7 @@ CHANGED = NamedNode(f"{CORTEX}artifactsChanged")
 MAX_TEXT = 1 << 20
 LEASE = timedelta(minutes=30)
 _ATTEMPTS = 100
+_READS, _PAUSE_S = 5, 0.05
 
 log = logging.getLogger(__name__)
 
@@ -94,8 +96,17 @@ class InstalledIndex:
             CortexError: `artifact_invalid`: its text was changed in the store.
             GraphError: the store cannot be read.
         """
-        quads = self._quads(Pattern(self._graph, self._node(skill_id), VERSIONS))
-        return self._read(skill_id, quads) if quads else ArtifactVersions(skill_id)
+        for left in reversed(range(_READS)):
+            quads = self._quads(Pattern(self._graph, self._node(skill_id), VERSIONS))
+            if not quads:
+                break
+            try:
+                return self._read(skill_id, quads)
+            except CortexError:
+                if not left:
+                    raise
+                time.sleep(_PAUSE_S)  # Virtuoso shows a change of another writer while it makes it
+        return ArtifactVersions(skill_id)
 
     def everything(self) -> ListedArtifacts:
         """Everything that is installed, sorted by id.
