@@ -46,8 +46,8 @@ def rows() -> list[Row]:
         def write() -> None:
             post("/update", update.replace("value 999999", f"value {next(numbers)}"), _WRITES)
 
-        written, writes = in_turn_s([lambda: create(next(numbers)), write], 10, rounds=24, of=min)
-        read, reads = in_turn_s([page, lambda: post("/query", query, _READS)], 10, rounds=24, of=min)
+        written, writes = in_turn_s([lambda: create(next(numbers)), write], 1, rounds=200, of=min)
+        read, reads = in_turn_s([page, lambda: post("/query", query, _READS)], 1, rounds=200, of=min)
         store.close()
     return [
         Row("a triple with its record, on a server", written, "one raw update", writes, 3),
