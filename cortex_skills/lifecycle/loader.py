@@ -213,7 +213,8 @@ class Loader:
             CortexError: `config_invalid`: the trust store cannot be used; `signature_invalid`: what the fleet trusts is
                 not its owner's list.
         """
-        self.host.fleet.look()
+        if self.host.config.verification.owner:
+            self.host.fleet.look()
         folders = {name: skill.folder for name, skill in skills.items()} if self.host.skill_signers else {}
         stopped = {name: error for each in self.host.skill_signers for name, error in each.stopped(folders).items()}
         if not self.host.config.verification.require_signature:

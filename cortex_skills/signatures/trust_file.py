@@ -86,7 +86,7 @@ class TrustFile:
     def __init__(self, path: Path, key_path: Path, *, configured: Trust | None = None, owner: str = "") -> None:
         self.path = path.absolute()
         self.key_path = key_path.absolute()
-        self.shared_path = self.path.with_name(f"{self.path.stem}.shared.json")
+        self.shared_path = self.path.with_name(f"{self.path.name}.shared")  # private as the file is
         self.owner = owner
         self._configured = configured or Trust()
         self._kept: tuple[object, _State] | None = None  # as it was read, with the stamp of the files then

@@ -125,7 +125,15 @@ def test_what_is_kept_beside_a_symbolic_link_is_private(tmp_path: Path) -> None:
     given = {"store": str(out / "store"), "cortex": {"tokenFile": str(out / "tokens.json")}}
     trust = {"verification": {"trustStore": str(out / "trust.json")}}
     workspace = Workspace.of(guarded(Config(**given, **trust, actions={"workspace": str(tmp_path / "work")})))
-    beside = ("store", "store.audit", "store.artifacts", "tokens.json.lock", "trust.json.lock", "indexes.json")
+    beside = (
+        "store",
+        "store.audit",
+        "store.artifacts",
+        "tokens.json.lock",
+        "trust.json.lock",
+        "trust.json.shared",
+        "indexes.json",
+    )
     assert [name for name in beside if not workspace.is_denied(("out", name))] == []
 
 
