@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from cortex_skills.doors.cli.app import program
 from cortex_skills.keys import KeyFolder, default_folder
+from tests.signatures.conftest import ACME, OTHER
 
 Written = Callable[..., Path]
 
@@ -121,3 +122,25 @@ def test_every_skill_of_a_folder_is_verified(skill: Written) -> None:
     assert code == 1
     assert {each["name"]: each["verified"] for each in document["skills"]} == {"bad": False, "good": True}
     assert bad.exists()
+
+
+def test_the_owner_shares_what_is_trusted_with_a_host_of_another_home(
+    signed: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = run("key", "create", "owner")[1]["did"]
+    monkeypatch.setenv("CORTEX_VERIFICATION__OWNER", owner)
+    store, folder = ("--store", tmp_path / "store"), signed()
+    assert run("trust", "add", "acme", ACME.did)[0] == 0
+    code, document, _ = run("trust", "share", "--key", "owner", *store)
+    assert (code, document) == (0, {"number": 1, "publishers": ["acme"], "revoked": []})
+    run("trust", "revoke", OTHER.did)
+    assert run("trust", "share", "--key", "owner", *store)[1]["revoked"] == [OTHER.did]
+    for name in ("DATA", "CONFIG"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / "other" / name))
+    assert run("query", *store, "--skills", folder, "--scope", "namespace")[0] == 0
+    listed = run("trust", "list")[1]
+    assert [each["name"] for each in listed["publishers"]] == ["acme"]
+    assert [each["key"] for each in listed["revoked"]] == [OTHER.did]
+    run("key", "create", "another")
+    code, _, error = run("trust", "share", "--key", "another", *store)
+    assert (code, "is not that of the owner" in error) == (1, True)
