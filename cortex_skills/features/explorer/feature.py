@@ -13,6 +13,7 @@ FEATURE = Feature(
         "cortex_skills.features.explorer.pages.resource",
         "cortex_skills.features.explorer.pages.used",
         "cortex_skills.features.explorer.pages.find_page",
+        "cortex_skills.features.explorer.pages.schema_page",
         "cortex_skills.features.explorer.pages.map_page",
         "cortex_skills.features.explorer.pages.sparql_page",
         "cortex_skills.features.explorer.pages.assertion",

@@ -12,13 +12,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, serialize
+from pyoxigraph import NamedNode
 
 from cortex_graph.assertions import AssertionFilter, list_assertions
-from cortex_graph.checks.datetimes import date_time
 from cortex_graph.exceptions import QueryTimeout, invalid
 from cortex_graph.index.counting import NamespaceCounts
-from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES
 from cortex_skills.doors.explorer.addresses import ROOT
 from cortex_skills.doors.explorer.display import ShownTerm
 from cortex_skills.doors.explorer.inbox import Attention, inbox_of
@@ -29,13 +27,12 @@ from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.features.explorer.call_plot import HOUR, calls_by_minute
 from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway
 from cortex_skills.features.explorer.triple_rows import TripleRow, assertion_rows
+from cortex_skills.features.explorer.void_description import void_of
 from cortex_skills.features.graph.rest.overview import get_assertions, get_counts
 from cortex_skills.features.graph.rest.stats import get_stats
 
 _LATEST = 8
 _BARS = 8
-_VOID = "http://rdfs.org/ns/void#"
-_INTEGER = NamedNode(f"{WELL_KNOWN_VOCABULARIES['xsd']}integer")
 _FIRST_COUNT_S = 1.0  # how long the page waits for it
 _PAST_WORDS = (
     "Triples of unknown time, such as imported ones, are included. Predicates and asserters are counted for now only."
@@ -185,28 +182,10 @@ def _document(call: PageCall) -> bytes:
 
 
 def _void(call: PageCall) -> bytes:
-    """The numbers of now in VoID (W3C Interest Group Note, 2011)."""
+    """The numbers of now in VoID."""
     if call.query.get("asOf"):
         raise invalid("asOf", "is not for VoID, which has the numbers that are kept", hint="use format=json")
-    graph = call.graph
-    counts, node, quads = graph.counts.latest(), graph.names.graph, []
-
-    def state(subject: NamedNode, term: str, value: NamedNode | int) -> None:
-        stated = Literal(str(value), datatype=_INTEGER) if isinstance(value, int) else value
-        quads.append(Quad(subject, NamedNode(_VOID + term), stated, node))
-
-    quads.append(Quad(node, NamedNode(f"{WELL_KNOWN_VOCABULARIES['rdf']}type"), NamedNode(f"{_VOID}Dataset"), node))
-    for term, number in (("triples", counts.triples), ("distinctSubjects", counts.resources)):
-        state(node, term, number)
-    for place, each in enumerate(counts.predicates):
-        part = NamedNode(f"{node.value}/void/{place}")
-        state(node, "propertyPartition", part)
-        state(part, "property", each.predicate)
-        state(part, "triples", each.triples)
-    if counts.counted_at is not None:
-        time = Literal(date_time(counts.counted_at), datatype=NamedNode(f"{WELL_KNOWN_VOCABULARIES['xsd']}dateTime"))
-        quads.append(Quad(node, NamedNode(f"{WELL_KNOWN_VOCABULARIES['dcterms']}modified"), time, node))
-    return serialize([quad.triple for quad in quads], format=RdfFormat.TURTLE, prefixes={"void": _VOID}) or b""
+    return void_of(call.graph)
 
 
 FORMS = {
