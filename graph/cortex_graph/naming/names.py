@@ -142,6 +142,7 @@ class Names:
         self.registry_graph = self._beside("registry")
         self.trust_graph = self._beside("trust")
         self.approvals_graph = self._beside("approvals")
+        self.queries_graph = self._beside("queries")
         self.artifacts_graph = self._beside("artifacts")
         self.publishers_graph = self._beside("publishers")
         self.artifact_bytes_graph = self._beside("artifact-bytes")
@@ -267,7 +268,7 @@ class Names:
 
 
 _BESIDE = frozenset(
-    ("provenance", "index", "registry", "approvals", "trust", "artifacts", "artifact-bytes", "publishers")
+    ("provenance", "index", "registry", "approvals", "trust", "artifacts", "artifact-bytes", "publishers", "queries")
 )
 
 
