@@ -133,10 +133,11 @@ class OwnedDocuments(KeptDocuments):
         found = []
         for address, weight, time in zip(addresses, weights, times, strict=True):
             document = searcher.doc(address)
-            stems = bytes(document.get_first("stems") or b"").decode()
-            tags, details = tuple(map(str, document.get_all("tags"))), bytes(document.get_first("details") or b"")
-            key = str(document.get_first("key"))
-            found.append(OwnedText(key, stems, float(weight or 0), float(time or 0), tags, details))
+            get = document.get_first
+            details = bytes(get("details") or b"")
+            tags = tuple(map(str, document.get_all("tags"))) if details else ()
+            stems = bytes(get("stems") or b"").decode()
+            found.append(OwnedText(str(get("key")), stems, weight or 0.0, time or 0.0, tags, details))
         return found
 
     def having(self, owner: str, words: Iterable[str]) -> list[int]:

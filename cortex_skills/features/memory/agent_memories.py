@@ -105,14 +105,15 @@ class AgentMemories:
         similar, reason = ({}, None) if meaning is None else meaning.search(query, min_importance, POOL)
         texts = own.texts(dict.fromkeys((*by_words, *own.numbers_of(similar))))
         nearest = set(islice(similar, NEAR))
-        best = [*by_words[:NEAR], *(number for number, text in texts.items() if text.id in nearest)]
+        by_meaning = [number for number, text in texts.items() if text.id in nearest] if nearest else []
+        best = [*by_words[:NEAR], *by_meaning]
         near = own.near((number, texts[number]) for number in dict.fromkeys(best))
         texts |= own.texts([number for number in dict.fromkeys(near) if number not in texts])
         if meaning is not None:
             similar |= meaning.similarities(text.id for text in texts.values() if text.id not in similar)
         candidates = []
         for number, text in texts.items():
-            mask, similarity = text.mask(asked.words), similar.get(text.id)
+            mask, similarity = text.mask(asked.words), similar.get(text.id) if similar else None
             if text.weight < min_importance or not (mask or (similarity or -1.0) > MIN_SIMILARITY):
                 continue
             place = own.place(text.time, number)
