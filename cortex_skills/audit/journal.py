@@ -159,6 +159,7 @@ class Journal:
             lock(self._head_fd)
             if os.fstat(self._head_fd).st_nlink:
                 return
+            self._close_files()
 
     def _current(self) -> JournalHead:
         """The head, checked; the file of the day is open then, and an old end is repaired."""
@@ -306,8 +307,8 @@ class Journal:
     # --- files
 
     def _open_head(self) -> None:
-        """Open the file that is locked; again in a process that was forked, and if it was replaced."""
-        if self._head_fd >= 0 and self._process == os.getpid() and os.fstat(self._head_fd).st_nlink:
+        """Open the file that is locked; again in a process that was forked."""
+        if self._head_fd >= 0 and self._process == os.getpid():
             return
         self._close_files()
         if not self.folder.exists():

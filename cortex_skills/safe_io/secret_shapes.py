@@ -202,6 +202,11 @@ def _patterns() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
 _BY_START = _patterns()
 
 
+# Words that were found to hold no secret: names of the graph are in one answer after the other.
+_PLAIN_WORDS = set[str]()
+_MOST_PLAIN, _LONGEST_PLAIN = 4096, 128
+
+
 def without_phrases(text: str, folded: str) -> str:
     """A text without secrets of several words; `folded` is the text, case-folded."""
     if " " not in text and "\n" not in text and "\t" not in text:
@@ -220,8 +225,14 @@ def without_words(text: str, has_secret: Callable[[str], bool]) -> str:
         pieces[::2] = (without_words(piece, has_secret) for piece in pieces[::2])
         return "".join(pieces)
     for word in text.split():
-        if len(word) >= SHORTEST_WORD and not word.isalpha() and (shown := _shown_word(word, has_secret)) != word:
+        if len(word) < SHORTEST_WORD or word.isalpha() or word in _PLAIN_WORDS:
+            continue
+        if (shown := _shown_word(word, has_secret)) != word:
             text = text.replace(word, shown)
+        elif len(word) <= _LONGEST_PLAIN:
+            if len(_PLAIN_WORDS) >= _MOST_PLAIN:
+                _PLAIN_WORDS.clear()
+            _PLAIN_WORDS.add(word)
     return text
 
 
