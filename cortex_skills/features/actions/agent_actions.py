@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from cortex_skills.features.actions.action import AgentAction
     from cortex_skills.features.actions.action_request import ActionRequest
     from cortex_skills.features.actions.approvals.desk import Approvals
-    from cortex_skills.features.actions.approvals.elsewhere import ApprovedElsewhere
     from cortex_skills.features.actions.approvals.queue import ApprovalQueue
     from cortex_skills.features.actions.approvals.record import ApprovalRecord
     from cortex_skills.features.actions.catalog import Actions, ActionSource
@@ -52,7 +51,6 @@ class AgentActions:
         self.set_level: Callable[[str, object], TrustChange]
         self.decide: Callable[[str, str, bool, str, str], object]
         self.sources: list[ActionSource] = []
-        self._looking: ApprovedElsewhere | None = None
         self._tool_of = lru_cache(maxsize=1024)(self._as_tool)
 
     @property
@@ -210,17 +208,8 @@ class AgentActions:
         if isinstance(level, Refused):
             raise too_low(action.manifest, level)
 
-    def look_for_approved(self) -> None:
-        """Run from now on what is approved elsewhere and runs here, until `close`."""
-        from cortex_skills.features.actions.approvals.elsewhere import ApprovedElsewhere
-
-        self._looking = ApprovedElsewhere(self)
-        self._looking.start()
-
     def close(self) -> None:
         """End what actions left running, and notify no more of requests."""
-        if self._looking is not None:
-            self._looking.close()
         if self._host.has_part(_actions):
             self.actions.close()
         if self._host.has_part(_approvals):

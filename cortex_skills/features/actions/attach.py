@@ -48,7 +48,11 @@ def attach(gate: Gate) -> None:
 
     acting.set_level, acting.decide = set_level, decide
     if host.serves:
-        acting.look_for_approved()
+        from cortex_skills.features.actions.approvals.elsewhere import ApprovedElsewhere
+
+        looking = ApprovedElsewhere(acting)
+        host.closing.append(looking.close)
+        looking.start()
     gate.propose = propose
 
 
