@@ -150,6 +150,27 @@ class SparqlQuery(AsOfQuery, total=False):
 NodeIds = Annotated[str, Field(max_length=1_000, pattern=r"^[a-z0-9,.\-]*$")]
 
 
+class QueryListQuery(ApiModel, total=False):
+    """Of the saved queries: the text of a new one."""
+
+    query: Query
+
+
+class SavedQueryQuery(AsOfQuery, total=False):
+    """Of a saved query: the values of its parameters, in their order."""
+
+    v0: Text
+    v1: Text
+    v2: Text
+    v3: Text
+    v4: Text
+    v5: Text
+    v6: Text
+    v7: Text
+    v8: Text
+    v9: Text
+
+
 class MapQuery(AsOfQuery, total=False):
     """Of a map: of a resource, or of the triples of a query; what is expanded, hidden, pinned, and chosen."""
 

@@ -16,6 +16,8 @@ FEATURE = Feature(
         "cortex_skills.features.explorer.pages.schema_page",
         "cortex_skills.features.explorer.pages.map_page",
         "cortex_skills.features.explorer.pages.sparql_page",
+        "cortex_skills.features.explorer.pages.query_list",
+        "cortex_skills.features.explorer.pages.query_page",
         "cortex_skills.features.explorer.pages.assertion",
         "cortex_skills.features.explorer.pages.proof_list",
         "cortex_skills.features.explorer.pages.proof_page",

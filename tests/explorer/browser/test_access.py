@@ -12,6 +12,7 @@ import pytest
 from cortex_skills.doors.explorer.page import ExplorerPage
 from cortex_skills.doors.explorer.page import pages as all_pages
 from cortex_skills.features.actions.action_request import ActionRequest
+from cortex_skills.features.graph.saved_query_operations import save_query
 from cortex_skills.features.memory.requests import new_memory
 from tests.explorer.browser.conftest import HOSTILE
 from tests.explorer.page_examples import example_of, is_of_one
@@ -34,6 +35,7 @@ ADDRESSES: dict[str, tuple[str, ...]] = {
     ),
     "memories": (f"{NS}/memories", f"{NS}/memories?q=harbour"),
     "memory": (f"{NS}/memories/MEMORY",),
+    "query": (f"{NS}/queries/stock of", f"{NS}/queries/stock of?v0=customer:boris"),
     "agent": (f"{NS}/agent?name=auditor",),
     "session": ("/explore/sessions/SESSION", "/explore/sessions/SESSION?show=all"),
     "approvals": ("/explore/approvals", "/explore/approvals?state=all"),
@@ -71,6 +73,8 @@ def addresses(running: Running) -> list[str]:
     )
     approval = running.plugin.approvals.request(request).id
     memory, _ = running.plugin.memories.remember(new_memory(f"{HOSTILE[0]} of the harbour"), agent="ada")
+    text = "SELECT ?p ?o { $part ?p ?o }"
+    running.plugin.operate(save_query, name="stock of", query=text, parameters=["part name The part"])
     session = running.plugin.audit.calls.page().calls[0].record.session
     ids = {"SESSION": str(session), "TRIPLE": triple["id"], "PROOF": proof, "APPROVAL": approval, "MEMORY": memory}
     for word, found in ids.items():

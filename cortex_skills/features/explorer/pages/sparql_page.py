@@ -113,6 +113,8 @@ class SparqlView:
         as_of: the moment that is asked for; empty for now.
         undated: how many statements have no known time, in words; empty for now.
         examples: queries over the predicates of the namespace.
+        save: the page that saves the query in the namespace; empty without a query.
+        compare: the page that compares its answers of two moments; empty without a query.
         problem: what is wrong with the text.
         failed: why there is no answer; empty if there is one.
         answer: the answer.
@@ -126,6 +128,8 @@ class SparqlView:
     as_of: str = ""
     undated: str = ""
     examples: tuple[TextLink, ...] = ()
+    save: str = ""
+    compare: str = ""
     problem: ShownProblem | None = None
     failed: str = ""
     answer: AnswerView | None = field(default=None)
@@ -148,6 +152,8 @@ def view(call: PageCall) -> SparqlView:
         "as_of": reading.as_of_field().value,
         "undated": _undated(reading),
         "examples": _examples(reading),
+        "save": reading.addresses.page("queries", query=text) if text else "",
+        "compare": reading.addresses.page("changes", query=text) if text else "",
     }
     if not text.strip():
         return SparqlView(**asked)
@@ -214,18 +220,19 @@ def _shown(reading: Reading, found: Answer, shown: str) -> AnswerView:
             return AnswerView(shown, tabs, HINT, stopped, forms=forms)
         words = f"{chart.words}, the first of them" if found.has_more else chart.words
         return AnswerView(shown, tabs, words, stopped, picture=chart.picture, kinds=kinds, forms=forms)
-    words = _words(found)
+    words = words_of(found)
     if shown == "raw":
         return AnswerView(shown, tabs, words, stopped, raw=shown_text(_raw(found), _RAW, lines=_MOST_ROWS), forms=forms)
     is_longer = found.has_more and not stopped and _limit(reading.call) < _MOST_ROWS
     more = reading.address(limit=_MOST_ROWS) if is_longer else None
-    columns, rows = _table(reading, found)
+    columns, rows = table_of(reading, found)
     return AnswerView(shown, tabs, words, stopped, columns, rows, more, forms=forms)
 
 
-def _table(
+def table_of(
     reading: Reading, found: Solutions | Triples
 ) -> tuple[tuple[ShownText, ...], tuple[tuple[ShownTerm | None, ...], ...]]:
+    """The columns and the rows of an answer."""
     if isinstance(found, Triples):
         names: tuple[str, ...] = ("subject", "predicate", "object")
         rows: list[tuple[object, ...]] = [(each.subject, each.predicate, each.object) for each in found.triples]
@@ -235,7 +242,8 @@ def _table(
     return tuple(shown_text(name) for name in names), shown
 
 
-def _words(found: Solutions | Triples) -> str:
+def words_of(found: Solutions | Triples) -> str:
+    """How much an answer is."""
     count, noun = (len(found.triples), "triple") if isinstance(found, Triples) else (len(found.rows), "row")
     counted = f"{count:,} {noun}{'' if count == 1 else 's'}"
     return f"the first {counted}" if found.has_more else f"{counted}, the whole answer"
