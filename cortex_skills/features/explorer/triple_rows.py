@@ -2,6 +2,8 @@
 
 Rules kept here:
 - the records of all rows are read together;
+- the triples are remembered by their ids, so that the page of one is there at once, also while a graph of imported
+  triples has no index of ids yet;
 - a row of a list checks no proof, and shows none as verified;
 - evidence that most rows of a list have is the usual one of the list, which shows it once;
 - the words of a thread of evidence are in the page once: the first row with them has them, the others refer to it.
@@ -13,6 +15,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
+
+from pyoxigraph import Quad
 
 from cortex_graph.assertions import Assertion, assertions_of
 from cortex_graph.store import Triple
@@ -75,6 +79,9 @@ class TripleRow:
 
 def triple_rows(reading: Reading, triples: Sequence[tuple[str, Triple]]) -> tuple[TripleRow, ...]:
     """Rows of triples, given by their ids, with their present records."""
+    today = reading.call.graph
+    for _, triple in triples:
+        today.index.identify(Quad(*triple, today.names.graph))
     records = assertions_of(reading.graph, [triple_id for triple_id, _ in triples])
     return _compared([_row(reading, triple_id, triple, records.get(triple_id)) for triple_id, triple in triples])
 

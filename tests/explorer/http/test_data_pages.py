@@ -16,8 +16,10 @@ from pyoxigraph import CanonicalizationAlgorithm, Dataset, NamedNode, Quad, RdfF
 
 from cortex_graph import NamespacedGraph, Provenance
 from cortex_graph.exceptions import QueryTimeout
+from cortex_graph.index import triple_index
 from cortex_graph.index.counting import NamespaceCounts
 from cortex_graph.index.counts import KeptCounts
+from cortex_graph.index.triple_index import TripleIndex
 from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES
 from cortex_skills.features.explorer.pages import resource, triple_list
 from tests.explorer.hostile import TEXTS, check_page
@@ -513,3 +515,22 @@ def test_find_shows_where_each_was_found_and_leads_to_one_name(running: Running,
         answer = reader.get("/explore/mayros/find", params={"q": text[:1_000]})
         assert answer.status_code in (200, 303), text
         check_page(answer.text)
+
+
+def test_the_first_click_on_an_imported_triple_of_a_graph_without_an_index_is_answered(
+    running: Running, reader: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = running.server.config.app.state.service.graph("imported")
+    graph.create_triples([{"subject": f"item{n}", "predicate": "size", "object": n} for n in range(40)])
+    of_import = running.client(running.token("of-import", ("imported",), ("read",)))
+    of_import.headers.update(HTML)
+    pages = {path: of_import.get(f"/explore/imported/{path}").text for path in ("list", "r?name=item7")}
+    graph.index.recent = type(graph.index.recent)()
+    monkeypatch.setattr(triple_index, "SMALL", 0)
+    monkeypatch.setattr(TripleIndex, "complete", lambda self, timeout_s=None: pytest.fail("the graph is indexed"))
+    for path in pages:
+        html = of_import.get(f"/explore/imported/{path}").text
+        links = {link for link in check_page(html).links if "/t/" in link}
+        assert links
+        for link in links:
+            assert of_import.get(link).status_code == 200, link
