@@ -94,15 +94,23 @@ def copied() -> str:
     return ""
 
 
-def renew() -> str:
-    """Give this installation a new id, in place of one that was copied; returns it.
+def adopt() -> str:
+    """Make the identity one of this place: a new id, in place of one that was copied; the same one if it was moved.
+
+    It was moved if the folder where it was made is not there any more, on the same machine.
+
+    Returns:
+        The id.
 
     Raises:
+        CortexError: as for `HostIdentity.of`.
         OSError: it cannot be written.
     """
     path = user_data_folder() / _FILE
     with locked(path):
-        return _write(path)
+        stated = _read(path)
+        is_moved = stated is not None and stated["machine"] == _machine() and not Path(stated["folder"]).exists()
+        return _write(path, stated["id"] if stated is not None and is_moved else "")
 
 
 def _kept_id(path: Path) -> str:
@@ -123,8 +131,8 @@ def _id_of_process(path: Path, problem: str) -> str:
     return secrets.token_hex(16)
 
 
-def _write(path: Path) -> str:
-    new = secrets.token_hex(16)
+def _write(path: Path, kept: str = "") -> str:
+    new = kept or secrets.token_hex(16)
     stated = {"id": new, "folder": str(path.parent), "machine": _machine()}
     write_private(path, json.dumps(stated).encode())
     return new

@@ -46,6 +46,7 @@ _OF_THE_CORE = (
     "cortex_skills.operations.namespace_operations",
     "cortex_skills.operations.sandbox_operations",
     "cortex_skills.operations.token_operations",
+    "cortex_skills.operations.host_operations",
     "cortex_skills.operations.key_operations",
     "cortex_skills.lifecycle.grant_operations",
 )

@@ -3,7 +3,8 @@
 Rules kept here:
 - the file has an HMAC-SHA-256 of its content. The key is in the user's configuration folder, and is created with the
   store;
-- a write counter is stored with the key: a missing store, or an older copy of it, is an error, not an empty store;
+- a write counter is stored with the key, by the path of the store: a missing store, an older copy of it, or one that
+  was moved or copied here is an error, not an empty store. The owner may adopt it as it is, with all that is in it;
 - it is read and checked again when the file system records a change of one of the two files that is not a change of
   this object, and not before;
 - the store is changed under a lock, and each change is atomic (`private_files`). On a read-only file system, such as a
@@ -22,7 +23,7 @@ import json
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,6 +74,36 @@ def trust_of(config: Config) -> TrustFile:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class MovedTrust:
+    """A trust store that is not the one that was written last at its path.
+
+    Attributes:
+        count: how many changes it has had.
+        written: how many the store had that was at its path; 0 for none.
+        others: the paths of stores of the same key that had as many.
+        publishers: the names of those that it trusts.
+        revoked: the keys that it revokes.
+    """
+
+    count: int
+    written: int
+    others: tuple[str, ...]
+    publishers: tuple[str, ...]
+    revoked: tuple[str, ...]
+
+    def words(self) -> str:
+        """What differs, in a sentence."""
+        if self.written > self.count:
+            what = f"it is an older copy: {self.written - self.count} changes that were made here since are not in it"
+        elif self.written:
+            what = f"it has {self.count - self.written} changes that were made elsewhere"
+        else:
+            what = f"it was moved or copied from {', '.join(self.others) or 'another place'}"
+        revoked = f", {len(self.revoked)} revoked keys" if self.revoked else ""
+        return f"{what}; it has {len(self.publishers)} publishers ({', '.join(self.publishers) or 'none'}){revoked}"
+
+
 class TrustFile:
     """The trust store in a file; without a file, no publisher is trusted.
 
@@ -105,6 +136,38 @@ class TrustFile:
         found = self._with_others(self.own())
         self._whole = (stamp, found)
         return found
+
+    def moved(self) -> MovedTrust | None:
+        """What differs if the store was moved or copied here, or is an older copy of itself; None if it is in order.
+
+        Raises:
+            CortexError: `config_invalid`: it is missing, damaged, was changed by another program, or cannot be read.
+        """
+        with self._reported():
+            if not self.path.exists() and not self.key_path.exists():
+                return None
+            key, counts = self._read_key()
+            return self._moved(*self._parsed(key, counts.get(str(self.path), 0)), counts)
+
+    def adopt(self) -> None:
+        """Use a store that was moved or copied here, or is an older copy of itself, as it is from now on.
+
+        Raises:
+            CortexError: as for `moved`, or it cannot be written.
+        """
+        with self._reported(), locked(self.key_path), locked(self.path):
+            key, counts = self._read_key()
+            trust, count = self._parsed(key, counts.get(str(self.path), 0))
+            if self._moved(trust, count, counts) is not None:
+                self._write_key(key, {**counts, str(self.path): count})
+
+    def _moved(self, trust: Trust, count: int, counts: Mapping[str, int]) -> MovedTrust | None:
+        written = counts.get(str(self.path), 0)
+        # One more than the stored counter: a write that was interrupted between the two files.
+        if count in (written, written + 1):
+            return None
+        others = tuple(sorted(path for path, known in counts.items() if known == count and path != str(self.path)))
+        return MovedTrust(count, written, others, tuple(sorted(trust.publishers)), tuple(sorted(trust.revoked)))
 
     def own(self) -> Trust:
         """Read what is in the file, without what is configured and shared. Raises what `trust` does."""
@@ -237,13 +300,21 @@ class TrustFile:
         if kept is not None and kept[0] == stamp:
             return kept[1]
         key, counts = self._read_key()
-        state = *self._read(key, counts.get(str(self.path), 0)), key, counts
+        state = *self._read(key, counts), key, counts
         if None not in stamp and self._own_stamp() == stamp:
             self._kept = (stamp, state)
         return state
 
-    def _read(self, key: bytes, written: int) -> tuple[Trust, int]:
-        """The state and its write counter."""
+    def _read(self, key: bytes, counts: Mapping[str, int]) -> tuple[Trust, int]:
+        """The state and its write counter, which must be the one that was stored."""
+        trust, count = self._parsed(key, counts.get(str(self.path), 0))
+        if (moved := self._moved(trust, count, counts)) is not None:
+            problem = "is an older copy of itself" if moved.written else "was moved or copied here"
+            raise self._refused(problem, "`cortex-skills doctor --adopt` shows what differs, and keeps what is in it")
+        return trust, count
+
+    def _parsed(self, key: bytes, written: int) -> tuple[Trust, int]:
+        """The state and its write counter, as they are in the file; 0 if there is none and none was written."""
         try:
             data = read_private(self.path, _MAX_BYTES)
         except FileNotFoundError:
@@ -267,9 +338,6 @@ class TrustFile:
             count = int(document["count"])
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise self._refused("is damaged", _restore(self.key_path)) from None
-        # One more than the stored counter: a write that was interrupted between the two files.
-        if count not in (written, written + 1):
-            raise self._refused("is an older copy of itself", _restore(self.key_path))
         return trust, count
 
     def _read_key(self) -> tuple[bytes, dict[str, int]]:
@@ -280,9 +348,8 @@ class TrustFile:
                 return key, counts
         except FileNotFoundError:
             if self.path.exists():
-                raise self._refused(
-                    f"cannot be checked: its key {self.key_path} is missing", _restore(self.key_path)
-                ) from None
+                hint = f"copy it from where the store was; or {_restore(self.key_path)}"
+                raise self._refused(f"cannot be checked: its key {self.key_path} is missing", hint) from None
             return secrets.token_bytes(_KEY_BYTES), {}
         except NotPrivateError as error:
             raise self._refused(f"cannot be checked: {self.key_path} {error.problem}", error.hint) from None

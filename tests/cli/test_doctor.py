@@ -1,12 +1,14 @@
 """`doctor`."""
 
 import os
+import shutil
 import socket
 
 import pytest
 
 from cortex_graph import open_store
 from cortex_sandbox import Limits, warm_up
+from cortex_skills.keys.ed25519 import Key
 from tests.ports import quiet_port
 
 SUBJECTS = [
@@ -21,6 +23,7 @@ SUBJECTS = [
     "configuration",
     "store",
     "keys",
+    "host",
     "port",
     "node.js",
 ]
@@ -180,3 +183,35 @@ def test_a_missing_node_fails_no_check(run, tmp_path):
     answer = run("doctor", env={"PATH": str(tmp_path)})
     assert answer.exit_code == 0
     assert "ok    node.js: not installed" in answer.stdout
+
+
+def test_a_copied_home_is_adopted_with_all_that_it_trusts_after_it_was_shown_what_differs(run, tmp_path):
+    kept, revoked = (Key(name, name[:1].encode() * 32).did for name in ("acme", "lost"))
+    homes = [{f"XDG_{kind}_HOME": str(tmp_path / home / kind) for kind in ("DATA", "CONFIG")} for home in ("a", "b")]
+    first, second = homes
+    run("trust", "add", "acme", kept, env=first)
+    assert run("trust", "revoke", revoked, env=first).exit_code == 0
+    assert run("doctor", "--adopt", env=first).stdout == "nothing differs: there is nothing to adopt\n"
+    trusted = run("trust", "list", "--json", env=first).json
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+
+    refused = run("trust", "list", env=second)
+    assert refused.exit_code != 0
+    assert "was moved or copied here" in refused.stderr
+    assert "cortex-skills doctor --adopt" in refused.stderr
+    checked = run("doctor", env=second)
+    trust = tmp_path / "a" / "DATA" / "cortex-skills" / "trust.json"
+    differs = f"it was moved or copied from {trust}; it has 1 publishers (acme), 1 revoked keys"
+    assert checked.exit_code == 2
+    assert f"fail  host: the trust store is not used: {differs}" in checked.stdout
+    assert f"warn  host: its id is that of another host: it was made in {trust.parent}" in checked.stdout
+
+    asked = run("doctor", "--adopt", stdin="n\n", env=second)
+    assert (asked.exit_code, asked.stdout) == (1, "")
+    assert f"the trust store: {differs}" in asked.stderr
+    assert run("trust", "list", env=second).exit_code != 0
+    adopted = run("doctor", "--adopt", "--yes", "--json", env=second).json
+    assert (adopted["adopted"], adopted["identity"], adopted["trust"]) == (True, "", "")
+    assert run("trust", "list", "--json", env=second).json == trusted
+    assert run("trust", "list", "--json", env=first).json == trusted
+    assert run("doctor", "--adopt", "--yes", "--json", env=first).json["host"] != adopted["host"]

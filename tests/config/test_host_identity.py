@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cortex_skills.config import host_identity
-from cortex_skills.config.host_identity import HostIdentity, copied, machine_name, renew
+from cortex_skills.config.host_identity import HostIdentity, adopt, copied, machine_name
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 
@@ -97,7 +97,16 @@ def test_a_copied_data_folder_is_noticed_and_gets_another_id(
     shutil.copytree(tmp_path / "home", tmp_path / "copy")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "copy"))
     assert copied() == f"it was made in {home}"
-    assert renew() == HostIdentity.of(Config()).id != first.id
+    assert adopt() == HostIdentity.of(Config()).id != first.id
+    assert copied() == ""
+
+
+def test_a_moved_data_folder_keeps_its_id(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = HostIdentity.of(Config())
+    (tmp_path / "home").rename(tmp_path / "moved")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "moved"))
+    assert copied() == f"it was made in {home}"
+    assert adopt() == first.id
     assert copied() == ""
 
 

@@ -51,6 +51,8 @@ GIVEN: dict[str, dict[str, Any]] = {
     "tokens.list": {},
     "tokens.create": {"token": "demo"},
     "tokens.revoke": {"token": "demo"},
+    "host.differences": {},
+    "host.adopt": {"host": "0" * 32},
     "keys.list": {},
     "keys.create": {"key": "index"},
     "skills.sign": {"folder": Path("in")},

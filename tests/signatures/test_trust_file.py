@@ -15,8 +15,10 @@ import pytest
 
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io import private_files
-from cortex_skills.signatures import Publisher, Trust, TrustFile, trust_file
+from cortex_skills.signatures import Publisher, RevokedKey, Trust, TrustFile, trust_file
 from tests.signatures.conftest import ACME, OTHER
+
+REVOKED = RevokedKey(OTHER.did, "lost", "2026-01-02T00:00:00Z")
 
 
 def publisher(name: str) -> Publisher:
@@ -96,6 +98,55 @@ def test_an_older_copy_of_the_store_is_an_error(trusted: TrustFile) -> None:
     trusted.change(lambda trust: trust.without_publisher("acme"))
     trusted.path.write_bytes(old)
     assert "is an older copy of itself" in refusal(trusted)
+
+
+def test_a_moved_store_is_an_error_until_it_is_adopted_with_all_that_is_in_it(
+    trusted: TrustFile, tmp_path: Path
+) -> None:
+    trusted.change(lambda trust: trust.with_publisher(publisher("other")).with_revoked(REVOKED))
+    assert trusted.moved() is None
+    before = trusted.trust()
+    (tmp_path / "moved").mkdir(mode=0o700)
+    path = tmp_path / "moved" / trusted.path.name
+    trusted.path.rename(path)
+    moved = TrustFile(path, trusted.key_path)
+    assert "was moved or copied here" in refusal(moved)
+    found = moved.moved()
+    assert found is not None
+    assert (
+        found.words()
+        == f"it was moved or copied from {trusted.path}; it has 2 publishers (acme, other), 1 revoked keys"
+    )
+    moved.adopt()
+    assert (moved.moved(), moved.trust(), TrustFile(path, trusted.key_path).trust()) == (None, before, before)
+    moved.change(lambda trust: trust.without_publisher("other"))
+    assert TrustFile(path, trusted.key_path).trust().publishers.keys() == {"acme"}
+
+
+def test_an_older_copy_can_be_adopted_and_shows_how_much_is_missing(trusted: TrustFile) -> None:
+    old = trusted.path.read_bytes()
+    for name in ("other", "third"):
+        trusted.change(lambda trust, name=name: trust.with_publisher(publisher(name)))
+    newest = trusted.path.read_bytes()
+    trusted.path.write_bytes(old)
+    found = trusted.moved()
+    assert found is not None
+    assert found.words().startswith("it is an older copy: 2 changes that were made here since are not in it; it has 1 ")
+    trusted.adopt()
+    assert trusted.trust().publishers.keys() == {"acme"}
+    trusted.path.write_bytes(newest)
+    assert "is an older copy of itself" in refusal(trusted)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_was_changed_by_others_is_not_adopted(trusted: TrustFile, name: str) -> None:
+    CHANGES[name](trusted)
+    before = trusted.key_path.read_bytes() if trusted.key_path.is_file() else None
+    for step in (trusted.moved, trusted.adopt):
+        with pytest.raises(CortexError) as caught:
+            step()
+        assert caught.value.code == "config_invalid"
+    assert (trusted.key_path.read_bytes() if trusted.key_path.is_file() else None) == before
 
 
 def test_a_change_that_is_refused_leaves_the_store_as_it_was(trusted: TrustFile) -> None:

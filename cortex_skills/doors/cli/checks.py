@@ -266,6 +266,26 @@ def keys(common: Common) -> Iterator[CheckResult]:
         yield CheckResult("ok", "keys", f"{len(found)} in {folder.path}, all usable")
 
 
+@_named("host", "see docs/scaling.md")
+def host(common: Common) -> Iterator[CheckResult]:
+    """The identity of the host and the trust store were made here."""
+    from cortex_skills.config.host_identity import copied
+    from cortex_skills.signatures.trust_file import trust_of
+
+    try:
+        config = common.settings()
+    except CortexError:
+        return
+    hint = "`cortex-skills doctor --adopt` shows what differs, and uses it as it is"
+    moved = trust_of(config).moved()
+    if moved is not None:
+        yield CheckResult("fail", "host", f"the trust store is not used: {moved.words()}", hint)
+    if problem := copied():
+        yield CheckResult("warn", "host", f"its id is that of another host: {problem}", hint)
+    elif moved is None:
+        yield CheckResult("ok", "host", "its id and its trust store were made here, or at their first use")
+
+
 @_named("graph", _REINSTALL)
 def graph(_: Common) -> Iterator[CheckResult]:
     """The graph engine writes and reads a triple."""
@@ -353,6 +373,7 @@ CHECKS: tuple[Check, ...] = (
     configuration,
     store,
     keys,
+    host,
     port,
     node,
 )
