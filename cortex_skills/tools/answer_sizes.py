@@ -5,6 +5,7 @@ Rules kept here:
 - the triples of a query take at most `PAGE` bytes, text and details together, unless the call has a limit or a cursor;
   then `LONGEST_PAGE`, which is less than the 25,000 tokens that hosts take. A page ends before the triple that would
   be too much, and has a cursor;
+- the details of a list of records have those that are within `OF_RECORDS` tokens, unless the call has a limit;
 - a long object is cut only in answers, and then its length is in the answer (`objectLength`, and in the text).
 """
 
@@ -15,10 +16,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cortex_skills.safe_io.display import json_text
+from cortex_skills.tools.token_estimate import tokens_of
 
 IN_WRITES = 200
 PAGE = 10_000  # 2,500 tokens
 LONGEST_PAGE = 90_000
+OF_RECORDS = 2_300  # tokens of the details of a list, unless the call has a limit
 OF_PROOF = 1_300  # bytes of a proof without premises
 _PLAIN = re.compile(r"[A-Za-z0-9 _.:/#@+,-]*")  # as it is in JSON
 _FRAME = 150  # bytes of the id, the names of the members and the punctuation of a triple
@@ -63,6 +66,19 @@ def how_many_fit(triples: Sequence[Mapping[str, Any]], most: int, beside: int = 
         if used > most:
             return max(1, place)
     return len(triples)
+
+
+def first_records(records: Sequence[Mapping[str, Any]], used: int = 0) -> int:
+    """How many of some records are within `OF_RECORDS`, after others with so many tokens; at least one.
+
+    >>> first_records([{"name": "a"}] * 10_000) < 10_000, first_records([{"name": "a " * 10_000}])
+    (True, 1)
+    """
+    for place, record in enumerate(records):
+        used += tokens_of(json_text(record))
+        if used > OF_RECORDS:
+            return max(1, place)
+    return len(records)
 
 
 def _roughly(triples: Sequence[Mapping[str, Any]]) -> int:

@@ -36,8 +36,6 @@ OF_ONE_DOCUMENT = {
     "skill_write",
     "approval_status",
 }
-# Their structured content has the members of other registries, for programs.
-FOR_PROGRAMS = {"skill_find", "skill_read", "memory_skill_list"}
 CALLS: dict[str, list[dict[str, Any]]] = {
     "skill_graph_query": [{"scope": "namespace"}, {"scope": "namespace", "predicate": "note"}],
     "skill_assert": [
@@ -114,11 +112,35 @@ def test_an_answer_is_within_the_budget(large: Plugin, tool: str) -> None:
         result = large.call(tool, arguments)
         assert result.code is None, result.text
         seen = result.text
-        if own_tools()[tool].output_schema and tool not in FOR_PROGRAMS:
+        if own_tools()[tool].output_schema:
             structured = json.dumps(result.details, ensure_ascii=False)
             assert tokens_of(structured) <= MOST, (tool, arguments, len(structured))
         assert tokens_of(seen) <= MOST, (tool, arguments, len(seen))
         assert len(seen) > 0
+
+
+def test_a_list_of_skills_without_a_limit_is_read_whole_by_its_cursors(large: Plugin) -> None:
+    names: list[str] = []
+    arguments: dict[str, Any] = {}
+    while True:
+        details = large.call("memory_skill_list", arguments).details
+        assert tokens_of(json.dumps(details)) <= MOST
+        names += [each["name"] for each in details["skills"] if each["name"].startswith("harbour-")]
+        if details["cursor"] is None:
+            break
+        arguments = {"cursor": details["cursor"]}
+    assert sorted(names) == sorted(f"harbour-{n}" for n in range(40))
+    asked = large.call("memory_skill_list", {"limit": 15}).details["skills"]
+    assert len(asked) == 15
+
+
+def test_the_records_of_found_skills_are_the_first_ones_unless_there_is_a_limit(large: Plugin) -> None:
+    few, all_of = (large.call("skill_find", {"query": "harbour", **more}) for more in ({}, {"limit": 5}))
+    assert 1 <= len(few.details["skills"]) < len(all_of.details["skills"]) == 5
+    assert (few.details["truncated"], all_of.details["truncated"]) == (True, False)
+    assert few.details["skills"] == all_of.details["skills"][: len(few.details["skills"])]
+    assert few.text == all_of.text
+    assert len(large.call("skill_read", {"limit": 9}).details["skills"]) == 9
 
 
 def test_a_verification_counts_the_parts_that_it_leaves_out_and_its_verdict_is_of_all(large: Plugin) -> None:

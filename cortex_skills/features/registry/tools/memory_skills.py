@@ -42,8 +42,9 @@ from cortex_skills.features.registry.tools.registered_skills import (
 from cortex_skills.features.registry.views import ORDINARY, described, is_trusted, shown_record, withheld
 from cortex_skills.safe_io.display import between_marks, json_text, shown_name
 from cortex_skills.safe_io.schemas import did_you_mean, shown
-from cortex_skills.tools.answer_sizes import LONGEST_PAGE
+from cortex_skills.tools.answer_sizes import LONGEST_PAGE, OF_RECORDS
 from cortex_skills.tools.base import Call, Outcome, Tool
+from cortex_skills.tools.token_estimate import tokens_of
 
 _AT_ONCE = 10  # records that are read before the size of a page is looked at
 _LONGEST_LIST = 100
@@ -109,18 +110,25 @@ def _list(call: Call) -> Outcome:
     list_page, level = partial(operate, call, reads.list_skills, **wanted), registry.levels()
     lines: list[str] = []
     views: list[dict[str, Any]] = []
-    size = 0
+    size, tokens, is_asked = 0, 0, "limit" in given
     while len(views) < limit and size < LONGEST_PAGE // 3:
-        page = list_page(cursor=cursor, limit=min(limit - len(views), _AT_ONCE))
-        cursor = page.cursor
+        page = list_page(cursor=cursor, limit=min(limit - len(views), _AT_ONCE if is_asked else 1))
         for record in page.records:
             version = registry.version(record.version_id)
             own = ai_memory.members_of(version, front_matter(version.front))
-            views.append(shown_record(registry, record, policy, level, own))
-            lines.append(f"{described(registry, record, views[-1])} ({record.standing.lifecycle})")
-            size += len(json_text(views[-1]).encode()) + len(lines[-1].encode())
-        if cursor is None:
-            break
+            view = shown_record(registry, record, policy, level, own)
+            text = json_text(view)
+            tokens += tokens_of(text)
+            if views and tokens > OF_RECORDS and not is_asked:
+                break
+            views.append(view)
+            lines.append(f"{described(registry, record, view)} ({record.standing.lifecycle})")
+            size += len(text.encode()) + len(lines[-1].encode())
+        else:
+            cursor = page.cursor
+            if cursor is not None:
+                continue
+        break
     if cursor is not None:
         lines.append("(more follow: ask with the cursor)")
     return Outcome("\n".join(lines) or "No skill matches.", {"skills": views, "count": len(views), "cursor": cursor})

@@ -50,6 +50,7 @@ from cortex_skills.features.registry.views import (
 )
 from cortex_skills.operations.operation import G, Operation, R
 from cortex_skills.safe_io.display import between_marks, json_text, shown_name, whole_characters
+from cortex_skills.tools.answer_sizes import first_records
 from cortex_skills.tools.base import Call, Outcome, Tool
 from cortex_skills.tools.token_estimate import tokens_of
 
@@ -246,7 +247,7 @@ def _find(call: Call) -> Outcome:
     if not found.skills and not candidates and find(limit=1, among="candidates").skills:
         text = "No reliable skill matches. Candidates do, which have not proved themselves yet: candidates true."
         outcome = replace(outcome, text=text)
-    for view, each in zip(outcome.details["skills"], found.skills, strict=True):
+    for view, each in zip(outcome.details["skills"], found.skills, strict=False):
         view["found"] = each.to_json()
     if found.problem is None:
         return outcome
@@ -259,13 +260,15 @@ def _listed(call: Call, registry: SkillRegistry, records: list[SkillRecord], *, 
     level = registry.levels()
     views = [shown_record(registry, record, policy, level) for record in records]
     shown = zip(records, views, strict=True)
+    details = views if "limit" in call.arguments else views[: first_records(views)]
     lines = [
         f"{described(registry, record, view)} ({_state(record)}{_trigger(registry, record, view, policy)})"
         for record, view in shown
     ]
     if truncated:
         lines.append("(more are registered: filter them, or list all of them with memory_skill_list)")
-    return Outcome("\n".join(lines) or "No skill matches.", {"skills": views, "truncated": truncated})
+    truncated = truncated or len(details) < len(views)
+    return Outcome("\n".join(lines) or "No skill matches.", {"skills": details, "truncated": truncated})
 
 
 def _state(record: SkillRecord) -> str:
