@@ -191,7 +191,8 @@ class TrustFile:
 
         Raises:
             CortexError: `config_invalid`, as for `trust`, or when the store cannot be written; `state_conflict`: it
-                changes a publisher that is configured or shared.
+                changes a publisher that is configured, or that is shared and not in the file too. What is in both is
+                changed in the file, for the next list.
         """
         found: list[Trust] = []
 
@@ -203,10 +204,10 @@ class TrustFile:
         return found[-1]
 
     def shared(self) -> SharedTrust | None:
-        """The list of the owner that was accepted last; None without one, and for one of another owner.
+        """The list of the owner that was accepted last; None without one.
 
         Raises:
-            CortexError: `config_invalid`: the file cannot be read; `signature_invalid`: it was changed.
+            CortexError: `config_invalid`: the file cannot be read, or is not of this owner.
         """
         stamp = self.shared_stamp()
         if self._shared is None or self._shared[0] != stamp:
@@ -253,17 +254,20 @@ class TrustFile:
     def _without_others(self, new: Trust, own: Trust) -> Trust:
         """The part of a new state that is written to the file; `own` is what is there now."""
         others = self._with_others(Trust())
+        publishers = dict(new.publishers)
         for name, publisher in others.publishers.items():
-            if new.publishers.get(name) != publisher:
+            if new.publishers.get(name) == publisher:
+                publishers.pop(name)
+                if name in own.publishers:
+                    publishers[name] = own.publishers[name]
+            elif name in self._configured.publishers or name not in own.publishers:
                 raise CortexError(
                     "state_conflict",
                     f"{name} is trusted by the configuration, or by the owner of this store for all hosts",
                     hint="change verification.publishers, or share another list: cortex-skills trust share",
                 )
-        publishers = {name: each for name, each in new.publishers.items() if name not in others.publishers}
-        hidden = {name: each for name, each in own.publishers.items() if name in others.publishers}
         revoked = {key: each for key, each in new.revoked.items() if key in own.revoked or key not in others.revoked}
-        return replace(new, publishers=publishers | hidden, revoked=revoked)
+        return replace(new, publishers=publishers, revoked=revoked)
 
     def _own_stamp(self) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
         return stamp_of(self.path), stamp_of(self.key_path)

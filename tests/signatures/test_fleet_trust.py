@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,22 @@ def test_a_publisher_that_is_shared_no_more_is_trusted_no_more_and_a_revocation_
     third.share(OWNER)
     second.look()
     assert (dict(second.file.trust().publishers), list(second.file.trust().revoked)) == ({}, [OTHER.did])
+
+
+def test_the_owner_removes_and_replaces_what_it_has_shared(hosts: Hosts) -> None:
+    first, second = hosts.host("a"), hosts.host("b")
+    for publisher in (listed(), listed("other", OTHER)):
+        first.file.change(lambda state, each=publisher: state.with_publisher(each))
+    first.share(OWNER)
+    first.file.change(lambda state: state.without_publisher("acme"))
+    replaced = replace(listed("other", OWNER), former=(OTHER.did,))
+    first.file.change(lambda state: replace(state, publishers={**state.publishers, "other": replaced}))
+    assert first.file.trust().publishers["acme"].key == ACME.did  # until the next list
+    first.share(OWNER)
+    second.look()
+    for host in (first, second):
+        assert {each.name: each.keys for each in host.file.trust().publishers.values()} == {"other": (OWNER.did,)}
+    assert first.file.own().publishers == {"other": replaced}
 
 
 def test_without_an_owner_nothing_is_read_and_only_the_owner_shares(hosts: Hosts) -> None:
