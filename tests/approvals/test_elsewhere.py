@@ -18,7 +18,7 @@ from cortex_skills import CortexError, Plugin
 from cortex_skills.config.host_identity import HostIdentity
 from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.approvals.elsewhere import MAX_RUNNING, ApprovedElsewhere
-from cortex_skills.features.actions.approvals.queue import RUNS_AT
+from cortex_skills.features.actions.approvals.queue import RESOLUTION, RUNS_AT
 from cortex_skills.features.actions.approvals.record import LEASE
 from cortex_skills.features.actions.workspace_id import NAME
 from tests.approvals.approver import APPEND, opened
@@ -252,3 +252,22 @@ def test_a_process_that_serves_looks_and_cancels_what_runs_when_it_closes(
     serving.close()
     ended = approving.approvals.show(approval_id)
     assert (approving.approvals.state_of(ended), ended.end and ended.end.code) == ("failed", "cancelled")
+
+
+def test_a_server_that_answers_in_the_middle_of_a_change_is_asked_again(
+    hosts: Hosts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asking = hosts.open(host="a")
+    approval_id = asked(asking)
+    asking.approvals.approve(approval_id, by="ada")
+    queue = asking.part(AgentActions).queue
+    whole, reads = queue._values(approval_id), []
+    torn = {predicate: values for predicate, values in whole.items() if predicate != RESOLUTION}
+    for answers, code in (([torn, torn, whole], None), ([torn] * 4, "approval_changed"), ([torn], "approval_changed")):
+        left = iter(answers)
+        monkeypatch.setattr(queue, "_values", lambda _, left=left: reads.append(1) or next(left))
+        if code is None:
+            assert queue.find(approval_id).end is not None
+        else:
+            assert error_of(queue.find, approval_id).code == code
+    assert len(reads) == 3 + 4 + 1

@@ -59,6 +59,10 @@ class InstalledVersion(TypedDict):
     accepted: Annotated[list[str], Field(description="The findings that a person accepted.")]
     trust: Annotated[str, Field(description="How its publisher was trusted.")]
     source: Annotated[str, Field(description="The address of the index that it came from; empty for a file.")]
+    host: Annotated[
+        str, Field(description="The name of the host that installed it; empty where an earlier version did.")
+    ]
+    hostId: str
 
 
 class InstalledList(TypedDict):

@@ -13,16 +13,19 @@ Rules kept here:
   while it waits, is the one that waits;
 - a request is kept until `KEPT` after it was resolved, expired or ended: from then on it is not found, and the next
   request that is added removes it;
-- a record that was changed in the store does not hide the others, and is never approved.
+- a record that was changed in the store does not hide the others, and is never approved. One that contradicts itself is
+  read again first: some servers answer in the middle of a change.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad
 
@@ -65,6 +68,7 @@ END = NamedNode(f"{CORTEX}approvalEnd")
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _REMOVED_AT_ONCE = 20
+_AGAIN_S = (0.0, 0.05, 0.2)  # before a record that contradicts itself is read again
 
 Clock = Callable[[], datetime]
 
@@ -91,6 +95,7 @@ class ApprovalQueue:
         self._names = names
         self._graph = names.approvals_graph
         self.now = now
+        self._damaged: dict[str, Mapping[NamedNode, Sequence[str]]] = {}  # as they were read several times
 
     def add(self, request: ActionRequest, lasts: timedelta = LASTS) -> ApprovalRecord:
         """Add a request.
@@ -266,16 +271,25 @@ class ApprovalQueue:
 
     def _read(self, approval_id: str) -> ApprovalRecord | None:
         """The record under a well-formed id; None when there is none."""
-        values: dict[NamedNode, list[str]] = {}
+        values = self._values(approval_id)
+        for wait_s in _AGAIN_S:
+            try:
+                return _record(approval_id, values)
+            except CortexError:
+                if self._damaged.get(approval_id) == values:
+                    raise
+                time.sleep(wait_s)
+                values = self._values(approval_id)
+        if len(self._damaged) >= MAX_LISTED:
+            self._damaged.clear()
+        self._damaged[approval_id] = values
+        return _record(approval_id, values)
+
+    def _values(self, approval_id: str) -> Mapping[NamedNode, Sequence[str]]:
+        values: dict[NamedNode, Any] = {}
         for quad in self._quads(Pattern(self._graph, self._node(approval_id))):
             values.setdefault(quad.predicate, []).append(quad.object.value if isinstance(quad.object, Literal) else "")
-        if not values:
-            return None
-        steps = [values.get(step, [""]) for step in (REQUEST, RESOLUTION, START, END)]
-        if any(len(found) > 1 for found in steps):
-            changed(approval_id)
-        (request,), (resolution,), (start,), (end,) = steps
-        return read_record(approval_id, request, resolution, start, max(values.get(REPORTED, [""])), end)
+        return {predicate: sorted(found) for predicate, found in values.items()}
 
     def _newest(self, *, waiting: bool = False) -> Iterator[str]:
         """The ids of the requests, or of those that are not resolved, the newest first."""
@@ -309,6 +323,21 @@ class ApprovalQueue:
         if record is None:
             return created <= date_time(now - KEPT - LONGEST)
         return not _is_kept(record, now)
+
+
+def _record(approval_id: str, values: Mapping[NamedNode, Sequence[str]]) -> ApprovalRecord | None:
+    """The record of the values of its parts; None if there is none.
+
+    Raises:
+        CortexError: `approval_changed`.
+    """
+    if not values:
+        return None
+    steps = [values.get(step, [""]) for step in (REQUEST, RESOLUTION, START, END)]
+    if any(len(found) > 1 for found in steps):
+        changed(approval_id)
+    (request,), (resolution,), (start,), (end,) = steps
+    return read_record(approval_id, request, resolution, start, max(values.get(REPORTED, [""])), end)
 
 
 def _is_kept(record: ApprovalRecord, now: datetime) -> bool:

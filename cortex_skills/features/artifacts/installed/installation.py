@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 
+from cortex_skills.config.host_identity import HostIdentity
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.artifact_trust import artifact_trust, remember
@@ -201,6 +202,7 @@ def _new_version(
 ) -> InstalledArtifact:
     report, signature = prepared.report, prepared.report.signature
     assert signature is not None  # noqa: S101 - a valid artifact has one
+    host = HostIdentity.of(installed.config)
     return InstalledArtifact(
         key=prepared.key,
         publisher=prepared.manifest.publisher,
@@ -216,6 +218,8 @@ def _new_version(
         findings=prepared.audit.findings,
         trust=report.steps[-1].message,
         source=prepared.options.source,
+        host=host.name,
+        host_id=host.id,
     )
 
 

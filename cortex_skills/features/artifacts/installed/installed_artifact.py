@@ -58,6 +58,8 @@ class InstalledArtifact:
         accepted: the findings that a person accepted by enabling it nevertheless.
         trust: how the publisher was trusted (`signatures.artifact_trust.TrustDecision`).
         source: the address of the index that it was installed from; empty for a file.
+        host: the name of the host that installed it; empty where an earlier version did.
+        host_id: its id.
     """
 
     key: ArtifactKey
@@ -75,6 +77,8 @@ class InstalledArtifact:
     accepted: tuple[str, ...] = ()
     trust: str = "allowlisted"
     source: str = ""
+    host: str = ""
+    host_id: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The version as a JSON object, for people and programs."""
@@ -96,6 +100,8 @@ class InstalledArtifact:
             "accepted": list(self.accepted),
             "trust": self.trust,
             "source": self.source,
+            "host": self.host,
+            "hostId": self.host_id,
         }
 
 
@@ -173,7 +179,7 @@ def _read(given: Mapping[str, Any]) -> InstalledArtifact:
         name: given[name]
         for name in ("skillId", "version", "payloadSha256", "publisher", "keyId", "fileSha256", "reason", "trust")
     }
-    texts["source"] = given.get("source", "")  # earlier versions did not store it
+    texts |= {name: given.get(name, "") for name in ("source", "host", "hostId")}  # earlier versions did not store them
     if not all(isinstance(value, str) for value in texts.values()) or given["status"] not in STATUSES:
         raise ValueError("a field is not text, or the status is not one of the three")
     if any(len(texts[name]) != _SHA256_LENGTH for name in ("payloadSha256", "fileSha256")):
@@ -196,6 +202,8 @@ def _read(given: Mapping[str, Any]) -> InstalledArtifact:
         accepted=_texts(given["accepted"]),
         trust=texts["trust"],
         source=texts["source"],
+        host=texts["host"],
+        host_id=texts["hostId"],
     )
 
 

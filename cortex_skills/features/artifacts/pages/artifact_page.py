@@ -170,6 +170,8 @@ def _facts(found: InstalledArtifact, manifest: ArtifactManifest | None) -> dict[
     }
     if found.source:
         facts["Installed from"] = found.source
+    if found.host:
+        facts["Installed on"] = f"{found.host}, {found.host_id}"
     if manifest is not None:
         quotas = manifest.capabilities.quotas
         facts["Kind"] = "a TypeScript skill" if manifest.is_semantic else "WebAssembly"
