@@ -14,7 +14,7 @@ NPM := $(addprefix tests/,examples/typecheck mcp/conformance explorer/typecheck)
 NPM_EXTENDED := $(addprefix tests/,mcp/inspector release server/sparql/javascript proofs/interop/digitalbazaar explorer/browser/axe) sdk/javascript
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-.PHONY: help setup demo check test test-all lint bench bench-clean eval fuzz soak record wheel release-files sbom version clean
+.PHONY: help setup demo check test test-all lint bench bench-clean eval fuzz soak record wheel release-files sbom docs version clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -109,6 +109,12 @@ wheel: setup
 ##              REPOSITORY=OWNER/NAME the server.json
 release-files: setup
 	$(BIN)/python -m build_steps.release_files --repository "$(REPOSITORY)"
+
+## make docs    build the documentation as a site in build/site: offline, no link leads nowhere
+##              (make docs REPOSITORY=OWNER/NAME links to files of the repository)
+docs: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(if $(REPOSITORY),REPO_URL=https://github.com/$(REPOSITORY)) $(BIN)/mkdocs build --quiet
 
 ## make sbom     list what an installation contains, with versions and licences, in dist/cortex-skills.cdx.json (CycloneDX)
 sbom: wheel
