@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 from uuid import uuid4
@@ -19,7 +20,12 @@ from cortex_skills import CortexError
 from cortex_skills.features.artifacts.installed import InstalledArtifacts
 from cortex_skills.features.artifacts.installed import artifact_bytes as module
 from cortex_skills.features.artifacts.installed.artifact_bytes import SIZE
-from cortex_skills.features.artifacts.installed.installed_audit import audit_all, audit_installed, check_files
+from cortex_skills.features.artifacts.installed.installed_audit import (
+    audit_all,
+    audit_if_due,
+    audit_installed,
+    check_files,
+)
 from cortex_skills.signatures import RevokedKey, TrustFile
 from tests.artifacts.samples import KEY, OTHER_KEY
 from tests.installed.samples import MODULE, artifact, install, judge, place
@@ -190,6 +196,17 @@ def test_bytes_that_were_installed_before_are_shared_and_what_nothing_names_is_r
     assert len(files_of(second)) == 1
     second.share()
     assert (second.shared.listed(), files_of(second)) == (set(), [])
+
+
+def test_each_host_audits_its_own_files(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, hours = host("a"), timedelta(hours=6)
+    install(first, artifact())
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "other"))
+    second = host("b", inStore=False)
+    assert second.index.take_audit(hours)
+    assert len(audit_if_due(first, hours, judge(first)) or ()) == 1
+    assert audit_if_due(first, hours, judge(first)) is None
+    assert second.index.take_audit(hours) is None
 
 
 def test_each_quarantine_is_a_warning_in_the_log(host: Host, caplog: pytest.LogCaptureFixture) -> None:

@@ -23,6 +23,7 @@ from pathlib import Path
 from cortex_graph.naming.names import Names
 from cortex_graph.store import GraphStore
 from cortex_graph.store_access.claims import Claiming
+from cortex_skills.config.host_identity import HostIdentity
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.artifact_settings import ArtifactSettings
@@ -91,10 +92,10 @@ class InstalledArtifacts:
 
     def __init__(self, config: Config, store: GraphStore, names: Names, fleet: FleetTrust | None = None) -> None:
         self.config = config
-        self.index = InstalledIndex(store, names)
+        self.is_shared = isinstance(store, Claiming)
+        self.index = InstalledIndex(store, names, host=HostIdentity.of(config).id if self.is_shared else "")
         self.files = ArtifactFiles(artifacts_folder(config), names.namespace)
         self.shared = ArtifactBytes(store, names)
-        self.is_shared = isinstance(store, Claiming)
         self.fleet = fleet or FleetTrust(store, names, trust_of(config))
         self._verified: dict[str, tuple[object, OpenArtifact, int]] = {}
 

@@ -68,15 +68,18 @@ class InstalledIndex:
         store: the store; one without claims has no index, and refuses every change.
         names: of the namespace.
         now: the clock, in UTC.
+        host: the id of this host, where several use the store: each audits its own files.
 
     Attributes:
         writes: how often this object has written.
     """
 
-    def __init__(self, store: GraphStore, names: Names, now: Clock = lambda: datetime.now(UTC)) -> None:
+    def __init__(self, store: GraphStore, names: Names, now: Clock = lambda: datetime.now(UTC), host: str = "") -> None:
         self._store = store
         self._names = names
         self._graph = names.artifacts_graph
+        self._host = [host] if host else []
+        self._audit = names.beside("artifact-audit", "of", host) if host else self._graph
         self._has_claims = has_claims(store)
         self.now = now
         self.writes = 0
@@ -171,7 +174,7 @@ class InstalledIndex:
         return found
 
     def take_audit(self, every: timedelta) -> str | None:
-        """Take over an audit of everything that is installed, if it is due and no other process does.
+        """Take over an audit of everything that is installed, if it is due and no other process of this host does.
 
         It is due where the last one was begun `every` ago, or was begun `LEASE` ago and has not ended.
 
@@ -187,18 +190,23 @@ class InstalledIndex:
         if begun and now < datetime.fromisoformat(begun) + (every if begun in ended else min(every, LEASE)):
             return None
         new = date_time(now)
-        claim = Quad(self._names.beside("artifact-audit", begun or "first"), CHANGE, Literal(uuid4().hex), self._graph)
-        insert = [Quad(self._graph, AUDIT_BEGUN, Literal(new), self._graph)]
+        claim = Quad(
+            self._names.beside("artifact-audit", begun or "first", *self._host),
+            CHANGE,
+            Literal(uuid4().hex),
+            self._graph,
+        )
+        insert = [Quad(self._audit, AUDIT_BEGUN, Literal(new), self._graph)]
         is_taken = apply_claimed(self._store, claim, insert, self._audits(AUDIT_BEGUN))
         return new if is_taken else None
 
     def end_audit(self, taken: str) -> None:
         """Note that an audit has ended."""
-        new = Quad(self._graph, AUDIT_ENDED, Literal(taken), self._graph)
+        new = Quad(self._audit, AUDIT_ENDED, Literal(taken), self._graph)
         self._store.apply([new], [old for old in self._audits(AUDIT_ENDED) if old != new])
 
     def _audits(self, step: NamedNode) -> list[Quad]:
-        return self._quads(Pattern(self._graph, self._graph, step))
+        return self._quads(Pattern(self._graph, self._audit, step))
 
     def _write(self, before: ArtifactVersions, after: ArtifactVersions, about: dict[str, object]) -> bool:
         text, unique = text_of(after), uuid4().hex
