@@ -1,7 +1,7 @@
 """The security audit of what is installed, every few hours for as long as a server runs.
 
 Rules kept here:
-- of the servers on one store one audits at a time, and only if it is due; the first look is soon after the start;
+- of the servers of a host one audits at a time, and only if it is due; the first look is soon after the start;
 - an audit runs in a thread of the slow pool, and stops before its next artifact when the server ends;
 - a store that cannot be used is logged, and the server goes on;
 - the bytes of what this host installed are written to a store on a server, if it lacks them.
