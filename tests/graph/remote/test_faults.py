@@ -245,6 +245,27 @@ def test_a_count_that_is_no_number_is_refused(number: str) -> None:
         store.close()
 
 
+@pytest.mark.parametrize("number", ["-1", "1e3", "many", "9" * 30])
+def test_a_page_with_a_total_that_is_no_number_is_refused(number: str) -> None:
+    row = f'{{"n":{{"type":"literal","value":"{number}"}}}}'
+    body = f'{{"head":{{"vars":["s","p","o","n"]}},"results":{{"bindings":[{row}]}}}}'.encode()
+    with hostile(says(response(), response(body=body))) as server:
+        store = store_of(server.url)
+        with pytest.raises(GraphUnavailable):
+            store.match_counted(Pattern(G), 20, None, 101)
+        store.close()
+
+
+def test_a_row_of_no_pattern_is_refused() -> None:
+    row = '{"i":{"type":"literal","value":"2"},"o":{"type":"uri","value":"urn:o"}}'
+    body = f'{{"head":{{"vars":["i","s","p","o"]}},"results":{{"bindings":[{row}]}}}}'.encode()
+    with hostile(says(response(), response(body=body))) as server:
+        store = store_of(server.url)
+        with pytest.raises(GraphUnavailable, match="index of a pattern"):
+            store.gather([Pattern(G, S), Pattern(G, S, S)])
+        store.close()
+
+
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
 def test_what_a_server_did_not_do_is_asked_again(status: int) -> None:
     with hostile(says(response(status=status), response(status=status), response())) as server:
