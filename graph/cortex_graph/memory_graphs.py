@@ -38,6 +38,7 @@ from cortex_graph.naming.vocabulary import (
 )
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.store_access.claims import apply_claimed, has_claims
+from cortex_graph.store_access.gathered import gathered
 
 _ID_DIGITS = 32
 _AT_ONCE = 50_000  # quads that are moved in one transaction; an ordinary store has fewer
@@ -150,8 +151,9 @@ def unowned_graph(graph: NamedNode) -> NamedNode:
 def _subjects(store: GraphStore, graph: NamedNode, source: NamedNode) -> list[NamedNode]:
     start = f"{graph.value}:memory:"
     found: dict[NamedNode, None] = {}
-    for term in sorted(MEMORY_TERMS, key=str):
-        for quad in store.quads(Pattern(source, None, term)):
+    patterns = [Pattern(source, None, term) for term in sorted(MEMORY_TERMS, key=str)]
+    for quads in gathered(store, patterns):
+        for quad in quads:
             if isinstance(quad.subject, NamedNode) and quad.subject.value.startswith(start):
                 found[quad.subject] = None
     return list(found)
