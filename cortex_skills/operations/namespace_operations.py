@@ -15,6 +15,7 @@ from typing import Annotated
 from annotated_types import Gt
 
 from cortex_graph import NamespacedGraph, Provenance
+from cortex_graph.naming.counted import Count
 from cortex_graph.sparql import Updated, update_graphs
 from cortex_graph.sparql.parse import TIMEOUT_S
 from cortex_graph.store import Pattern
@@ -28,8 +29,8 @@ def state_of_namespace(call: OperationCall) -> ObjectState | None:
     graph = call.host.graph
     if call.about not in ("", graph.namespace):
         return call.about, "several namespaces"
-    count = graph.store.count(Pattern(graph.names.graph), COUNTED + 1)
-    return graph.namespace, f"{COUNTED:,}+ statements" if count > COUNTED else f"{count:,} statements"
+    count = Count.up_to(graph.store.count(Pattern(graph.names.graph), COUNTED + 1), COUNTED)
+    return graph.namespace, f"{count.text} statements"
 
 
 @dataclass(frozen=True, slots=True)

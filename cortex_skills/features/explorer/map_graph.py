@@ -74,9 +74,9 @@ class MapGraph:
         self.triples.update(dict.fromkeys(_triples_of(found)))
         for outgoing, direction in ((True, found.outgoing), (False, found.incoming)):
             for group in direction.groups:
-                key, left = (node, group.predicate, outgoing), group.count - len(group.rows)
+                key, left = (node, group.predicate, outgoing), group.count.without(len(group.rows))
                 self.more.pop(key, None)
-                if left > 0 and (group.predicate != TYPE or not outgoing):
+                if left and (group.predicate != TYPE or not outgoing):
                     other = reading.graph.names.name(group.predicate.value)
                     listed = {"subject": name} if outgoing else {}
                     href = (
@@ -84,8 +84,7 @@ class MapGraph:
                         if outgoing
                         else reading.near.addresses.used(name, predicate=other)
                     )
-                    count = f"{left:,}{'' if group.is_exact else '+'}"
-                    self.more[key] = More(node, group.predicate, count, href, outgoing)
+                    self.more[key] = More(node, group.predicate, left.text, href, outgoing)
         groups = [
             *(group for group in found.outgoing.groups if group.predicate != TYPE),
             *(group for group in found.incoming.groups if group.predicate != TYPE or node == self.root),

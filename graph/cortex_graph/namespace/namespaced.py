@@ -48,6 +48,7 @@ from cortex_graph.index.record_times import RecordTimes
 from cortex_graph.index.schema_in_use import KeptSchema
 from cortex_graph.index.triple_index import TripleIndex
 from cortex_graph.memory_graphs import check_place, move_memories
+from cortex_graph.naming.counted import Count
 from cortex_graph.naming.names import DEFAULT_BASE, Names
 from cortex_graph.naming.terms import Term, from_term, name_of, to_term
 from cortex_graph.naming.vocabulary import PROOF
@@ -422,11 +423,11 @@ class NamespacedGraph:
         else:
             page = self.store.match(pattern, limit, cursor)
         is_whole = cursor is None and page.cursor is None
-        total, exact = self._total(pattern, len(page.triples), counted, whole=is_whole)
+        total = self._total(pattern, len(page.triples), counted, whole=is_whole)
         return {
             key: self.index.recent.rows(page.triples, page.lines, self._row),
-            "total": total,
-            "totalIsExact": exact,
+            "total": total.value,
+            "totalIsExact": total.is_exact,
             "nextCursor": page.cursor,
         }
 
@@ -439,14 +440,15 @@ class NamespacedGraph:
             None if object_ is None else self.object_of(object_),
         )
 
-    def _total(self, pattern: Pattern, on_page: int, counted: int | None, *, whole: bool) -> tuple[int, bool]:
-        """Return the number of triples of a pattern, and whether it is exact."""
+    def _total(self, pattern: Pattern, on_page: int, counted: int | None, *, whole: bool) -> Count:
+        """Return the number of triples of a pattern."""
         if whole:
-            return on_page, True
+            return Count(on_page)
         if counted is None:
             counted = self.store.count(pattern, MAX_TOTAL + 1)
         # Triples may be removed between the page and the count.
-        return (max(counted, on_page), True) if counted <= MAX_TOTAL else (max(MAX_TOTAL, on_page), False)
+        found = Count.up_to(counted, MAX_TOTAL)
+        return Count(max(found.value, on_page), found.is_exact)
 
     def _row(self, triple_id: str, triple: Triple) -> dict[str, Any]:
         subject, predicate, object_ = triple

@@ -4,7 +4,7 @@ Rules kept here:
 - every read is bounded, whatever the resource: a first page of each direction, and for a direction that does not fit
   on it a count up to a ceiling and a few values of each predicate that is shown;
 - the predicates of a direction that fits on the first page are complete and counted exactly. Of a larger one they are
-  those of that page and the frequent ones of the namespace (`counts.py`), so `is_complete` is false;
+  those of that page and the frequent ones of the namespace (`counts.py`), so they are at least so many;
 - groups have a stable order: outgoing by predicate, those that name and type the resource first; incoming by frequency;
 - values keep the order of the store.
 
@@ -29,6 +29,7 @@ from pyoxigraph import Literal, NamedNode
 
 from cortex_graph.exceptions import invalid
 from cortex_graph.namespace.namespaced import NamespacedGraph
+from cortex_graph.naming.counted import Count
 from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES
 from cortex_graph.naming.vocabulary import LABEL, TYPE
 from cortex_graph.store import Page, Pattern, Triple
@@ -68,14 +69,12 @@ class PredicateGroup:
 
     Attributes:
         predicate: the predicate.
-        count: how many there are; at least so many if `is_exact` is false.
-        is_exact: whether all of them were counted.
+        count: how many there are.
         rows: the first ones.
     """
 
     predicate: NamedNode
-    count: int
-    is_exact: bool
+    count: Count
     rows: tuple[NeighbourRow, ...]
 
 
@@ -85,17 +84,13 @@ class Direction:
 
     Attributes:
         groups: the first ones.
-        predicates: how many predicates there are; at least so many if `is_complete` is false.
-        count: how many triples there are; at least so many if `is_exact` is false.
-        is_exact: whether all triples were counted.
-        is_complete: whether all predicates were found.
+        predicates: how many predicates there are.
+        count: how many triples there are.
     """
 
     groups: tuple[PredicateGroup, ...]
-    predicates: int
-    count: int
-    is_exact: bool
-    is_complete: bool
+    predicates: Count
+    count: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +140,12 @@ def _direction(graph: NamespacedGraph, pattern: Pattern, most: int, values: int)
     if page.cursor is None:
         shown = _ordered(frequency, pattern)[:most]
         groups = tuple(_group_of_page(page, pattern, predicate, frequency[predicate], values) for predicate in shown)
-        return Direction(groups, len(frequency), len(page.triples), is_exact=True, is_complete=True)
+        return Direction(groups, Count(len(frequency)), Count(len(page.triples)))
     present = [*_ordered(frequency, pattern), *_others(graph, pattern, frequency)]
     groups = tuple(_counted_group(graph, pattern, predicate, values) for predicate in present[:most])
-    counted = sum(group.count for group in groups) + len(present) - len(groups)
-    return Direction(groups, len(present), max(counted, len(page.triples) + 1), is_exact=False, is_complete=False)
+    counted = sum(group.count.value for group in groups) + len(present) - len(groups)
+    at_least = max(counted, len(page.triples) + 1)
+    return Direction(groups, Count(len(present), is_exact=False), Count(at_least, is_exact=False))
 
 
 def _ordered(frequency: Counter[NamedNode], pattern: Pattern) -> list[NamedNode]:
@@ -161,7 +157,7 @@ def _ordered(frequency: Counter[NamedNode], pattern: Pattern) -> list[NamedNode]
 
 def _group_of_page(page: Page, pattern: Pattern, predicate: NamedNode, count: int, values: int) -> PredicateGroup:
     own = [(triple, line) for triple, line in zip(page.triples, page.lines, strict=True) if triple[1] == predicate]
-    return PredicateGroup(predicate, count, True, _rows(own[:values], pattern))
+    return PredicateGroup(predicate, Count(count), _rows(own[:values], pattern))
 
 
 def _counted_group(graph: NamespacedGraph, pattern: Pattern, predicate: NamedNode, values: int) -> PredicateGroup:
@@ -169,7 +165,7 @@ def _counted_group(graph: NamespacedGraph, pattern: Pattern, predicate: NamedNod
     page = graph.store.match(of_group, values)
     count = len(page.triples) if page.cursor is None else graph.store.count(of_group, COUNTED + 1)
     rows = _rows(zip(page.triples, page.lines, strict=True), pattern)
-    return PredicateGroup(predicate, min(count, COUNTED), count <= COUNTED, rows)
+    return PredicateGroup(predicate, Count.up_to(count, COUNTED), rows)
 
 
 def _rows(triples: Iterable[tuple[Triple, bytes]], pattern: Pattern) -> tuple[NeighbourRow, ...]:

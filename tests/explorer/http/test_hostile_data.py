@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from urllib.parse import quote, urljoin
 from xml.etree import ElementTree as ET
@@ -177,7 +178,7 @@ def test_ten_thousand_predicates_and_a_name_of_64_kilobytes_stay_within_the_budg
     wide.create_triples([{"subject": "n" * 40_000, "predicate": "q" * 10_000, "object": {"node": "s"}}])
     client = running.client(running.token("wide", ("wide",), ("read",)))
     client.headers.update(HTML)
-    assert "or more other predicates" in check_page(client.get("/explore/wide/r?name=s").text).text
+    assert re.search(r"\d\+ other predicates", check_page(client.get("/explore/wide/r?name=s").text).text)
     check_page(client.get("/explore/wide/list?limit=100").text)
     page = check_page(client.get("/explore/wide/r/used?name=s").text, 60_000)
     assert "40,000 characters" in page.text

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
+from cortex_graph.naming.counted import Count
 from cortex_graph.naming.names import Names
 from cortex_skills.doors.explorer.addresses import Addresses
 from cortex_skills.doors.explorer.display import Display
@@ -22,15 +23,17 @@ FOCUS = HERE.name("focus")
 HOSTILE = "<script>&\"'\u202e\U0001f600"
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60).map(HERE.name)
 literals = st.text(max_size=60).map(lambda text: HERE.literal(Literal(text.encode("utf-8", "replace").decode())))
+counts = st.builds(Count, st.integers(0, 10**9), st.booleans())
 groups = st.builds(
     FanGroup,
     names,
     st.lists(names | literals, max_size=9).map(tuple),
-    st.integers(0, 10**9),
-    st.booleans(),
+    counts,
     st.just("/explore/mayros/list"),
 )
-sides = st.builds(FanSide, st.lists(groups, max_size=14).map(tuple), st.integers(0, 10_000), st.booleans())
+sides = st.builds(
+    FanSide, st.lists(groups, max_size=14).map(tuple), st.builds(Count, st.integers(0, 10_000), st.booleans())
+)
 
 
 @settings(max_examples=15, deadline=None)
@@ -49,15 +52,15 @@ def test_the_fan_is_well_formed_bounded_and_local(focus, incoming, outgoing) -> 
 def test_the_largest_fan_of_hostile_names_is_within_ninety_kilobytes() -> None:
     worst = HERE.iri("urn:cortex:mayros:" + "%22%F0%9F%98%80" * 12)
     value = HERE.literal(Literal("&<\U0001f600" * 20))
-    group = FanGroup(worst, (worst, value) * 4, 10**9, False, "/explore/mayros/list?" + "x" * 125)
-    side = FanSide((group,) * 20, 10_000, False, "/explore/mayros/list")
+    group = FanGroup(worst, (worst, value) * 4, Count(10**9, is_exact=False), "/explore/mayros/list?" + "x" * 125)
+    side = FanSide((group,) * 20, Count(10_000, is_exact=False), "/explore/mayros/list")
     picture = fan(worst, side, side)
     assert 40_000 < len(picture.__html__().encode()) <= 90_000
 
 
 def test_long_names_in_pictures_keep_their_ends() -> None:
     ends = [f"{'order-' * 20}{n}" for n in (1, 2)]
-    group = FanGroup(HERE.name(f"has-{ends[0]}"), tuple(map(HERE.name, ends)), 2, True, "/explore/mayros/list")
+    group = FanGroup(HERE.name(f"has-{ends[0]}"), tuple(map(HERE.name, ends)), Count(2), "/explore/mayros/list")
     drawn = fan(HERE.name(ends[1]), FanSide(), FanSide((group,)))
     texts = ["".join(each.itertext()) for each in ET.fromstring(drawn.__html__()).iter("text")]
     assert sorted(text[-7:] for text in texts) == ["order-1", "order-1", "order-2", "order-2"]
@@ -71,7 +74,7 @@ def test_long_names_in_pictures_keep_their_ends() -> None:
 
 
 def test_the_same_groups_give_the_same_picture_and_more_is_a_link() -> None:
-    group = FanGroup(HERE.name("p"), (HERE.name("a"),), 1_204, True, "/explore/mayros/list?predicate=p")
+    group = FanGroup(HERE.name("p"), (HERE.name("a"),), Count(1_204), "/explore/mayros/list?predicate=p")
     one, other = (fan(FOCUS, FanSide((group,)), FanSide()) for _ in range(2))
     assert one.__html__() == other.__html__()
     more = next(e for e in ET.fromstring(one.__html__()).iter("a") if e.get("class") == "f-more")
@@ -80,7 +83,7 @@ def test_the_same_groups_give_the_same_picture_and_more_is_a_link() -> None:
 
 def test_a_picture_alone_has_no_links_no_scripts_and_its_own_style() -> None:
     outside = HERE.term(NamedNode("https://evil.example/x"))
-    group = FanGroup(HERE.name(HOSTILE), (outside, HERE.literal(Literal(HOSTILE))), 2, True, "/explore")
+    group = FanGroup(HERE.name(HOSTILE), (outside, HERE.literal(Literal(HOSTILE))), Count(2), "/explore")
     data = fan(FOCUS, FanSide(), FanSide((group,))).alone()
     root = ET.fromstring(data)
     assert b"href" not in data

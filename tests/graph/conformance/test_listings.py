@@ -15,6 +15,7 @@ from cortex_graph.checks.moments import check_moment
 from cortex_graph.index.counting import count_namespace
 from cortex_graph.namespace.neighbourhood import COUNTED, neighbourhood
 from cortex_graph.namespace.proved_write import assert_proved
+from cortex_graph.naming.counted import Count
 from cortex_graph.naming.vocabulary import LABEL
 from tests.graph.conformance.kinds import Kind
 
@@ -47,15 +48,15 @@ def test_the_triples_of_a_resource_are_grouped_by_predicate_in_both_directions(g
         ]
     )
     found = neighbourhood(graph, "hub", values=1)
-    assert [(graph.names.name(g.predicate.value), g.count, g.is_exact, len(g.rows)) for g in found.outgoing.groups] == [
-        (f"{graph.namespace}:knows", 2, True, 1),
-        (f"{graph.namespace}:name", 1, True, 1),
+    assert [(graph.names.name(g.predicate.value), g.count, len(g.rows)) for g in found.outgoing.groups] == [
+        (f"{graph.namespace}:knows", Count(2), 1),
+        (f"{graph.namespace}:name", Count(1), 1),
     ]
     assert found.outgoing.groups[1].rows[0].term == Literal("Hub")
     assert found.outgoing.groups[1].rows[0].triple_id == written[0]["id"]
     (incoming,) = found.incoming.groups
     assert [(row.term, row.triple_id) for row in incoming.rows] == [(graph.names.node("a"), written[3]["id"])]
-    assert (found.outgoing.count, found.outgoing.predicates, found.outgoing.is_complete) == (3, 2, True)
+    assert (found.outgoing.count, found.outgoing.predicates) == (Count(3), Count(2))
     assert found.is_known
     assert not neighbourhood(graph, "nobody").is_known
 
@@ -155,10 +156,11 @@ def test_a_large_resource_has_bounds(graph: NamespacedGraph, kind: Kind) -> None
     graph.counts.latest(60.0)
     found = neighbourhood(graph, "hub", predicates=3, values=2)
     (incoming,) = found.incoming.groups
-    assert (incoming.count, incoming.is_exact, len(incoming.rows)) == (COUNTED, False, 2)
-    assert (len(found.outgoing.groups), found.outgoing.is_complete, found.outgoing.is_exact) == (3, False, False)
-    assert 200 <= found.outgoing.predicates < 2_001
-    assert 200 < found.outgoing.count <= 2_001
+    assert (incoming.count, len(incoming.rows)) == (Count(COUNTED, is_exact=False), 2)
+    outgoing = found.outgoing
+    assert (len(outgoing.groups), outgoing.predicates.is_exact, outgoing.count.is_exact) == (3, False, False)
+    assert 200 <= outgoing.predicates.value < 2_001
+    assert 200 < outgoing.count.value <= 2_001
 
 
 @pytest.mark.parametrize(

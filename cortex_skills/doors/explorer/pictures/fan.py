@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cortex_graph.namespace.labels import cut
+from cortex_graph.naming.counted import Count
 from cortex_skills.doors.explorer.display import ShownName, ShownTerm
 from cortex_skills.doors.explorer.pictures.svg import Element, Svg
 
@@ -41,14 +42,12 @@ class FanGroup:
         predicate: the predicate.
         terms: the first values.
         total: how many values there are.
-        is_exact: whether that number is exact; otherwise there are at least as many.
         href: the list of all values.
     """
 
     predicate: ShownName
     terms: tuple[ShownTerm, ...]
-    total: int
-    is_exact: bool
+    total: Count
     href: str
 
 
@@ -57,8 +56,7 @@ class FanSide:
     """One side: its groups, and how many predicates more there are, with the list of them."""
 
     groups: tuple[FanGroup, ...] = ()
-    more: int = 0
-    more_is_exact: bool = True
+    more: Count = Count(0)  # noqa: RUF009 - it does not change
     href: str = ""
 
 
@@ -94,14 +92,13 @@ def _rows(side: FanSide) -> list[tuple[FanGroup | None, list[_Row]]]:
     drawn: list[tuple[FanGroup | None, list[_Row]]] = []
     for group in side.groups[:PREDICATES]:
         rows = [_row(term) for term in group.terms[:VALUES]]
-        left = group.total - len(rows)
-        if left > 0:
-            rows.append(("f-more", "", f"{left:,}{'' if group.is_exact else ' or'} more", group.href))
+        left = group.total.without(len(rows))
+        if left:
+            rows.append(("f-more", "", f"{left.text} more", group.href))
         drawn.append((group, rows or [("f-more", "", "no value", None)]))
-    more = side.more + max(0, len(side.groups) - PREDICATES)
+    more = Count(side.more.value + max(0, len(side.groups) - PREDICATES), side.more.is_exact)
     if more:
-        words = f"{more:,}{'' if side.more_is_exact else ' or more'} other predicates"
-        drawn.append((None, [("f-more", "", words, side.href)]))
+        drawn.append((None, [("f-more", "", f"{more.text} other predicates", side.href)]))
     return drawn
 
 
@@ -178,5 +175,5 @@ def _pill_label(name: ShownName, most: int) -> str:
 
 
 def _summary(focus: ShownName, incoming: FanSide, outgoing: FanSide) -> str:
-    counts = [sum(group.total for group in side.groups) for side in (outgoing, incoming)]
+    counts = [sum(group.total.value for group in side.groups) for side in (outgoing, incoming)]
     return f"{cut(focus.called, 80)}: {counts[0]:,} triples about it, {counts[1]:,} that point to it"

@@ -110,8 +110,8 @@ def view(call: PageCall) -> ResourceView:
         TextLink("All that is stated of it", to.triples(subject=full)),
         TextLink("All that point to it", to.used(full)),
     )
-    total = sum(side.count for side in (found.outgoing, found.incoming))
-    exact = "" if found.outgoing.is_exact and found.incoming.is_exact else "at least "
+    total = sum(side.count.value for side in (found.outgoing, found.incoming))
+    exact = "" if found.outgoing.count.is_exact and found.incoming.count.is_exact else "at least "
     return ResourceView(
         _heading(reading, found.node),
         shown_text(found.node.value, OF_HEADING),
@@ -164,9 +164,8 @@ def _fan(reading: Reading, found: Neighbourhood) -> Svg:
             given = {"name" if is_incoming else "subject": name, "predicate": predicate.name}
             of_group = to.page("r/used" if is_incoming else "list", **given)
             terms = tuple(display.term(row.term) for row in group.rows)
-            groups.append(FanGroup(predicate, terms, group.count, group.is_exact, of_group))
-        more = max(0, direction.predicates - len(groups))
-        return FanSide(tuple(groups), more, direction.is_complete, href)
+            groups.append(FanGroup(predicate, terms, group.count, of_group))
+        return FanSide(tuple(groups), direction.predicates.without(len(groups)), href)
 
     incoming = side(found.incoming, to.used(name), is_incoming=True)
     outgoing = side(found.outgoing, to.triples(subject=name), is_incoming=False)

@@ -24,6 +24,7 @@ from cortex_graph.namespace.neighbourhood import (
     NeighbourRow,
     neighbourhood,
 )
+from cortex_graph.naming.counted import Count
 from cortex_graph.naming.spelling import nearest
 from cortex_graph.store import Pattern
 from cortex_skills.errors import CortexError
@@ -52,7 +53,7 @@ def describe(call: OperationCall, given: DescribedThing) -> Description:
     node = graph.node_of(given.name)
     found = neighbourhood(graph, graph.names.name(node.value), predicates=_PREDICATES, values=limit)
     as_predicate = Pattern(graph.names.graph, None, node)
-    uses = graph.store.count(as_predicate, COUNTED + 1)
+    uses = Count.up_to(graph.store.count(as_predicate, COUNTED + 1), COUNTED)
     if not found.is_known and not uses:
         raise _unknown(graph, node)
     triples = graph.store.match(as_predicate, limit).triples if uses else []

@@ -17,7 +17,8 @@ from typing_extensions import TypedDict
 
 from cortex_graph import NamespacedGraph
 from cortex_graph.assertions import Assertion
-from cortex_graph.namespace.neighbourhood import COUNTED, Direction, Neighbourhood, NeighbourRow, PredicateGroup
+from cortex_graph.namespace.neighbourhood import Direction, Neighbourhood, NeighbourRow, PredicateGroup
+from cortex_graph.naming.counted import Count
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.features.graph.looking.model_terms import ModelTerms, letters
 from cortex_skills.tools.token_estimate import tokens_of
@@ -126,7 +127,7 @@ class Description:
 
     graph: NamespacedGraph
     found: Neighbourhood
-    uses: int
+    uses: Count
     examples: tuple[tuple[NamedNode, NamedNode | Literal], ...]
     labels: dict[NamedNode, str]
     origins: dict[str, Origin]
@@ -144,8 +145,8 @@ class Description:
             "outgoing": self._direction(self.found.outgoing),
             "incoming": self._direction(self.found.incoming),
             "asPredicate": {
-                "count": min(self.uses, COUNTED),
-                "exact": self.uses <= COUNTED,
+                "count": self.uses.value,
+                "exact": self.uses.is_exact,
                 "examples": [
                     {"subject": terms.node(subject.value), "object": terms.written(object_)}
                     for subject, object_ in self.examples
@@ -159,18 +160,18 @@ class Description:
 
     def _direction(self, direction: Direction) -> DirectionDocument:
         return {
-            "count": direction.count,
-            "exact": direction.is_exact,
-            "predicates": direction.predicates,
-            "complete": direction.is_complete,
+            "count": direction.count.value,
+            "exact": direction.count.is_exact,
+            "predicates": direction.predicates.value,
+            "complete": direction.predicates.is_exact,
             "groups": [self._group(group) for group in direction.groups],
         }
 
     def _group(self, group: PredicateGroup) -> GroupDocument:
         document: GroupDocument = {
             "predicate": self.graph.prefixes.terms().node(group.predicate.value),
-            "count": group.count,
-            "exact": group.is_exact,
+            "count": group.count.value,
+            "exact": group.count.is_exact,
             "values": [self._value(row) for row in group.rows],
         }
         if group.predicate in self.labels:
@@ -229,25 +230,25 @@ class _DescriptionText:
         if self._of.uses:
             lines += self._as_predicate()
         lines += [f"[{number}] {record}" for record, number in self._records.items()]
-        hidden = any(len(group.rows) > self._values for group in (*found.outgoing.groups, *found.incoming.groups))
-        if hidden or any(group.count > len(group.rows) for group in (*found.outgoing.groups, *found.incoming.groups)):
+        groups = (*found.outgoing.groups, *found.incoming.groups)
+        if any(group.count.without(min(len(group.rows), self._values)) for group in groups):
             lines.append("graph_sparql returns all values of a predicate.")
         return "\n".join(lines)
 
     def _direction(self, direction: Direction) -> Iterator[str]:
         for group in direction.groups[: self._predicates]:
             yield f"  {self._name(group.predicate)} {self._group(group)}"
-        hidden = direction.predicates - min(len(direction.groups), self._predicates)
+        hidden = direction.predicates.without(min(len(direction.groups), self._predicates))
         if hidden:
-            yield f"  ({hidden}{'' if direction.is_complete else ' or more'} other predicates)"
-        elif not direction.is_complete:
+            yield f"  ({hidden.text} other predicates)"
+        elif not hidden.is_exact:
             yield "  (there may be other predicates)"
 
     def _group(self, group: PredicateGroup) -> str:
         key = group.predicate.value
         shown = [self._value(row.term, key, row.triple_id) for row in group.rows[: self._values]]
-        hidden = group.count - len(shown)
-        more = f"{hidden:,}{'' if group.is_exact else ' or more'}{' more' if shown else ' values'}"
+        hidden = group.count.without(len(shown))
+        more = f"{hidden.text}{' more' if shown else ' values'}"
         return ", ".join([*shown, *([f"({more})"] if hidden else [])])
 
     def _term(self, term: object, key: str) -> str:
@@ -281,5 +282,4 @@ class _DescriptionText:
         of = self._of
         key = of.found.node.value
         shown = [f"  {self._name(subject)} {self._term(term, key)}" for subject, term in of.examples[: self._values]]
-        uses = f"{of.uses:,}" if of.uses <= COUNTED else f"{COUNTED:,} or more"
-        return [f"as a predicate: {uses} triples", *shown]
+        return [f"as a predicate: {of.uses.text} triples", *shown]

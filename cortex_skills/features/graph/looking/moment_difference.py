@@ -231,5 +231,5 @@ def _compared_answers(call: OperationCall, given: ComparedMoments, query: str, l
     if before.boolean is not None and after.boolean is not None:
         raise invalid("query", "is ASK, whose answer has no rows", hint="SELECT what should be there")
     rows = ChangedRows(columns, tuple((now - then).elements()), tuple((then - now).elements()))
-    is_complete = all(each.is_exact and each.total <= ROWS for each in (before, after))
+    is_complete = all(each.total.is_exact and each.total.value <= ROWS for each in (before, after))
     return MomentDifference(call.host.graph, since, until, None, rows, {}, limit, is_complete)

@@ -24,6 +24,7 @@ from cortex_graph.checks.argument_checks import MAX_LIMIT
 from cortex_graph.checks.datetimes import date_time
 from cortex_graph.exceptions import invalid
 from cortex_graph.namespace.agent_graph import AgentGraph
+from cortex_graph.naming.counted import Count
 from cortex_skills.features.graph.given_terms import with_present_object
 from cortex_skills.features.graph.looking.call_graph import AsOf, Undated, graph_of
 from cortex_skills.features.graph.statement_changes import memories_in
@@ -111,16 +112,17 @@ def _page(graph: NamespacedGraph, given: StatementPattern) -> dict[str, Any]:
         cursor = found["nextCursor"]
         if cursor is None or len(rows) >= limit:
             break
-    total, exact = (first["total"], first["totalIsExact"]) if first else (0, False)
     if given.exact_total or first is None:
-        total, exact = graph.count(pattern), True
+        total = Count(graph.count(pattern))
     elif cursor is None and given.cursor is None and first["nextCursor"] is not None:
-        total, exact = given.offset + len(rows), True
+        total = Count(given.offset + len(rows))
+    else:
+        total = Count(first["total"], first["totalIsExact"])
     return {
         "matches": _described(graph, rows, given),
         **moment_of(graph, [row["id"] for row in rows]),
-        "total": max(total, len(rows)),
-        "totalIsExact": exact,
+        "total": max(total.value, len(rows)),
+        "totalIsExact": total.is_exact,
         "nextCursor": cursor,
         "limit": limit,
         "offset": given.offset,

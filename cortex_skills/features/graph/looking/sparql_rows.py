@@ -32,6 +32,7 @@ from pyoxigraph import (
 
 from cortex_graph import NamespacedGraph
 from cortex_graph.exceptions import GraphBusy, GraphError, InvalidArguments, QueryLimit, QueryTimeout, invalid
+from cortex_graph.naming.counted import Count
 from cortex_graph.naming.spelling import nearest
 from cortex_graph.sparql import query_graphs
 from cortex_graph.sparql.query_names import QueryNames, names_in_query
@@ -98,14 +99,23 @@ def sparql(call: OperationCall, given: PagedQuery) -> SparqlAnswer:
     except InvalidArguments as error:
         raise explained(graph, given.query, error) from None
     is_graph = isinstance(found.form, RdfFormat)
-    head, lines, count, is_whole = _page(found.chunks, first, most, has_head=not is_graph)
+    head, lines, count = _page(found.chunks, first, most, has_head=not is_graph)
     columns, rows, boolean = _triples(lines) if is_graph else _solutions(head, lines)
     notes = [f"The result may be wrong: {warning}" for warning in found.warnings]
     if not count and boolean is None:
         notes += notes_on_nothing(graph, names)
     labels = labels_in(call, graph).of(cell for row in rows for cell in row)
     return SparqlAnswer(
-        graph, columns, rows, first, count, is_whole, digest, boolean, labels, tuple(notes), given.limit is not None
+        graph,
+        columns,
+        rows,
+        first,
+        count,
+        digest,
+        boolean,
+        labels,
+        tuple(notes),
+        given.limit is not None,
     )
 
 
@@ -120,8 +130,8 @@ def _offset(cursor: str | None, digest: str) -> int:
 
 def _page(
     chunks: Generator[bytes, None, None], first: int, most: int, *, has_head: bool
-) -> tuple[bytes, list[bytes], int, bool]:
-    """The first line, the lines of a page, how many lines there are, and whether that is all of them."""
+) -> tuple[bytes, list[bytes], Count]:
+    """The first line, the lines of a page, and how many lines there are."""
     head, lines, rest = b"", list[bytes](), b""
     count, size = -1 if has_head else 0, 0
     with closing(chunks):
@@ -135,12 +145,12 @@ def _page(
                 count += 1
                 size += len(line) if count > first else 0
                 if lines and size > _MOST_BYTES:
-                    return head, lines, count, False
+                    return head, lines, Count(count, is_exact=False)
             if count > first + most and count >= MOST_COUNTED:
-                return head, lines, count, False
+                return head, lines, Count(count, is_exact=False)
     if rest:  # the answer of ASK has no end of line
         head, count = (rest, 0) if count < 0 else (head, count + 1)
-    return head, lines, max(0, count), True
+    return head, lines, Count(max(0, count))
 
 
 def _solutions(

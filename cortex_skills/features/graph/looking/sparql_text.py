@@ -16,6 +16,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from typing_extensions import TypedDict
 
 from cortex_graph import NamespacedGraph
+from cortex_graph.naming.counted import Count
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.features.graph.looking.model_terms import ModelTerms, letters
 from cortex_skills.tools.token_estimate import tokens_of
@@ -48,8 +49,7 @@ class SparqlAnswer:
         columns: the variables; `subject`, `predicate` and `object` of CONSTRUCT and DESCRIBE.
         rows: the terms.
         first: how many rows come before them.
-        total: how many rows the answer has; at least so many if `is_exact` is false.
-        is_exact: whether all rows were counted.
+        total: how many rows the answer has.
         digest: of the query, for cursors.
         boolean: the answer of ASK; None of other queries.
         labels: of nodes in the rows.
@@ -61,8 +61,7 @@ class SparqlAnswer:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     first: int
-    total: int
-    is_exact: bool
+    total: Count
     digest: str
     boolean: bool | None
     labels: dict[NamedNode, str]
@@ -72,7 +71,7 @@ class SparqlAnswer:
     def cursor(self, shown: int) -> str | None:
         """The cursor of the page after so many rows of this one; None if there are no more."""
         end = self.first + shown
-        return f"{end}-{self.digest}" if end < self.total or not self.is_exact else None
+        return f"{end}-{self.digest}" if end < self.total.value or not self.total.is_exact else None
 
     def text(self, policy: Policy | None = RULE) -> str:
         """The page for a model; for a person without a policy."""
@@ -84,8 +83,8 @@ class SparqlAnswer:
         document: SparqlDocument = {
             "columns": list(self.columns),
             "rows": [[None if cell is None else terms.written(cell) for cell in row] for row in self.rows],
-            "total": self.total,
-            "totalIsExact": self.is_exact,
+            "total": self.total.value,
+            "totalIsExact": self.total.is_exact,
             "nextCursor": self.cursor(len(self.rows)),
             "notes": list(self.notes),
             "prefixes": {prefix: start for prefix, start in self.graph.prefixes.all().items() if prefix in terms.used},
@@ -115,12 +114,10 @@ def sparql_text(answer: SparqlAnswer, policy: Policy | None) -> str:
 
 
 def _heading(answer: SparqlAnswer, shown: int) -> str:
-    total = (
-        f"{answer.total:,}{'' if answer.is_exact else '+'} row{'' if answer.total == 1 and answer.is_exact else 's'}"
-    )
+    total = f"{answer.total.text} row{'' if answer.total == Count(1) else 's'}"
     if not shown:
         return f"{total}, none after this cursor." if answer.total else "No rows."
-    if shown == answer.total and answer.is_exact:
+    if answer.total == Count(shown):
         return f"{total}:"
     return f"{total}, {answer.first + 1:,} to {answer.first + shown:,}:"
 

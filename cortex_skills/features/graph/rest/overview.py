@@ -167,18 +167,18 @@ def _direction(direction: Direction, names: Names) -> dict[str, Any]:
     groups = [
         {
             "predicate": names.name(group.predicate.value),
-            "count": group.count,
-            "exact": group.is_exact,
+            "count": group.count.value,
+            "exact": group.count.is_exact,
             "rows": [{"id": row.triple_id, "value": from_term(row.term, names)} for row in group.rows],
         }
         for group in direction.groups
     ]
     return {
         "groups": groups,
-        "predicates": direction.predicates,
-        "complete": direction.is_complete,
-        "count": direction.count,
-        "exact": direction.is_exact,
+        "predicates": direction.predicates.value,
+        "complete": direction.predicates.is_exact,
+        "count": direction.count.value,
+        "exact": direction.count.is_exact,
     }
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from cortex_graph.naming.counted import Count
 from cortex_skills.doors.explorer.display import ShownName, ShownText, shown_name, shown_text
 from cortex_skills.doors.explorer.pictures.fan import VALUES, FanGroup, FanSide, fan
 from cortex_skills.doors.explorer.pictures.svg import Svg
@@ -81,7 +82,7 @@ def _side(words: Mapping[str, str], keys: Mapping[str, Sequence[SkillKey]], own:
         if found:
             predicate = ShownName(shown_text(""), shown_text(words[name]), name, None)
             terms = tuple(_shown(key, own, address(key)) for key in found[:VALUES])
-            groups.append(FanGroup(predicate, terms, len(found), len(found) < _MOST, "#relations"))
+            groups.append(FanGroup(predicate, terms, Count(len(found), len(found) < _MOST), "#relations"))
     return FanSide(tuple(groups))
 
 

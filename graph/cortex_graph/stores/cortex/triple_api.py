@@ -19,6 +19,7 @@ from pyoxigraph import Literal, NamedNode, Quad
 from cortex_graph.assertion_records.provenance import Provenance
 from cortex_graph.exceptions import InvalidArguments, invalid
 from cortex_graph.index.triple_index import hash_line
+from cortex_graph.naming.counted import Count
 from cortex_graph.store import PAGE_BYTES, Page, Pattern
 from cortex_graph.store_access.cursors import MAX_WRAPPED, foreign_cursor
 from cortex_graph.stores.cortex.api import CortexApi
@@ -89,14 +90,14 @@ class ServerTriples:
     def count(self, spot: GraphLocation, pattern: Pattern, ceiling: int | None) -> int:
         """Count the triples of a pattern, up to `ceiling`."""
         asked = {**to_pattern(pattern), "limit": 1}
-        total, exact = self._total(self._api.post("query", asked, writes=False, **spot.asked))
-        if not exact and (ceiling is None or ceiling > _EXACT + 1):
-            total, exact = self._total(self._api.post("query", asked, writes=False, **spot.asked, exactTotal="true"))
-            if not exact:
+        total = self._total(self._api.post("query", asked, writes=False, **spot.asked))
+        if not total.is_exact and (ceiling is None or ceiling > _EXACT + 1):
+            total = self._total(self._api.post("query", asked, writes=False, **spot.asked, exactTotal="true"))
+            if not total.is_exact:
                 raise self._api.strange("returns an inexact count")
-        elif not exact:
-            total = _EXACT + 1
-        return total if ceiling is None else min(total, ceiling)
+        elif not total.is_exact:
+            return _EXACT + 1 if ceiling is None else min(_EXACT + 1, ceiling)
+        return total.value if ceiling is None else min(total.value, ceiling)
 
     def create(self, quads: list[Quad], provenance: Provenance | None, spot: GraphLocation) -> list[bool]:
         """Write triples with a record that the server makes, or without one."""
@@ -150,11 +151,11 @@ class ServerTriples:
             return asked
         return replace(asked, object_=self.as_stored(asked.object_))
 
-    def _total(self, document: Mapping[str, Any]) -> tuple[int, bool]:
+    def _total(self, document: Mapping[str, Any]) -> Count:
         total, exact = document.get("total"), document.get("totalIsExact")
         if type(total) is not int or total < 0 or not isinstance(exact, bool):
             raise self._api.strange("returns something else for a count")
-        return total, exact
+        return Count(total, exact)
 
     def _read(self, graph: NamedNode, read: Callable[[Any], T]) -> T:
         """Read a response; once more with the current base and vocabularies of the server when it is invalid."""
