@@ -65,6 +65,12 @@ class Watch:
         self.unrecorded.clear()
         return made
 
+    def query(self, client: httpx.Client) -> str:
+        """The name of a saved query."""
+        name = f"counted-n{next(_NUMBERS)}"
+        assert client.post("/api/v1/graph/queries", json={"name": name, "query": "ASK {}"}).is_success
+        return name
+
     def skill(self, client: httpx.Client) -> dict[str, str]:
         """The name of a new skill, as a body."""
         name = f"kept-n{next(_NUMBERS)}"
@@ -89,6 +95,7 @@ def watch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watch]:
     settings = {"cortex": {"tokenFile": str(root / "tokens.json")}, "registry": {"exportRoot": str(root / "out")}}
     plugin = Plugin.open(config(**settings, skillSandbox={"maxCallsPerMinute": 1000}))
     plugin.load(builtin_skill(NOTEBOOK))
+    plugin.operate(all_operations()["graph.save_query"], name="kept", query="ASK {}")
     write, operations = OxigraphStore._change, all_operations()
     own: dict[str, Any] = {name: each.run for name, each in operations.items()}
     with served(root, plugin=plugin) as running:
@@ -195,6 +202,14 @@ CHANGES: dict[str, tuple[str, Request]] = {
         "graph.update",
         lambda w, c: c.post("/sparql", data={"update": "INSERT DATA { <urn:a> <urn:p> 1 }"}),
     ),
+    "POST /api/v1/graph/queries": (
+        "graph.save_query",
+        post("/api/v1/graph/queries", lambda w, c: {"name": f"saved-n{next(_NUMBERS)}", "query": "ASK {}"}),
+    ),
+    "DELETE /api/v1/graph/queries/{name}": (
+        "graph.forget_query",
+        lambda w, c: c.delete(f"/api/v1/graph/queries/{w.query(c)}"),
+    ),
     "POST /api/v1/memory/remember": (
         "memory.remember",
         post("/api/v1/memory/remember", lambda w, c: {"entry_type": "fact", "data": f"Fact {next(_NUMBERS)}."}),
@@ -242,6 +257,7 @@ READS: dict[str, Request] = {
         "/api/v1/verify", lambda w, c: {"proof_hash": "0", "statements": [{**w.statement(), "object": 2}]}
     ),
     "POST /api/v1/graph/sparql": post("/api/v1/graph/sparql", lambda w, c: {"query": "ASK {}"}),
+    "POST /api/v1/graph/queries/{name}": lambda w, c: c.post("/api/v1/graph/queries/kept", json={}),
     "POST /api/v1/assertions/verify-batch": post(
         "/api/v1/assertions/verify-batch", lambda w, c: {"assertions": [w.statement()]}
     ),
@@ -340,6 +356,16 @@ PAGE_ACTIONS: dict[str, tuple[str, Callable[[Watch, httpx.Client], str], dict[st
         "graph.withdraw",
         lambda w, c: f"/explore/mayros/t/{w.written()}",
         {"reason": "counted again"},
+    ),
+    "/explore/{namespace}/queries save": (
+        "graph.save_query",
+        lambda w, c: "/explore/mayros/queries?query=ASK%20%7B%7D",
+        {"name": "saved-on-a-page", "query": "ASK {}", "description": "", "parameters": ""},
+    ),
+    "/explore/{namespace}/queries/{name} forget": (
+        "graph.forget_query",
+        lambda w, c: f"/explore/mayros/queries/{w.query(c)}",
+        {},
     ),
     "/explore/registry maintain": ("registry.maintain", lambda w, c: w.failing(), {}),
     "/explore/registry promote": ("registry.promote", lambda w, c: "/explore/registry", {}),

@@ -279,18 +279,22 @@ def updating(home: Home) -> Words:
     return ("graph", "sparql", "--update", f"INSERT DATA {{ <urn:s{next(_NUMBERS)}> <urn:p> 1 }}")
 
 
+def saved(home: Home) -> Words:
+    return ("graph", "save-query", f"saved-n{next(_NUMBERS)}", "ASK {}")
+
+
 def named(*words: object) -> Callable[[Home], Words]:
     """A command and a new name."""
     return lambda home: (*words, f"n{next(_NUMBERS)}")
 
 
-def after(first: Callable[[Home], Words], *words: object) -> Callable[[Home], Words]:
-    """A command about what another one made, which is named by its last word."""
+def after(first: Callable[[Home], Words], *words: object, place: int = -1) -> Callable[[Home], Words]:
+    """A command about what another one made, which is named by one of its words, by default the last."""
 
     def example(home: Home) -> Words:
         made = first(home)
         home.run(*made, given="value")
-        return (*words, made[-1])
+        return (*words, made[place])
 
     return example
 
@@ -306,6 +310,8 @@ CHANGES: dict[str, tuple[tuple[str, ...], Callable[[Home], Words]]] = {
     "audit-artifact": (("artifacts.audit",), lambda home: ("audit-artifact", home.installed())),
     "call": (("graph.assert",), lambda home: home.asserting()),
     "enable": (("artifacts.enable",), quarantined),
+    "graph forget-query": (("graph.forget_query",), after(saved, "graph", "forget-query", place=2)),
+    "graph save-query": (("graph.save_query",), saved),
     "graph copy": (("graph.copy",), lambda h: ("graph", "copy", "--from", h.folder / "graph", "--to", h.new())),
     "graph import": (("graph.import",), lambda home: ("graph", "import", home.rdf())),
     "graph restore": (("graph.restore",), backed_up),
@@ -365,7 +371,18 @@ READS = {
     *("audit search", "audit tail", "audit verify", "completion", "doctor", "explore", "graph describe", "graph find"),
     *("graph namespaces", "graph overview", "graph query", "graph recent", "graph show", "graph stats", "graph verify"),
     *("index list", "installed check", "installed info", "installed list", "key export", "key list", "list"),
-    *("memory list", "memory recall", "memory search", "memory show", "package inspect", "package verify"),
+    *(
+        "audit merge",
+        "graph diff",
+        "graph queries",
+        "graph run-query",
+        "memory list",
+        "memory recall",
+        "memory search",
+        "memory show",
+        "package inspect",
+        "package verify",
+    ),
     *("proof bundle", "proof openings", "proof show", "proof verify", "query", "registry diff", "registry events list"),
     *("registry events verify", "registry find", "registry history", "registry list", "registry show", "scan"),
     *("secrets list", "status", "token list", "trust list", "trust-level show", "validate", "verify"),
