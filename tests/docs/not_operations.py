@@ -10,6 +10,7 @@ NOT_OPERATIONS: dict[str, str] = {
     "graph export": "reads the namespace, and writes a file that the owner names",
     "graph check": "reads the files of a store that need not open",
     "audit export": "reads the journal, and writes a file that the owner names",
+    "audit merge": "reads journals of hosts, and writes a file that the owner names",
     "trust export": "reads the trust store, and writes a file that the owner names",
     "key rotate": "writes a statement that an old key signs to a file that the owner names; `trust.rotate` applies it",
     "init": "writes the files of a new skill",

@@ -368,22 +368,12 @@ CHANGES: dict[str, tuple[tuple[str, ...], Callable[[Home], Words]]] = {
 # Commands that only read.
 READS = {
     *("actions list", "actions show", "approvals list", "approvals show", "approvals wait", "approvals watch"),
-    *("audit search", "audit tail", "audit verify", "completion", "doctor", "explore", "graph describe", "graph find"),
-    *("graph namespaces", "graph overview", "graph query", "graph recent", "graph show", "graph stats", "graph verify"),
-    *("index list", "installed check", "installed info", "installed list", "key export", "key list", "list"),
-    *(
-        "audit merge",
-        "graph diff",
-        "graph queries",
-        "graph run-query",
-        "memory list",
-        "memory recall",
-        "memory search",
-        "memory show",
-        "package inspect",
-        "package verify",
-    ),
-    *("proof bundle", "proof openings", "proof show", "proof verify", "query", "registry diff", "registry events list"),
+    *("audit search", "audit tail", "audit verify", "completion", "doctor", "explore", "graph describe"),
+    *("graph diff", "graph find", "graph namespaces", "graph overview", "graph queries", "graph query"),
+    *("graph recent", "graph run-query", "graph show", "graph stats", "graph verify", "index list"),
+    *("installed check", "installed info", "installed list", "key export", "key list", "list", "memory list"),
+    *("memory recall", "memory search", "memory show", "package inspect", "package verify", "proof bundle"),
+    *("proof openings", "proof show", "proof verify", "query", "registry diff", "registry events list"),
     *("registry events verify", "registry find", "registry history", "registry list", "registry show", "scan"),
     *("secrets list", "status", "token list", "trust list", "trust-level show", "validate", "verify"),
 }
