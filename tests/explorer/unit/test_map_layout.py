@@ -78,8 +78,10 @@ def test_a_map_that_grows_keeps_the_places_of_what_was_there() -> None:
     first, second = places_of((small,)), places_of((small, large))
     kept = [node.id for node in small.nodes]
     assert {name: first[name] for name in kept} == {name: second[name] for name in kept}
-    pinned = MapData(large.title, large.nodes, large.links, root="hub", pinned=(("n3", 500 - 20j),))
-    assert places_of((pinned,))["n3"].at == 500 - 20j
+    pinned = MapData(large.title, large.nodes, large.links, root="hub", pinned=(("n3", 1500 - 20j),))
+    found, plain = places_of((pinned,)), places_of((large,))
+    assert found["n3"].at == 1500 - 20j
+    assert [name for name in plain if found[name] != plain[name] and not name.startswith("hub")] == ["n3"]
 
 
 def test_more_than_150_nodes_are_marks_of_classes_and_an_opened_class_is_drawn() -> None:

@@ -277,21 +277,26 @@ def placed(steps: tuple[MapData, ...]) -> dict[str, Place]:
         steps: the map as it grew, its last state at the end: what is in a state keeps the place of the state before.
     """
     data = steps[-1]
-    before = placed(steps[:-1]) if len(steps) > 1 else {}
+    chosen = dict(data.pinned)
+    earlier = tuple(replace(each, pinned=()) for each in steps) if chosen else steps[:-1]
+    before = placed(earlier) if earlier else {}
     found = bundles(data)
     named = [each for each in found if each.words]
-    number = {
-        name: place for place, name in enumerate([*(node.id for node in data.nodes), *(each.key for each in named)])
-    }
+    names = [*(node.id for node in data.nodes), *(each.key for each in named)]
+    number = {name: place for place, name in enumerate(names)}
     links = [(number[each.hub], number[each.key]) for each in named]
     links += [(number[each.key if each.words else each.hub], number[end]) for each in found for end in each.ends]
-    kept = {name: place.at for name, place in before.items()} | dict(data.pinned)
-    fixed = {number[name]: at for name, at in kept.items() if name in number}
-    at = points(len(number), links, fixed)
+    pinned = {number[name]: at for name, at in chosen.items() if name in number}
+    moved = {each.key for each in named if not chosen.keys().isdisjoint((each.hub, *each.ends))}
+    kept = {number[name]: place.at for name, place in before.items() if name in number and name not in moved}
+    at = points(len(number), links, kept | pinned)
     sides = _sides(data.nodes, at, links) | {name: place.side for name, place in before.items()}
     degree = _degrees(data)
     boxes = [_covered(node, degree[node.id], sides[node.id], is_root=node.id == data.root) for node in data.nodes]
-    at = apart(at, [*boxes, *map(_plate, named)], fixed)
+    boxes += map(_plate, named)
+    at = apart(at, boxes, kept | pinned)
+    if pinned:  # it pushes what it is over aside
+        at = apart(at, boxes, pinned)
     return {name: Place(where, sides.get(name, "")) for name, where in zip(number, at, strict=True)}
 
 
