@@ -470,13 +470,14 @@ class _Drawing:
 
     def _draw_node(self, drawn: Svg, node: MapNode, side: str, corner: complex) -> None:
         at, radius, is_root = self.at[node.id], self.radii[node.id], node.id == self._data.root
-        hint = node.hint or node.label
+        hint, lines = node.hint or node.label, _lines(node.label)
+        seen = " ".join(lines)
         place = f"{at.real + corner.real:.0f},{at.imag + corner.imag:.0f}"
         part = drawn.add(
             "a" if node.href else "g",
             class_=f"m-node k{node.mark}{' root' if is_root else ''}{' here' if node.id == self._chosen else ''}",
             href=node.href,
-            aria_label=hint if hint != node.label and node.href else None,
+            aria_label=f"{seen}, {hint}" if hint != seen and node.href else None,  # it has what is visible
             data_id=node.id,
             data_at=place,
         )
@@ -484,7 +485,6 @@ class _Drawing:
         if is_root:
             drawn.add("circle", part, class_="ring", cx=at.real, cy=at.imag, r=radius + 4)
         draw_mark(drawn, part, node.mark, at, radius)
-        lines = _lines(node.label)
         far = radius + (6 if is_root else 2) + _GAP
         if side in ("right", "left"):
             x, anchor = (at.real + far, None) if side == "right" else (at.real - far, "end")
@@ -494,7 +494,8 @@ class _Drawing:
             y = at.imag + far + 9 if side == "below" else at.imag - far - (len(lines) - 1) * _LINE
         text = drawn.add("text", part, None if len(lines) > 1 else lines[0], x=x, y=y, text_anchor=anchor)
         for row, line in enumerate(lines if len(lines) > 1 else ()):
-            drawn.add("tspan", text, line, x=x, dy="1.2em" if row else None)
+            # The blank is between the words of the lines, where these are read.
+            drawn.add("tspan", text, line, x=x, dy="1.2em" if row else None).tail = "" if row else " "
 
 
 def _unit(way: complex) -> complex:
