@@ -70,8 +70,13 @@ def over_mcp(running: Running, token: str, **more: Any) -> str:
 # --- the interfaces: each returns `ok`, or the code
 
 
+EDITED = {"text": "edited"}
+
+
 def by_python(plugin: Plugin, name: str, approval_id: str) -> str:
-    given = {"level": next(LEVELS)} if name == "actions.trust_level.set" else {"approval": approval_id, "reason": "r"}
+    given: dict[str, Any] = {"approval": approval_id}
+    given = {"level": next(LEVELS)} if name == "actions.trust_level.set" else given
+    given |= {"inputs": EDITED} if name == "approvals.edit" else {"reason": "r"} if name in DECISIONS else {}
     try:
         plugin.operate(OPERATIONS[name], **given)
     except CortexError as error:
@@ -84,14 +89,21 @@ def by_rest(running: Running, token: str, name: str, approval_id: str) -> str:
     if name == "actions.trust_level.set":
         return code_of(client.post("/api/v1/trust-level", json={"level": next(LEVELS)}))
     word = name.rpartition(".")[2]
-    return code_of(client.post(f"/api/v1/approvals/{approval_id}/{word}", json={"reason": "r"}))
+    return code_of(
+        client.post(
+            f"/api/v1/approvals/{approval_id}/{word}", json={"inputs": EDITED} if word == "edit" else {"reason": "r"}
+        )
+    )
 
 
 def by_page(running: Running, token: str, name: str, approval_id: str) -> str:
     browser, word, path = signed_in(running, token), name.rpartition(".")[2], f"/explore/approvals/{approval_id}"
+    path = f"{path}/edit" if word == "edit" else path
     forms = re.findall(r"<form.*?</form>", browser.get(path, headers=CLICKED).text, re.DOTALL)
     fields = next((each for form in forms if (each := fields_of(form)).get("action") == word), {"form": "0" * 64})
-    answer = submitted(browser, path, {**fields, "action": word, "reason": "r", "token": token})
+    answer = submitted(
+        browser, path, {**fields, "action": word, "reason": "r", "input:text": EDITED["text"], "token": token}
+    )
     stated = re.search(r"<code>([a-z_]+)</code> · request", answer.text)
     return "ok" if answer.status_code == 303 else stated[1] if stated else str(answer.status_code)
 
@@ -115,7 +127,7 @@ CALLERS: dict[str, tuple[str, tuple[str, ...], Any]] = {
     "an agent": ("bot", APPROVES, "agent"),
     "a person who may not": ("kay", ("read", "write"), "person"),
 }
-DECISIONS = ("approvals.approve", "approvals.reject")
+DECISIONS = ("approvals.approve", "approvals.edit", "approvals.reject")
 CHANGES = (*DECISIONS, "actions.trust_level.set")
 READS = {
     "actions.describe": "REST, command, Python: a model reads the schema of the tool",
@@ -142,7 +154,7 @@ def expected(name: str, caller: str, asked_by: str) -> str:
     if name == "actions.trust_level.set":
         return "permission_denied" if caller == "an agent" else "ok"
     own = {"a person who asked": "eve", "a person of the name that asked": "a1", "the configuration": "configured"}
-    if name == "approvals.approve" and (caller == "an agent" or own.get(caller) == asked_by):
+    if name in ("approvals.approve", "approvals.edit") and (caller == "an agent" or own.get(caller) == asked_by):
         return "permission_denied"
     return "ok"
 
@@ -174,7 +186,7 @@ def test_every_interface_gives_one_verdict_and_leaves_a_record(
         assert (door, verdict) == (door, expected(name, caller, asked_by))
         if name in DECISIONS:
             state = running.plugin.approvals.state_of(running.plugin.approvals.show(approval_id))
-            after = {"approvals.approve": "done", "approvals.reject": "rejected"}[name]
+            after = "done" if name == "approvals.approve" else "rejected"
             assert state == (after if verdict == "ok" else "pending")
         if caller == "a person who may not":
             continue  # the address is closed for the token

@@ -271,6 +271,7 @@ READS: dict[str, Request] = {
 # Endpoints whose example takes what another test makes: there each interface leaves one record of the operation.
 TESTED_IN = {
     "POST /api/v1/approvals/{id}/approve": "test_action_operations.py",
+    "POST /api/v1/approvals/{id}/edit": "test_action_operations.py",
     "POST /api/v1/approvals/{id}/reject": "test_action_operations.py",
     "POST /api/v1/artifacts/{id}/enable": "test_artifact_parity.py",
     "POST /api/v1/artifacts/{id}/quarantine": "test_artifact_parity.py",
@@ -379,6 +380,9 @@ PAGE_ACTIONS: dict[str, tuple[str, Callable[[Watch, httpx.Client], str], dict[st
 PAGES_TESTED_IN = {
     "/explore/approvals/{id} approve": "test_action_operations.py",
     "/explore/approvals/{id} reject": "test_action_operations.py",
+    "/explore/approvals/{id}/edit edit": "test_action_operations.py",
+    "/explore/approvals approve": "../explorer/http/test_approval_pages.py",
+    "/explore/approvals reject": "../explorer/http/test_approval_pages.py",
     "/explore/artifacts/{id} quarantine": "test_artifact_parity.py",
     "/explore/artifacts/{id} enable": "test_artifact_parity.py",
     "/explore/registry/{name} promote": "test_parity.py",

@@ -192,6 +192,12 @@ def approved(home: Home) -> Words:
     return ("approvals", "approve", home.request(), "--skills", home.folder / "operator")
 
 
+def edited(home: Home) -> Words:
+    inputs = home.folder / "edited.json"
+    inputs.write_text('{"path": "out/edited.txt", "content": "two\\n"}')
+    return ("approvals", "edit", home.request(), "--inputs", inputs, "--skills", home.folder / "operator")
+
+
 def deprecated(home: Home) -> Words:
     name = home.skill()
     home.run("registry", "deprecate", name, "r")
@@ -305,6 +311,7 @@ CHANGES: dict[str, tuple[tuple[str, ...], Callable[[Home], Words]]] = {
         ("approvals.approve",),
         approved,
     ),
+    "approvals edit": (("approvals.edit",), edited),
     "approvals reject": (("approvals.reject",), lambda home: ("approvals", "reject", home.request())),
     "approve": (("skills.grant",), granted),
     "audit-artifact": (("artifacts.audit",), lambda home: ("audit-artifact", home.installed())),

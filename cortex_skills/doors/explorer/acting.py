@@ -10,8 +10,10 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 from urllib.parse import quote
 
 from starlette.datastructures import Headers
@@ -31,7 +33,7 @@ from cortex_skills.doors.explorer.callers import (
 )
 from cortex_skills.doors.explorer.display import shown_text
 from cortex_skills.doors.explorer.field_text import from_field
-from cortex_skills.doors.explorer.page import Action, ExplorerPage, Faulty, PageCall
+from cortex_skills.doors.explorer.page import Action, ExplorerPage, Faulty, PageCall, Repeated
 from cortex_skills.doors.explorer.sessions import BrowserSession
 from cortex_skills.doors.http.http_errors import HttpError, as_http
 from cortex_skills.doors.http.middleware.request_log import REQUEST_ID
@@ -39,6 +41,7 @@ from cortex_skills.doors.http.service import Service
 from cortex_skills.doors.rest.schemas import parse_query
 from cortex_skills.doors.sparql.negotiation import languages_in
 
+Answer = TypeVar("Answer")
 _OWN_FIELDS = frozenset({"form", "token"})
 _OLD = "The form is old, or of another session. Nothing was done."
 _WRONG = "This is not the token of the session. Nothing was done."
@@ -57,6 +60,7 @@ class ConfirmView:
         needs_token: whether the token of the session has to be shown again.
         fault: why nothing was done; empty if only the token is missing.
         takes_away: whether the action takes something away, stops or refuses it.
+        repeated: what the action does.
     """
 
     label: str
@@ -67,6 +71,7 @@ class ConfirmView:
     needs_token: bool
     fault: str
     takes_away: bool = False
+    repeated: Repeated | None = None
 
 
 async def act(page: ExplorerPage, scope: Scope, receive: Receive) -> Response:
@@ -91,29 +96,24 @@ async def act(page: ExplorerPage, scope: Scope, receive: Receive) -> Response:
     visitor.principal.require(action.permission)
     path: str = scope["path"]
     if not session.is_form_token(fields.get("form", ""), action.form or name, path):
-        return await _again(scope, visitor, session, action, fields, _OLD, 403)
+        return await _again(page, scope, visitor, session, action, fields, _OLD, 403)
     given = fields.get("token", "")
     if given:
         check_attempts(scope)
         if scope["app"].state.service.access.grant_of(given) != session.grant:
             state_of(scope).failures.add(address_of(scope), now())
-            return await _again(scope, visitor, session, action, fields, _WRONG, 401)
+            return await _again(page, scope, visitor, session, action, fields, _WRONG, 401)
         session = state_of(scope).sessions.confirm(session, now())
     if action.changes and not session.may_act(now()):
-        return await _again(scope, visitor, session, action, fields, "", 401)
+        return await _again(page, scope, visitor, session, action, fields, "", 401)
     typed = {key: value for key, value in fields.items() if key not in _OWN_FIELDS}
     return await _run(page, scope, visitor, action, typed)
 
 
 async def _run(page: ExplorerPage, scope: Scope, visitor: Visitor, action: Action, fields: dict[str, str]) -> Response:
-    service: Service = scope["app"].state.service
-    query = parse_query(page.query, scope["query_string"], from_field)
     status = 200
     try:
-        with service.calls.token() as cancel:
-            languages = languages_in(Headers(scope=scope).get("accept-language"))
-            call = PageCall(service, visitor.principal, query, scope["path_params"], cancel=cancel, languages=languages)
-            done = await service.pools[page.pool].run(partial(action.run, call, fields))
+        done = await _called(page, scope, visitor, action.run, fields)
     except Faulty as fault:
         done, status = fault.view, as_http(fault.error, scope[REQUEST_ID]).status
     if isinstance(done, str):
@@ -121,7 +121,24 @@ async def _run(page: ExplorerPage, scope: Scope, visitor: Visitor, action: Actio
     return await html(scope, page.template, done, surroundings(scope, visitor, page.name), status)
 
 
+async def _called(
+    page: ExplorerPage,
+    scope: Scope,
+    visitor: Visitor,
+    run: Callable[[PageCall, Mapping[str, str]], Answer],
+    fields: Mapping[str, str],
+) -> Answer:
+    """What a function of a page answers, in the pool of the page."""
+    service: Service = scope["app"].state.service
+    query = parse_query(page.query, scope["query_string"], from_field)
+    languages = languages_in(Headers(scope=scope).get("accept-language"))
+    with service.calls.token() as cancel:
+        call = PageCall(service, visitor.principal, query, scope["path_params"], cancel=cancel, languages=languages)
+        return await service.pools[page.pool].run(partial(run, call, fields))
+
+
 async def _again(
+    page: ExplorerPage,
     scope: Scope,
     visitor: Visitor,
     session: BrowserSession,
@@ -130,10 +147,15 @@ async def _again(
     fault: str,
     status: int,
 ) -> Response:
+    repeated = None
+    if action.repeats is not None and fault != _OLD:
+        repeated = await _called(page, scope, visitor, action.repeats, fields)
     typed = [(key, value) for key, value in fields.items() if key not in _OWN_FIELDS]
     kept = tuple((key, value, f"{shown_text(key).plain}: {shown_text(value).plain}") for key, value in typed)
     form = session.form_token(action.form or fields["action"], scope["path"])
     path = quote(scope["path"])
     shown = shown_text(scope["path"]).plain
-    view = ConfirmView(action.label, path, shown, kept, form, not session.may_act(now()), fault, action.takes_away)
+    view = ConfirmView(
+        action.label, path, shown, kept, form, not session.may_act(now()), fault, action.takes_away, repeated
+    )
     return await html(scope, "confirm.html", view, surroundings(scope, visitor), status)

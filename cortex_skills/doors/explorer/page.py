@@ -34,6 +34,7 @@ from cortex_skills.feature import added
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
+    from cortex_skills.doors.explorer.display import ShownText
     from cortex_skills.doors.http.auth import Principal
 
 
@@ -104,6 +105,14 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeated:
+    """What an action does, for the page that asks for the token again: a sentence, and lines with their kinds."""
+
+    sentence: ShownText
+    lines: tuple[tuple[str, ShownText], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Action:
     """What can be done on a page, by a form with the fields `action` and `form` (`acting.py`).
 
@@ -117,6 +126,7 @@ class Action:
         changes: whether it changes anything, by an operation; if not, a session may do it without its token shown
             again.
         takes_away: whether it takes something away, stops or refuses it: its button is red.
+        repeats: what it does, for the page that asks for the token again; None for the fields of the form alone.
     """
 
     label: str
@@ -125,6 +135,7 @@ class Action:
     form: str = ""
     changes: bool = True
     takes_away: bool = False
+    repeats: Callable[[PageCall, Mapping[str, str]], Repeated] | None = None
 
 
 @dataclass(frozen=True, slots=True)

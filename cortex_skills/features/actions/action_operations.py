@@ -220,29 +220,52 @@ class DecideRequest:
 @operation("approvals.approve", effect="changes", permission="approve", object_="approval", state=_request)
 def approve_request(call: OperationCall, given: DecideRequest) -> Approval:
     """Approve a request, and run its action, unless another host runs it: its state is `done` or `failed` then."""
-    approvals, record = _to_decide(call, given)
-    caller = call.caller
-    if caller.kind != "owner" and approvals.state_of(record) == "pending":
-        names = {record.request.agent, record.request.asked_by}
-        if not names.isdisjoint({caller.name, caller.actor, caller.who}):
-            raise CortexError(
-                "permission_denied", f"{caller.who} asked for this, and does not approve it", hint=_ByCommand
-            )
-        _check_no_agent(call, "approves what agents ask for")
-    return approvals.view(approvals.approve_now(record, caller.name, given.reason))
+    approvals, record = _to_decide(call, given.approval)
+    if approvals.state_of(record) == "pending":
+        _check_may_approve(call, record)
+    return approvals.view(approvals.approve_now(record, call.caller.name, given.reason))
 
 
 @operation("approvals.reject", effect="changes", permission="approve", object_="approval", state=_request)
 def reject_request(call: OperationCall, given: DecideRequest) -> Approval:
     """Reject a request: its action never runs."""
-    approvals, record = _to_decide(call, given)
+    approvals, record = _to_decide(call, given.approval)
     return approvals.view(approvals.reject_now(record, call.caller.name, given.reason))
 
 
-def _to_decide(call: OperationCall, given: DecideRequest) -> tuple[Approvals, ApprovalRecord]:
+@dataclass(frozen=True, slots=True)
+class EditRequest:
+    """The id of a request, and the inputs in place of its own."""
+
+    approval: str
+    inputs: dict[str, Any]
+
+
+@operation("approvals.edit", effect="changes", permission="approve", object_="approval", state=_request)
+def edit_request(call: OperationCall, given: EditRequest) -> Approval:
+    """Reject a request, and keep one with other inputs in its place, which waits for its own decision.
+
+    The new request is for the same agent, and has its own preview and digest; the answer of the old one names it.
+    """
+    approvals, record = _to_decide(call, given.approval)
+    if approvals.state_of(record) != "pending":
+        approvals.reject_now(record, call.caller.name, "")  # raises, with who decided
+    _check_may_approve(call, record)
+    if refusal := approvals.refusal_of(record):
+        raise refusal
+    if not call.part(AgentActions).runs_here(record.request):
+        where = f"this request runs on {record.request.host_name}, and is edited there"
+        raise CortexError("invalid_arguments", where, hint="approve or reject it as it is")
+    edited = approvals.show(call.part(AgentActions).ask_edited(record, given.inputs, call.caller.who))
+    call.facts |= {"edited": edited.id, "editedDigest": edited.digest}
+    approvals.reject_now(record, call.caller.name, f"{call.caller.who} edited it: it waits as {edited.id}")
+    return approvals.view(edited)
+
+
+def _to_decide(call: OperationCall, approval_id: str) -> tuple[Approvals, ApprovalRecord]:
     call.host.audit.begin()
-    approvals = _approvals(call, given.approval)
-    record = approvals.show(given.approval)
+    approvals = _approvals(call, approval_id)
+    record = approvals.show(approval_id)
     call.facts |= {"action": record.request.action, "agent": record.request.agent, "digest": record.digest}
     return approvals, record
 
@@ -252,6 +275,16 @@ def _approvals(call: OperationCall, approval_id: str) -> Approvals:
     if acting.connected is None:
         raise not_found(approval_id)
     return acting.approvals
+
+
+def _check_may_approve(call: OperationCall, record: ApprovalRecord) -> None:
+    caller = call.caller
+    if caller.kind == "owner":
+        return
+    names = {record.request.agent, record.request.asked_by}
+    if not names.isdisjoint({caller.name, caller.actor, caller.who}):
+        raise CortexError("permission_denied", f"{caller.who} asked for this, and does not approve it", hint=_ByCommand)
+    _check_no_agent(call, "approves what agents ask for")
 
 
 def _check_no_agent(call: OperationCall, what: str) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cortex_graph.as_of import today_of
 from cortex_skills.errors import CortexError
@@ -170,7 +170,7 @@ class AgentActions:
             `action_failed`, `action_timeout` or `internal_error`.
         """
         from cortex_skills.features.actions.steps import Approved, facts_of
-        from cortex_skills.features.actions.tools.action_tools import begin_approved
+        from cortex_skills.features.actions.tools.action_tools import begin_of_person
 
         approved = Approved(request, approved_by, {} if approval is None else facts_of(approval))
         return self.gate.call(
@@ -180,8 +180,37 @@ class AgentActions:
             request.agent,
             cancel,
             self._host.limits.of(None),
-            begin=partial(begin_approved, approved=approved),
+            begin=partial(begin_of_person, approved=approved),
         )
+
+    def ask_edited(self, record: ApprovalRecord, inputs: Mapping[str, Any], by: str) -> str:
+        """Keep a request in place of one, with the inputs that a person gives: every check is made of them.
+
+        Args:
+            record: the request, which waits.
+            inputs: of the new one.
+            by: who edited them.
+
+        Returns:
+            The id of the new request, which waits for a decision of its own.
+
+        Raises:
+            CortexError: a check refuses the inputs; `invalid_arguments`: they are as they were.
+        """
+        from cortex_skills.features.actions.steps import Asking
+        from cortex_skills.features.actions.tools.action_tools import begin_of_person
+
+        request = record.request
+        if dict(inputs) == dict(request.inputs):
+            raise CortexError("invalid_arguments", "the inputs are as they were", hint="approve the request as it is")
+        why = Asking(f"{by} edited what {request.agent} asked for", request.asked_by)
+        limits = self._host.limits.of(None)
+        begin = partial(begin_of_person, asks=why)
+        result = self.gate.call(request.action, dict(inputs), request.skill, request.agent, None, limits, begin=begin)
+        if result.code is not None or "approval" not in result.details:
+            message, _, hint = result.text.partition("\n")
+            raise CortexError(result.code or "internal_error", message, hint=hint)
+        return str(result.details["approval"])
 
     def check_runs_here(self, request: ActionRequest) -> None:
         """Check that an approved request could run in this process now, before a person's decision is taken.

@@ -9,7 +9,11 @@ FEATURE = Feature(
     operations=("cortex_skills.features.actions.action_operations",),
     tools=("cortex_skills.features.actions.tools",),
     rest=("cortex_skills.features.actions.rest.actions", "cortex_skills.features.actions.rest.approvals"),
-    pages=("cortex_skills.features.actions.pages.approval_list", "cortex_skills.features.actions.pages.approval_page"),
+    pages=(
+        "cortex_skills.features.actions.pages.approval_list",
+        "cortex_skills.features.actions.pages.approval_page",
+        "cortex_skills.features.actions.pages.edit_request",
+    ),
     attention=("cortex_skills.features.actions.pages.approval_list:attention",),
     numbers=("cortex_skills.features.actions.attach:numbers",),
     mcp=("cortex_skills.features.actions.mcp.approval_updates:ApprovalUpdates",),

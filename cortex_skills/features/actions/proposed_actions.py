@@ -8,7 +8,7 @@ from typing import Any
 
 from cortex_skills.audit import call_records as audit
 from cortex_skills.errors import CortexError, as_ours
-from cortex_skills.features.actions.steps import ActionFacts, ActionSteps
+from cortex_skills.features.actions.steps import ActionFacts, ActionSteps, Asking
 from cortex_skills.features.actions.tools.action_tools import action_of
 from cortex_skills.policy.permissions import check_call, check_permissions
 from cortex_skills.policy.session_limits import SessionLimits
@@ -48,7 +48,8 @@ def _proposed(steps: ActionSteps, given: Any, call: Call, limits: SessionLimits 
         facts = ActionFacts.of(action)
         check_call(tool.name, tool.permissions, call.skill.manifest, [one.manifest for one in call.active.values()])
         asked = replace(call, arguments=given["inputs"])
-        outcome = steps.run(tool, action, asked, limits, facts, proposed=True)
+        why = Asking(f"the skill {call.skill.name} proposes it")
+        outcome = steps.run(tool, action, asked, limits, facts, asks=why)
         code, found = "ok", {name: outcome.details[name] for name in ("status", "approval")}
     except Exception as error:
         refused = as_ours(shown_as, error)

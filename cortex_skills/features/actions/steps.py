@@ -63,6 +63,14 @@ class Approved:
     about: Facts = field(default_factory=dict, hash=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Why a call waits for a person in any case, without its caller, and who asked; empty for who sends the call."""
+
+    reason: str
+    asked_by: str = ""
+
+
 def facts_of(record: ApprovalRecord) -> dict[str, Fact]:
     """What the audit states about a call whose request is kept."""
     return {"approval": record.id, "digest": record.digest}
@@ -136,7 +144,7 @@ class ActionSteps:
         facts: ActionFacts,
         approved: Approved | None = None,
         *,
-        proposed: bool = False,
+        asks: Asking | None = None,
     ) -> Outcome:
         """Run an action, or keep a request for it.
 
@@ -147,7 +155,7 @@ class ActionSteps:
             limits: of the session of the call.
             facts: filled for the audit.
             approved: the request that a person approved; None for a call of an agent.
-            proposed: whether the code of the skill proposed it: then it waits for a person in any case.
+            asks: why it waits for a person in any case; None where the trust level decides.
 
         Raises:
             CortexError: the refusal of a step.
@@ -158,8 +166,8 @@ class ActionSteps:
         decision = decide(level, manifest, allow_reads=settings.allow_reads_without_approval)
         if isinstance(decision, Refused):
             raise too_low(manifest, decision)
-        if proposed:
-            decision = NeedsApproval(f"the skill {call.skill.name} proposes it")
+        if asks is not None:
+            decision = NeedsApproval(asks.reason)
         if not action.read_only:
             settings = with_read_only(settings, (skill.folder for skill in call.active.values()))
         inputs = exact_inputs(tool.check_arguments(call.arguments), manifest)
@@ -195,7 +203,7 @@ class ActionSteps:
             if approved is None and isinstance(decision, NeedsApproval):
                 facts.approval_required = True
                 slot.refund()
-                return self._ask(manifest, acting, call, decision.reason, preview, facts, waits=not proposed)
+                return self._ask(manifest, acting, call, decision.reason, preview, facts, asks)
             acting.check_time()
             call.host.graph.settle()
             recorded = {"skill": name, "inputs": inputs, "facts": facts.about, **facts.named()}
@@ -213,8 +221,7 @@ class ActionSteps:
         reason: str,
         preview: str,
         facts: ActionFacts,
-        *,
-        waits: bool,
+        asks: Asking | None,
     ) -> Outcome:
         """Keep a request, and answer that it waits."""
         if self.desk is None:
@@ -234,12 +241,12 @@ class ActionSteps:
             manifest.risk,
             reason,
             preview,
-            call.asked_by,
+            (asks and asks.asked_by) or call.asked_by,
             call.host.identity.id,
             call.host.identity.name,
             self._workspace_id(),
         )
-        kept = self.desk.request(request, call.cancel, waits=waits)
+        kept = self.desk.request(request, call.cancel, waits=asks is None)
         facts.about |= facts_of(kept)
         return answer_of(kept, self.desk.state_of(kept))
 

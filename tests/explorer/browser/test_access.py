@@ -40,6 +40,7 @@ ADDRESSES: dict[str, tuple[str, ...]] = {
     "session": ("/explore/sessions/SESSION", "/explore/sessions/SESSION?show=all"),
     "approvals": ("/explore/approvals", "/explore/approvals?state=all"),
     "approval": ("/explore/approvals/APPROVAL",),
+    "edit-approval": ("/explore/approvals/APPROVAL/edit",),
     "artifact": ("/explore/artifacts/acme.echo_http",),
     "skills": ("/explore/skills",),
     "skill": ("/explore/skills/verify-kyc", "/explore/skills/hostile-notes", "/explore/skills/hostile-refused"),

@@ -139,6 +139,83 @@ def test_a_request_that_another_skill_would_refuse_says_so_and_is_not_spent(
     assert state(running, approval_id) == "done"
 
 
+def test_the_sentence_comes_first_and_the_page_that_asks_for_the_token_repeats_it(
+    running: Running, browser: httpx.Client
+) -> None:
+    approval_id = asked(running.plugin, "sentence")
+    page = shown(browser, approval_id)
+    heading = re.sub("<[^>]+>", "", page.partition("<h1")[2].partition("</h1>")[0])
+    assert "wants to append a line" in " ".join(heading.split())
+    assert page.index("What it would change") < page.index("Inputs") < page.index("Digests and ids")
+    fresh = signed_in(running, running.token("ada", permissions=("read", "approve")))
+    again = submitted(fresh, f"{LIST}/{approval_id}", form(shown(fresh, approval_id), "approve"))
+    assert again.status_code == 401
+    assert "wants to append a line" in again.text
+    assert '<div class="add">+sentence</div>' in again.text
+    assert state(running, approval_id) == "pending"
+
+
+def test_an_edited_request_is_a_new_one_that_is_seen_before_it_runs(
+    running: Running, browser: httpx.Client, token: str
+) -> None:
+    old = asked(running.plugin, "teh line")
+    path = f"{LIST}/{old}/edit"
+    page = browser.get(path, headers=CLICKED).text
+    fields = {**form(page, "edit"), "token": token}
+    same = submitted(browser, path, {**fields, "input:text": "teh line"})
+    assert (same.status_code, "the inputs are as they were" in same.text) == (400, True)
+    bad = submitted(browser, path, {**fields, "input:text": "x", "input:nope": "1"})
+    assert bad.status_code == 400
+    assert state(running, old) == "pending"
+    done = submitted(browser, path, {**fields, "input:text": "the line"})
+    assert done.status_code == 303, done.text
+    new = done.headers["location"].rpartition("/")[2]
+    before, after = running.plugin.approvals.show(old), running.plugin.approvals.show(new)
+    assert (state(running, old), state(running, new)) == ("rejected", "pending")
+    assert before.resolution is not None
+    assert before.resolution.reason == f"ada edited it: it waits as {new}"
+    assert (after.request.inputs, after.request.preview) == ({"text": "the line"}, "+the line")
+    assert (after.request.agent, after.request.asked_by) == (before.request.agent, before.request.asked_by)
+    assert before.digest != after.digest
+    (record,) = (
+        each.record
+        for each in running.plugin.audit.calls.page().calls
+        if (each.record.event, each.record.outcome) == ("approvals.edit", "ok")
+    )
+    assert {before.digest, after.digest} <= set(map(str, (record.data or {}).values()))
+    assert (
+        submitted(browser, f"{LIST}/{new}", {**form(shown(browser, new), "approve"), "token": token}).status_code == 303
+    )
+    assert state(running, new) == "done"
+
+
+def test_who_asked_for_a_request_does_not_edit_it(running: Running) -> None:
+    approval_id = asked(running.plugin, "mine", "ben")
+    ben = signed_in(running, running.token("ben", permissions=("read", "approve")))
+    path = f"{LIST}/{approval_id}/edit"
+    fields = form(ben.get(path, headers=CLICKED).text, "edit")
+    sent = submitted(ben, path, {**fields, "input:text": "other", "token": running.token("ben")})
+    assert (sent.status_code, state(running, approval_id)) == (403, "pending")
+
+
+def test_several_are_decided_at_once_as_they_were_shown(running: Running, browser: httpx.Client, token: str) -> None:
+    first, second, third = (asked(running.plugin, text) for text in ("one", "two", "three"))
+    page = browser.get(LIST, headers=CLICKED).text
+    form_token = {"form": fields_of(page)["form"], "token": token, "action": "approve"}
+    digests = {each: running.plugin.approvals.show(each).digest for each in (first, second, third)}
+    assert submitted(browser, LIST, form_token).status_code == 400
+    chosen = {f"approval:{first}": digests[first], f"approval:{second}": digests[third]}
+    done = submitted(browser, LIST, {**form_token, **chosen})
+    assert "1 approved, 1 refused" in done.text
+    assert "it is not the one that was shown" in done.text
+    assert [state(running, each) for each in (first, second, third)] == ["done", "pending", "pending"]
+    rest = {f"approval:{each}": digests[each] for each in (second, third)}
+    assert submitted(browser, LIST, {**form_token, **rest, "action": "reject"}).status_code == 400  # no reason
+    done = submitted(browser, LIST, {**form_token, **rest, "action": "reject", "reason": "no"})
+    assert "2 rejected, 0 refused" in done.text
+    assert [state(running, each) for each in (second, third)] == ["rejected", "rejected"]
+
+
 def test_what_waits_is_on_the_overview_of_those_who_may_decide(running: Running, browser: httpx.Client) -> None:
     asked(running.plugin, "sixth")
     waiting = [record.id for record in running.plugin.approvals.list("pending").records]

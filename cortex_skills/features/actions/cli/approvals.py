@@ -1,4 +1,4 @@
-"""`approvals list|show|wait|watch|approve|reject`: decide about what agents want to do.
+"""`approvals list|show|wait|watch|approve|edit|reject`: decide about what agents want to do.
 
 Rules kept here:
 - the user of the command line is the owner of the store: no permission is asked for, and the name of the user is
@@ -14,7 +14,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -119,6 +119,28 @@ def reject(common: Common, approval_id: str, reason: str, by: str) -> None:
         operate = partial(plugin.operate, reject_request, door="command", by=by or user_name())
         view = operate(approval=approval_id, reason=reason)
     common.out.answer(view, lambda: common.out.line(f"{view['action']} was rejected"))
+
+
+@click.command(cls=Command)
+@_ID
+@click.option("--inputs", required=True, type=click.File(encoding="utf-8"), help="A JSON object; - for standard input.")
+@_BY
+@click.pass_obj
+def edit(common: Common, approval_id: str, inputs: TextIO, by: str) -> None:
+    """Reject a request, and keep one with other inputs in its place, which waits for its own decision."""
+    from cortex_skills.features.actions.action_operations import edit_request
+    from cortex_skills.safe_io.strict_json import read_json
+
+    try:
+        given = read_json(inputs.read())
+    except ValueError as error:
+        raise CortexError("invalid_arguments", f"the inputs are not JSON: {error}", hint="give one object") from None
+    with common.plugin() as plugin:
+        if common.names_skills:
+            common.load_all(plugin)
+        operate = partial(plugin.operate, edit_request, door="command", by=by or user_name())
+        view = operate(approval=approval_id, inputs=given)
+    common.out.answer(view, lambda: _show(common, view))
 
 
 @click.command(cls=Command)
@@ -235,5 +257,5 @@ def _indented(common: Common, text: str) -> None:
 approvals = Group(
     "approvals",
     help="Approve and reject what agents want to do.",
-    sections={"See": [list_, show, wait, watch], "Decide": [approve, reject]},
+    sections={"See": [list_, show, wait, watch], "Decide": [approve, edit, reject]},
 )

@@ -7,7 +7,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -66,6 +66,28 @@ def get_approval(call: ApiCall) -> ApiAnswer:
 def approve_request(call: ApiCall) -> ApiAnswer:
     """Approve a request, and run its action: its state is `done` or `failed` then."""
     return ApiAnswer(200, call.operate(operations.approve_request, approval=call.path["id"], **call.body or {}))
+
+
+class EditedInputs(ApiModel):
+    """The inputs in place of those of a request."""
+
+    inputs: dict[str, Any]
+
+
+@OPERATIONS.add(
+    "POST",
+    "/api/v1/approvals/{id}/edit",
+    {200: Approval},
+    permission="approve",
+    query=NamespaceQuery,
+    body=EditedInputs,
+    errors=_DECISIONS,
+    pool="slow",
+)
+def edit_approval(call: ApiCall) -> ApiAnswer:
+    """Reject a request, and keep one with other inputs in its place, which waits for its own decision."""
+    body = call.body or {}
+    return ApiAnswer(200, call.operate(operations.edit_request, approval=call.path["id"], inputs=body["inputs"]))
 
 
 @OPERATIONS.add(

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action import AgentAction
-from cortex_skills.features.actions.steps import ActionFacts, ActionSteps, Approved
+from cortex_skills.features.actions.steps import ActionFacts, ActionSteps, Approved, Asking
 from cortex_skills.policy.session_limits import SessionLimits
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.tools.base import Call, Outcome, Tool
@@ -24,16 +24,17 @@ _OPEN = frozenset({"network", "agent", "shell"})
 
 @dataclass(frozen=True, slots=True)
 class ActionRun:
-    """One call of an action, and the request of it that a person approved, if one did."""
+    """One call of an action: the request of it that a person approved, if one did, or why it waits in any case."""
 
     action: AgentAction
     steps: ActionSteps
     facts: ActionFacts
-    approved: Approved | None
+    approved: Approved | None = None
+    asks: Asking | None = None
 
     def run(self, tool: Tool, call: Call, limits: SessionLimits | None) -> Outcome:
         """Run the action, or keep a request for it."""
-        return self.steps.run(tool, self.action, call, limits, self.facts, self.approved)
+        return self.steps.run(tool, self.action, call, limits, self.facts, self.approved, asks=self.asks)
 
     def recorded(self, audit: AuditLog, text: str, details: Mapping[str, Any]) -> dict[str, Any]:
         """What the audit states about it: outputs as an object; of a call that waits, the id; of a refusal, why."""
@@ -56,9 +57,9 @@ class StepsOfAction:
         """The skill as which it acts."""
         return self.action.acting
 
-    def begin(self, approved: Approved | None = None) -> ActionRun:
+    def begin(self, approved: Approved | None = None, asks: Asking | None = None) -> ActionRun:
         """Begin a call."""
-        return ActionRun(self.action, self.steps, ActionFacts.of(self.action), approved)
+        return ActionRun(self.action, self.steps, ActionFacts.of(self.action), approved, asks)
 
 
 def tool_of(action: AgentAction, steps: ActionSteps) -> Tool:
@@ -86,15 +87,15 @@ def action_of(tool: Tool) -> AgentAction | None:
     return tool.steps.action if isinstance(tool.steps, StepsOfAction) else None
 
 
-def begin_approved(tool: Tool, approved: Approved) -> ActionRun:
-    """Begin a call that a person approved.
+def begin_of_person(tool: Tool, approved: Approved | None = None, asks: Asking | None = None) -> ActionRun:
+    """Begin a call that a person approved, or edited, so that it waits.
 
     Raises:
         CortexError: `invalid_arguments`: the tool is no action.
     """
     if not isinstance(tool.steps, StepsOfAction):
         raise CortexError("invalid_arguments", f"{tool.name} is a tool, and no action that is approved")
-    return tool.steps.begin(approved)
+    return tool.steps.begin(approved, asks)
 
 
 def _refuse(_: Call) -> NoReturn:
