@@ -77,12 +77,13 @@ class KeptSummary(ABC, Generic[S]):
     def _of_document(self, document: dict[str, Any], counted_at: datetime) -> S | None:
         """Return the summary of a document that `_document` returned; None, or an error, for any other one."""
 
-    def latest(self, wait_s: float = 0.3) -> S:
+    def latest(self, wait_s: float = 0.3, share: int | None = None) -> S:
         """Return the last summary, and have it made again if something was written since.
 
         Args:
             wait_s: how long to wait for one that has begun, in seconds. Nothing is waited for when there is a summary
                 and making it took longer.
+            share: of the time may be spent on it, one of so many parts; a twentieth by default.
 
         Raises:
             GraphUnavailable: the store does not answer.
@@ -93,7 +94,7 @@ class KeptSummary(ABC, Generic[S]):
         with self._lock:
             if self._last is not None and self._is_current(revision):
                 return self._last
-            if self._running is None and self._is_due(wait_s):
+            if self._running is None and self._is_due(wait_s, _SHARE if share is None else share):
                 self._running = threading.Thread(target=self._make, args=(revision,), name=f"cortex-graph-{self.name}")
                 self._running.start()
             running, known = self._running, self._last is not None
@@ -118,10 +119,10 @@ class KeptSummary(ABC, Generic[S]):
             return time.monotonic() - self._ended < _AGED_S
         return revision == self._revision
 
-    def _is_due(self, wait_s: float) -> bool:
+    def _is_due(self, wait_s: float, share: int) -> bool:
         took = self._ended - self._began
         is_waited_for = self._is_of_another and wait_s > took
-        return is_waited_for or time.monotonic() - self._ended >= _SHARE * took
+        return is_waited_for or time.monotonic() - self._ended >= share * took
 
     def _make(self, revision: str | None) -> None:
         began = time.monotonic()

@@ -1,8 +1,9 @@
 """`graph.overview`: what a graph has: its classes, and their predicates as they are used.
 
 Rules kept here:
-- it is made of summaries that are kept (`schema_in_use`, `counts`), so that it costs little, however large
-  the graph is; it states when they were made, if the graph has changed since, and lower bounds as such;
+- the index of the graph counts the schema (`entity_follower.py`), so that it costs what was written since, and is right;
+  where there is none, and for who asserted how much, it is a summary that is kept (`schema_in_use`, `counts`). It states
+  when that was made, if the graph has changed since, and lower bounds as such;
 - one class is shown with those that point to it, so that a query can join them.
 """
 
@@ -32,6 +33,7 @@ from cortex_skills.features.graph.looking.schema_text import overview_text
 from cortex_skills.operations.operation import Described, OperationCall, operation
 
 _WAIT_S = 20.0
+_OF_ASSERTERS = 100  # counting who asserted what may take one of so many parts of the time
 _ASSERTERS = 100
 
 
@@ -203,7 +205,7 @@ def overview(call: OperationCall, given: OverviewOf) -> GraphOverview:
         pointing = _pointing_to(schema, found.node)
         schema = replace(schema, classes=(found,))
     labels = labels_in(call, graph).of(_named(schema))
-    return GraphOverview(graph, schema, graph.counts.latest(), labels, pointing)
+    return GraphOverview(graph, schema, graph.counts.latest(share=_OF_ASSERTERS), labels, pointing)
 
 
 def schema_of(graph: NamespacedGraph, wait_s: float) -> SchemaInUse:
