@@ -1,9 +1,9 @@
 """`graph.overview`: what a graph has: its classes, and their predicates as they are used.
 
 Rules kept here:
-- the index of the graph counts the schema (`entity_follower.py`), so that it costs what was written since, and is right;
-  where there is none, and for who asserted how much, it is a summary that is kept (`schema_in_use`, `counts`). It states
-  when that was made, if the graph has changed since, and lower bounds as such;
+- the index of the graph counts the schema (`entity_follower.py`), so that it costs what was written since, and is
+  right. Where that is not, and for who asserted how much, it is a summary that is kept (`schema_in_use`, `counts`). It
+  states when that was made, if the graph has changed since, and lower bounds as such;
 - one class is shown with those that point to it, so that a query can join them.
 """
 
