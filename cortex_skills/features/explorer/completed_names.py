@@ -17,6 +17,7 @@ from typing import Any
 from pyoxigraph import NamedNode
 
 from cortex_graph import NamespacedGraph
+from cortex_skills.features.graph.looking.schema_now import schema_of
 
 _NAMES = 500
 _CLASSES = 100
@@ -79,7 +80,7 @@ class NamesToComplete:
     def _used(self) -> Iterator[dict[str, Any]]:
         for each in self._graph.counts.latest().predicates[:_NAMES]:
             yield {**self.written(each.predicate), "kind": "predicate", "count": each.triples}
-        for use in self._graph.schema.latest(wait_s=0.0).classes[:_CLASSES]:
+        for use in schema_of(self._graph, 0.0).classes[:_CLASSES]:
             if use.node is not None:
                 yield {**self.written(use.node), "kind": "class", "count": use.subjects}
 

@@ -26,6 +26,7 @@ from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.features.explorer.class_marks import classes_of, id_of, marks_of
 from cortex_skills.features.explorer.query_answers import Solutions, Triples, answer_to
 from cortex_skills.features.explorer.reading import Reading
+from cortex_skills.features.graph.looking.schema_now import schema_of
 
 STEPS = 2
 OF_QUERY = 2000  # triples
@@ -239,7 +240,7 @@ class _Builder:
     def __init__(self, reading: Reading, title: Callable[[], str], *, has_links: bool) -> None:
         self._reading, self._title, self._has_links = reading, title, has_links
         self._display = reading.near if has_links else reading.display
-        self._marks = marks_of(reading.call.graph.schema.latest(wait_s=0.5))
+        self._marks = marks_of(schema_of(reading.call.graph, 0.5))
         self._classes: dict[NamedNode, NamedNode | None] = {}
         self._drawn: tuple[object, ...] = ()
         self.terms: dict[str, object] = {}

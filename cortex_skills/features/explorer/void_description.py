@@ -8,6 +8,7 @@ from cortex_graph import NamespacedGraph
 from cortex_graph.checks.datetimes import date_time
 from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES
 from cortex_graph.naming.vocabulary import TYPE
+from cortex_skills.features.graph.looking.schema_now import schema_of
 
 _VOID = "http://rdfs.org/ns/void#"
 _XSD = WELL_KNOWN_VOCABULARIES["xsd"]
@@ -15,7 +16,7 @@ _XSD = WELL_KNOWN_VOCABULARIES["xsd"]
 
 def void_of(graph: NamespacedGraph) -> bytes:
     """The numbers that are kept, as Turtle; those of classes once the schema was read."""
-    counts, schema = graph.counts.latest(), graph.schema.latest(wait_s=0.0)
+    counts, schema = graph.counts.latest(), schema_of(graph, 0.0)
     dataset, triples = graph.names.graph, []
 
     def state(subject: NamedNode, term: str, value: NamedNode | int) -> None:

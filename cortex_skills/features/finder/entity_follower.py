@@ -138,7 +138,7 @@ class EntityFollower(IndexFollower[NamespacedGraph]):
         return b"" if counters is None or counters.is_too_large else _summary({}, counters)
 
     def schema(self, graph: NamespacedGraph, timeout_s: float) -> SchemaInUse | None:
-        """The schema of the graph; None where it is not counted, or not yet.
+        """The schema of the graph; None where it is not counted. While it is counted first, `counted_at` is None.
 
         Args:
             graph: the graph, always the same one.
@@ -151,8 +151,10 @@ class EntityFollower(IndexFollower[NamespacedGraph]):
         last = self._schema
         if last is not None and (last[0].generation, last[0].changed) == (view.generation, view.changed):
             return last[1] if not view.reason else replace(last[1], is_current=False)
-        if view.documents is None or (counters := _counters(view.documents, view.changed)) is None:
-            return None
+        counters = None if view.documents is None else _counters(view.documents, view.changed)
+        if counters is None:
+            is_made = self._states_changes and self._thread is not None and self._thread.is_alive()
+            return SchemaInUse(is_exact=False, is_current=False) if is_made else None
         for use, kind in list(counters.without_example()):
             if (found := _example(graph, use, kind)) is not None:
                 counters.set_example(use, kind, *found)

@@ -18,7 +18,6 @@ from pyoxigraph import Literal, NamedNode
 from typing_extensions import TypedDict
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.as_of import today_of
 from cortex_graph.checks.datetimes import date_time
 from cortex_graph.index.counting import NamespaceCounts
 from cortex_graph.index.schema_in_use import ClassInUse, KindInUse, PredicateInUse, SchemaInUse
@@ -26,9 +25,8 @@ from cortex_graph.naming.spelling import nearest
 from cortex_graph.naming.vocabulary import TYPE
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.errors import CortexError
-from cortex_skills.features.finder.entity_follower import EntityFollower
-from cortex_skills.features.finder.index_follower import follower_of
 from cortex_skills.features.graph.looking.call_graph import labels_in
+from cortex_skills.features.graph.looking.schema_now import schema_of
 from cortex_skills.features.graph.looking.schema_text import overview_text
 from cortex_skills.operations.operation import Described, OperationCall, operation
 
@@ -206,15 +204,6 @@ def overview(call: OperationCall, given: OverviewOf) -> GraphOverview:
         schema = replace(schema, classes=(found,))
     labels = labels_in(call, graph).of(_named(schema))
     return GraphOverview(graph, schema, graph.counts.latest(share=_OF_ASSERTERS), labels, pointing)
-
-
-def schema_of(graph: NamespacedGraph, wait_s: float) -> SchemaInUse:
-    """The schema of a graph as it is now, from its index; of one on a server, as it was when it was read last."""
-    if graph is today_of(graph):
-        found = follower_of(EntityFollower, graph).schema(graph, wait_s)
-        if found is not None:
-            return found
-    return graph.schema.latest(wait_s=wait_s)
 
 
 def example_of(kind: KindInUse) -> NamedNode | Literal:

@@ -39,6 +39,7 @@ from cortex_graph.sparql.query_names import QueryNames, names_in_query
 from cortex_graph.store import Pattern
 from cortex_skills.features.graph.looking.call_graph import AsOf, Undated, graph_of, labels_in
 from cortex_skills.features.graph.looking.other_forms import other_forms
+from cortex_skills.features.graph.looking.schema_now import schema_of
 from cortex_skills.features.graph.looking.sparql_text import Cell, SparqlAnswer
 from cortex_skills.operations.operation import Described, OperationCall, operation
 from cortex_skills.safe_io.display import json_text
@@ -175,7 +176,7 @@ def _triples(lines: Iterable[bytes]) -> tuple[tuple[str, ...], tuple[tuple[Cell,
 def _known(graph: NamespacedGraph) -> dict[str, NamedNode]:
     """The classes and predicates that are used, by their names."""
     terms = graph.prefixes.terms()
-    schema = graph.schema.latest(wait_s=1.0)
+    schema = schema_of(graph, 1.0)
     nodes = {use.predicate for each in schema.classes for use in each.predicates}
     nodes |= {each.node for each in schema.classes if each.node is not None}
     return {terms.node(node.value): node for node in sorted(nodes, key=lambda node: node.value)}
