@@ -152,8 +152,13 @@ class Operation(Generic[G, R]):
 
     def by_name(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments by name, of those by their names in JSON; null is none."""
-        names = {wire_name(each.name): each.name for each in fields(self.given)}  # type: ignore[arg-type]
+        names = self._names
         return {names.get(wire, wire): value for wire, value in given.items() if value is not None}
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        """The names of its arguments by their names in JSON."""
+        return {wire_name(each.name): each.name for each in fields(self.given)}  # type: ignore[arg-type]
 
     @cached_property
     def _answers(self) -> TypeAdapter[R]:

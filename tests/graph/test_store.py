@@ -13,6 +13,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import GraphStore, GraphUnavailable, NamespacedGraph, Pattern, open_store
+from cortex_graph.store import Identifying
 from cortex_graph.stores.embedded import OxigraphStore
 
 TRIPLE = {"subject": "a", "predicate": "p", "object": 1}
@@ -309,3 +310,16 @@ print(graph.count())
 def test_a_read_that_was_abandoned_in_a_thread_is_collected_in_another() -> None:
     done = subprocess.run([sys.executable, "-c", _ABANDONED], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "5\n"), done.stderr
+
+
+def test_what_a_store_can_do_is_asked_once_of_its_class() -> None:
+    asked: list[str] = []
+
+    class Finder:
+        @property
+        def find(self) -> None:
+            asked.append("find")
+
+    assert [isinstance(Finder(), Identifying) for _ in range(3)] == [True] * 3
+    assert asked == ["find"]
+    assert not isinstance(object(), Identifying)

@@ -21,13 +21,13 @@ from cortex_graph.checks.moments import check_moment
 from cortex_graph.exceptions import invalid
 from cortex_graph.namespace.namespaced import NamespacedGraph
 from cortex_graph.naming.vocabulary import ATTRIBUTED_TO, DATE_TIME, GENERATED_AT, LABEL, OBJECT, PREDICATE, SUBJECT
-from cortex_graph.store import GraphStore, Pattern
+from cortex_graph.store import GraphStore, KnownByClass, Pattern
 
 _MAX_VERSIONS = 1000  # of one skill
 
 
 @runtime_checkable
-class PastView(Protocol):
+class PastView(Protocol, metaclass=KnownByClass):
     """A store as of a moment; `as_of.past_store` has one."""
 
     base: GraphStore
