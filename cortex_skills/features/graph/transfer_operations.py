@@ -105,6 +105,8 @@ def restore(call: OperationCall, given: RestoredBackup) -> Backup:
     """Restore a backup into a store, which is empty or replaced."""
     done = restore_backup(given.folder, given.into, replace=given.replace, progress=given.progress)
     call.facts |= {"triples": done.triples, "graphs": len(done.graphs)}
+    if done.made_by:
+        call.data["madeBy"] = done.made_by
     return done
 
 

@@ -38,6 +38,7 @@ MANIFEST = "manifest.json"
 STORE = "store"
 GRAPHS = "graphs"
 _MAX_MANIFEST = 256 << 20
+_MAX_NAME = 300
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -51,6 +52,7 @@ class Backup:
         time: when it was made.
         graphs: the digest of each graph, by its IRI.
         files: the SHA-256 of each file of a snapshot, by its name.
+        made_by: the installation that made it, as its manifest states; empty where that is not known.
     """
 
     folder: Path
@@ -58,6 +60,7 @@ class Backup:
     time: datetime
     graphs: dict[str, Digest]
     files: dict[str, str] = field(default_factory=dict)
+    made_by: str = ""
 
     @property
     def triples(self) -> int:
@@ -69,13 +72,14 @@ class Backup:
         return self.folder / GRAPHS / f"{list(self.graphs).index(graph)}.nt"
 
 
-def back_up(store: GraphStore, folder: Path | str, *, progress: Progress = silent) -> Backup:
+def back_up(store: GraphStore, folder: Path | str, *, progress: Progress = silent, made_by: str = "") -> Backup:
     """Back up a store into a folder.
 
     Args:
         store: others may use it meanwhile.
         folder: must not exist.
         progress: receives reports of the progress.
+        made_by: the installation, for the manifest.
 
     Raises:
         InvalidArguments: the folder exists, or cannot be made.
@@ -102,7 +106,7 @@ def back_up(store: GraphStore, folder: Path | str, *, progress: Progress = silen
             else:
                 kind = "triples"
                 graphs = _spool_all(store, part, progress)
-            backup = Backup(target, kind, datetime.now(UTC), graphs, files)
+            backup = Backup(target, kind, datetime.now(UTC), graphs, files, made_by)
             _write_manifest(part / MANIFEST, backup)
     except OSError as error:
         raise invalid(
@@ -139,12 +143,14 @@ def read_backup(folder: Path | str) -> Backup:
         }
         files = {_name(name): _hash(sha256) for name, sha256 in manifest["files"].items()}
         time = datetime.fromisoformat(manifest["time"])
+        made_by = manifest.get("madeBy", "")  # earlier versions did not write it
         kind = {"snapshot": "snapshot", "triples": "triples"}[manifest["kind"]]
-        if manifest["format"] != FORMAT or len(graphs) != len(manifest["graphs"]):
+        is_known = isinstance(made_by, str) and len(made_by) <= _MAX_NAME
+        if manifest["format"] != FORMAT or len(graphs) != len(manifest["graphs"]) or not is_known:
             raise ValueError
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise damaged(folder, "its manifest is not what `backup` writes") from error
-    return Backup(path, kind, time, graphs, files)
+    return Backup(path, kind, time, graphs, files, made_by)
 
 
 def check_store(backup: Backup, store: GraphStore, progress: Progress = silent) -> None:
@@ -210,6 +216,7 @@ def _write_manifest(file: Path, backup: Backup) -> None:
         "format": FORMAT,
         "kind": backup.kind,
         "time": backup.time.isoformat(),
+        "madeBy": backup.made_by,
         "graphs": [
             {"graph": graph, "triples": digest.count, "sha256": digest.sha256}
             for graph, digest in backup.graphs.items()

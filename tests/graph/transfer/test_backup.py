@@ -367,3 +367,21 @@ def test_a_backup_to_a_folder_without_permission_is_an_error(graph: NamespacedGr
     with pytest.raises(InvalidArguments, match="cannot be written"):
         back_up(graph.store, tmp_path / "file" / "backup")
     assert exported(graph)
+
+
+@pytest.mark.parametrize(("stated", "is_read"), [("desk 5c2f", True), (None, True), (1, False), ("x" * 301, False)])
+def test_a_backup_states_which_installation_made_it(
+    graph: NamespacedGraph, tmp_path: Path, stated: object, is_read: bool
+) -> None:
+    folder = tmp_path / "backup"
+    assert back_up(graph.store, folder, made_by="desk 5c2f").made_by == read_backup(folder).made_by == "desk 5c2f"
+    manifest = folder / "manifest.json"
+    document = json.loads(manifest.read_text()) | {"madeBy": stated}
+    if stated is None:  # of an earlier version
+        del document["madeBy"]
+    manifest.write_text(json.dumps(document))
+    if is_read:
+        assert read_backup(folder).made_by == (stated or "")
+    else:
+        with pytest.raises(InvalidArguments, match="its manifest is not what `backup` writes"):
+            read_backup(folder)

@@ -15,6 +15,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -38,6 +39,8 @@ LEASE = timedelta(seconds=15)  # after the last report of a process that runs an
 
 _DOMAIN = b"cortex-approval/1\0"
 _ID_DOMAIN = b"cortex-approval-id/1\0"
+_HOST_ID = re.compile(r"([0-9a-f]{32})?")
+_HOST_NAME = re.compile(r"[A-Za-z0-9._-]{0,64}")
 _LATER = ("askedBy", "host", "hostName", "workspace")
 _TEXTS = ("action", "manifestVersion", "agent", "namespace", "skill", "risk", "reason", "preview", "digest")
 
@@ -210,6 +213,8 @@ def read_record(approval_id: str, request: str, resolution: str, start: str, rep
         of_later = {name: given.get(name, "") for name in _LATER}  # one of an earlier version has none
         known = (
             all(isinstance(value, str) for value in of_later.values())
+            and all(_HOST_ID.fullmatch(of_later[name]) for name in ("host", "workspace"))
+            and _HOST_NAME.fullmatch(of_later["hostName"])
             and given["risk"] in get_args(Risk)
             and all(isinstance(given[name], str) for name in _TEXTS)
         )

@@ -54,9 +54,11 @@ def backup(common: Common, folder: Path) -> None:
     is created when the backup is complete and its files were checked, as by `graph check`.
     """
     from cortex_graph.transfer import back_up
+    from cortex_skills.config.host_identity import HostIdentity
 
     with common.plugin(reads=True) as plugin, common.out.progress(f"backing up to {folder}") as progress:
-        made = back_up(plugin.graph.store, folder, progress=progress)
+        host = HostIdentity.of(plugin.config)
+        made = back_up(plugin.graph.store, folder, progress=progress, made_by=f"{host.name} {host.id}")
     text = f"{counted(made.triples, 'triple')} of {counted(len(made.graphs), 'graph')} {are(made.triples)} in {folder}"
     common.out.answer(_document(made), lambda: common.out.line(text))
 
@@ -83,7 +85,8 @@ def restore(common: Common, folder: Path, replace: bool) -> None:
 
 def _document(made: Backup) -> dict[str, Any]:
     graphs = {iri: {"triples": digest.count, "sha256": digest.sha256} for iri, digest in made.graphs.items()}
-    return {"folder": str(made.folder), "kind": made.kind, "time": made.time.isoformat(), "graphs": graphs}
+    about = {"folder": str(made.folder), "kind": made.kind, "time": made.time.isoformat(), "madeBy": made.made_by}
+    return {**about, "graphs": graphs}
 
 
 @click.command("copy", cls=Command)
