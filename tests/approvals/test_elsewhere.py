@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,10 @@ from cortex_skills import CortexError, Plugin
 from cortex_skills.config.host_identity import HostIdentity
 from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.approvals.elsewhere import MAX_RUNNING, ApprovedElsewhere
-from cortex_skills.features.actions.approvals.queue import RESOLUTION, RUNS_AT
+from cortex_skills.features.actions.approvals.queue import RESOLUTION, RUNS_AT, ApprovalQueue
 from cortex_skills.features.actions.approvals.record import LEASE
 from cortex_skills.features.actions.workspace_id import NAME
+from cortex_skills.keys.folder import signing_key
 from tests.approvals.approver import APPEND, opened
 from tests.approvals.test_desk import asked, error_of, status
 
@@ -271,3 +273,49 @@ def test_a_server_that_answers_in_the_middle_of_a_change_is_asked_again(
         else:
             assert error_of(queue.find, approval_id).code == code
     assert len(reads) == 3 + 4 + 1
+
+
+def test_a_request_that_the_server_made_up_does_not_run(hosts: Hosts, caplog: pytest.LogCaptureFixture) -> None:
+    asking = hosts.open(host="a")
+    genuine = asking.approvals.show(asked(asking))
+    other = hosts.open(host="a", proofs={"key": "stranger"}).part(AgentActions)._host
+    store, names = asking.part(AgentActions).queue.store, asking.graph.names
+    made_up = []
+    for signer in (lambda: None, lambda: signing_key(other.config)):
+        queue = ApprovalQueue(store, names, signer=signer)
+        request = replace(genuine.request, inputs={"text": f"evil{len(made_up)}"})
+        made_up.append(queue.add(request).id)
+        queue.resolve(made_up[-1], approved=True, by="ada", runs_at=request.place)
+    with caplog.at_level(logging.WARNING):
+        look(asking)
+    assert hosts.lines("a") == []
+    assert sorted(caplog.messages) == sorted(
+        f"{each} was approved, and cannot run in this process: the request {each} was not asked for by this host, "
+        "or one of approvals.hosts"
+        for each in made_up
+    )
+
+
+@pytest.mark.parametrize(("known", "runs"), [(True, ["one"]), (False, [])])
+def test_a_host_that_names_others_runs_what_was_approved_there_only(hosts: Hosts, known: bool, runs: list[str]) -> None:
+    approving = hosts.open(host="b", proofs={"key": "approver"})
+    stranger = hosts.open(host="b", proofs={"key": "stranger"})
+    did = signing_key((approving if known else stranger).config).did
+    asking = hosts.open(host="a", approvals={"hosts": [did]})
+    approval_id = asked(asking)
+    approving.approvals.approve(approval_id, by="ada")
+    look(asking)
+    assert hosts.lines("a") == runs
+
+
+@pytest.mark.parametrize("part", ["key", "signature"])
+def test_a_changed_signature_is_none(hosts: Hosts, part: str) -> None:
+    asking = hosts.open(host="a")
+    record = asking.approvals.show(asked(asking))
+    assert record.signed is not None
+    own = {record.signed.key}
+    assert record.signed.is_of(own)
+    for value in ("", "00", "z", "é", "did:key:z6Mk"):
+        changed = replace(record.signed, **{part: value})
+        assert not changed.is_of(own | {value})
+    assert not replace(record.signed, message=record.signed.message + b" ").is_of(own)

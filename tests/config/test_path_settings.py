@@ -16,6 +16,7 @@ NO_PATHS = {
     "actions.read",
     "actions.write",
     "agent_namespace",
+    "approvals.hosts",
     "artifacts.addresses",
     "artifacts.config",  # values that artifacts declare
     "base_iri",

@@ -154,6 +154,18 @@ class ApprovalSettings:
         maximum=300000,
     )
     lasts_minutes: int = setting(1440, "How long a request can be approved.", minimum=1, maximum=43200)
+    hosts: tuple[str, ...] = setting(
+        (),
+        "The keys of the hosts whose requests and approvals run here; when empty, requests of this host that were "
+        "approved on any: a list of text.",
+        maxItems=1000,
+        uniqueItems=True,
+        items={
+            "description": "A key as `cortex-skills key list` shows it there: did:key:z6Mk….",
+            "pattern": "^did:key:z[1-9A-HJ-NP-Za-km-z]{1,100}$",
+            "maxLength": 128,
+        },
+    )
     ask: Literal["none", "client"] = setting(
         "none", "Whether an MCP client asks its user in place (elicitation): none or client."
     )

@@ -8,6 +8,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
     from cortex_skills.gate.gate import Gate
     from cortex_skills.gate.result import Result
     from cortex_skills.host import Host
+    from cortex_skills.keys.ed25519 import Key
     from cortex_skills.tools import Tool
+
+log = logging.getLogger(__name__)
 
 
 class AgentActions:
@@ -123,6 +127,25 @@ class AgentActions:
         if not request.workspace:
             return request.host in ("", self._host.identity.id)
         return request.workspace == self.workspace_id(creates=False)
+
+    def check_signatures(self, record: ApprovalRecord) -> None:
+        """Check that this host may run what was approved on another one: it asked for it, and trusts the other.
+
+        Raises:
+            CortexError: `approval_changed`.
+        """
+        hosts = self._host.config.section(ApprovalSettings).hosts
+        signer = _signer(self._host)
+        keys = {*hosts} if signer is None else {*hosts, signer.did}
+        resolution = record.resolution
+        wrong = ""
+        if record.signed is None or not record.signed.is_of(keys):
+            wrong = "was not asked for by this host, or one of approvals.hosts"
+        elif hosts and (resolution is None or resolution.signed is None or not resolution.signed.is_of(keys)):
+            wrong = "was not approved on this host, or one of approvals.hosts"
+        if wrong:
+            hint = "add the key of that host to approvals.hosts: cortex-skills key list"
+            raise CortexError("approval_changed", f"the request {record.id} {wrong}", hint=hint)
 
     # --- a source of tools
 
@@ -266,7 +289,17 @@ def _queue(host: Host) -> ApprovalQueue:
     from cortex_skills.features.actions.approvals.queue import ApprovalQueue
 
     graph = today_of(host.graph)
-    return ApprovalQueue(graph.store, graph.names)
+    return ApprovalQueue(graph.store, graph.names, signer=lambda: _signer(host))
+
+
+def _signer(host: Host) -> Key | None:
+    from cortex_skills.keys.folder import signing_key
+
+    try:
+        return signing_key(host.config)
+    except CortexError as error:
+        log.warning("a request for approval is not signed, and runs only where it is approved: %s", error.message)
+        return None
 
 
 def _approvals(host: Host) -> Approvals:

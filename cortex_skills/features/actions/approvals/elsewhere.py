@@ -3,6 +3,7 @@
 Rules kept here:
 - only a process that serves agents looks, every `LOOK_S` seconds and with one request to the store, less often while
   that fails; other requests follow when something was found;
+- what a host runs so was asked for there, which its signature shows, or by a host that it names (`approvals.hosts`);
 - each request is taken by its start, as in any other process: of several processes of the place one runs it;
 - a process that cannot run it, since it lacks the action or the skill, leaves it to the others, and says so once;
 - at most `MAX_RUNNING` run at once here; they are cancelled when the plugin closes, and their end is recorded.
@@ -83,6 +84,7 @@ class ApprovedElsewhere:
             if record.started is not None or record.state(queue.now()) != "approved" or record.request.place != place:
                 queue.forget_place(approval_id, place)
                 return
+            self._acting.check_signatures(record)
             self._acting.check_runs_here(record.request)
         except CortexError as error:
             self._say(approval_id, f"{approval_id} was approved, and cannot run in this process: {error.message}")

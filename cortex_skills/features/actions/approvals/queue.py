@@ -37,6 +37,7 @@ from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.store_access.claims import apply_claimed, has_claims
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action_request import ActionRequest, ApprovalState
+from cortex_skills.features.actions.approvals.host_signatures import Signer
 from cortex_skills.features.actions.approvals.record import (
     ApprovalRecord,
     Resolution,
@@ -88,9 +89,17 @@ class ApprovalQueue:
         store: the store; one of namespaces only has no claims, and refuses every change.
         names: of the namespace.
         now: the clock, in UTC.
+        signer: opens the key of this host; None where it cannot be used.
     """
 
-    def __init__(self, store: GraphStore, names: Names, now: Clock = lambda: datetime.now(UTC)) -> None:
+    def __init__(
+        self,
+        store: GraphStore,
+        names: Names,
+        now: Clock = lambda: datetime.now(UTC),
+        signer: Callable[[], Signer | None] = lambda: None,
+    ) -> None:
+        self._signer = signer
         self.store = self._store = store
         self._names = names
         self._graph = names.approvals_graph
@@ -113,7 +122,7 @@ class ApprovalQueue:
             GraphError: the store cannot write.
         """
         now = self.now()
-        new_id, text = new_request(request, now, lasts)
+        new_id, text = new_request(request, now, lasts, self._signer())
         record = read_record(new_id, text, "", "", "", "")
         self._remove_old(now)
         waiting = self.list("pending").records
@@ -215,7 +224,8 @@ class ApprovalQueue:
         state = record.state(self.now())
         if state == "pending":
             resolution = Resolution("approved" if approved else "rejected", by, self.now(), reason, runs_at)
-            if self._claim(record, RESOLUTION, resolution_text(resolution), self._place(record.id, runs_at)):
+            text = resolution_text(resolution, record.id, self._signer() if runs_at else None)
+            if self._claim(record, RESOLUTION, text, self._place(record.id, runs_at)):
                 return self.find(approval_id)
             record = self.find(approval_id)
         raise resolved(record, self.now())

@@ -26,6 +26,14 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast, get_args
 from cortex_graph.checks.datetimes import date_time
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action_request import ActionRequest, ApprovalState
+from cortex_skills.features.actions.approvals.host_signatures import (
+    OF_REQUEST,
+    OF_RESOLUTION,
+    HostSignature,
+    Signer,
+    read_signature,
+    signed,
+)
 from cortex_skills.policy.trust_levels import Risk
 from cortex_skills.safe_io.strict_json import read_json
 
@@ -51,6 +59,7 @@ class Resolution:
 
     Attributes:
         runs_at: the place that runs it, if that is not where it was approved.
+        signed: by the host where it was made, if another one runs it.
     """
 
     state: Literal["approved", "rejected", "expired"]
@@ -58,6 +67,7 @@ class Resolution:
     at: datetime
     reason: str = ""
     runs_at: str = ""
+    signed: HostSignature | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +105,7 @@ class ApprovalRecord:
         started: when the action was started; None before.
         reported: when the process that runs the action reported last; None before it started.
         end: how the action ended; None before.
+        signed: by the host where it was asked for; None in a request of an earlier version.
     """
 
     id: str
@@ -106,6 +117,7 @@ class ApprovalRecord:
     started: datetime | None = None
     reported: datetime | None = None
     end: RunEnd | None = None
+    signed: HostSignature | None = None
 
     def state(self, now: datetime) -> ApprovalState:
         """The state at a time."""
@@ -158,13 +170,16 @@ def end_json(end: RunEnd) -> ActionResult:
     return {"code": end.code, "text": end.text, "details": dict(end.details), "isCut": end.is_cut}
 
 
-def new_request(request: ActionRequest, now: datetime, lasts: timedelta) -> tuple[str, str]:
+def new_request(
+    request: ActionRequest, now: datetime, lasts: timedelta, signer: Signer | None = None
+) -> tuple[str, str]:
     """The id and the canonical JSON of a new request.
 
     Args:
         request: what waits for a person.
         now: the time.
         lasts: how long it can be approved.
+        signer: the key of this host.
 
     Raises:
         CortexError: `invalid_arguments`: it is longer than `MAX_REQUEST`, or has a value that RFC 8785 cannot write.
@@ -184,7 +199,7 @@ def new_request(request: ActionRequest, now: datetime, lasts: timedelta) -> tupl
         "expires": date_time(now + lasts),
         "nonce": uuid.uuid4().hex,
     }
-    text = canonical(stored)
+    text = canonical(stored | signed(signer, OF_REQUEST + canonical(stored)))
     if len(text) > MAX_REQUEST:
         hint = "split it into smaller ones"
         raise CortexError("invalid_arguments", f"a request for approval has at most {MAX_REQUEST:,} bytes", hint=hint)
@@ -240,28 +255,28 @@ def read_record(approval_id: str, request: str, resolution: str, start: str, rep
             digest=given["digest"],
             created=_time(given["created"]),
             expires=_time(given["expires"]),
-            resolution=_resolution(resolution) if resolution else None,
+            resolution=_resolution(approval_id, resolution) if resolution else None,
             started=_time(read_json(start)["at"]) if start else None,
             reported=_time(reported) if reported else None,
             end=_end(end) if end else None,
+            signed=read_signature(given, OF_REQUEST + canonical(_unsigned(given))),
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         changed(approval_id)
     return record if _follows(record) else changed(approval_id)
 
 
-def resolution_text(resolution: Resolution) -> str:
+def resolution_text(resolution: Resolution, approval_id: str = "", signer: Signer | None = None) -> str:
     """A resolution as it is stored; each one is different, so that of two equal ones one is written."""
-    return canonical(
-        {
-            "state": resolution.state,
-            "by": resolution.by[:MAX_TEXT],
-            "at": date_time(resolution.at),
-            "reason": resolution.reason[:MAX_TEXT],
-            "runsAt": resolution.runs_at,
-            "nonce": uuid.uuid4().hex,
-        }
-    ).decode()
+    stored = {
+        "state": resolution.state,
+        "by": resolution.by[:MAX_TEXT],
+        "at": date_time(resolution.at),
+        "reason": resolution.reason[:MAX_TEXT],
+        "runsAt": resolution.runs_at,
+        "nonce": uuid.uuid4().hex,
+    }
+    return canonical(stored | signed(signer, OF_RESOLUTION + approval_id.encode() + canonical(stored))).decode()
 
 
 def start_text(at: datetime) -> str:
@@ -330,12 +345,17 @@ def _follows(record: ApprovalRecord) -> bool:
     return in_time and (record.end is None or record.started is not None)
 
 
-def _resolution(text: str) -> Resolution:
+def _unsigned(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name != "signed"}
+
+
+def _resolution(approval_id: str, text: str) -> Resolution:
     given = read_json(text)
     state, by, reason, runs_at = given["state"], given["by"], given["reason"], given.get("runsAt", "")
     if state not in ("approved", "rejected", "expired") or not all(isinstance(t, str) for t in (by, reason, runs_at)):
         raise ValueError("no resolution")
-    return Resolution(state, by, _time(given["at"]), reason, runs_at)
+    found = read_signature(given, OF_RESOLUTION + approval_id.encode() + canonical(_unsigned(given)))
+    return Resolution(state, by, _time(given["at"]), reason, runs_at, found)
 
 
 def _end(text: str) -> RunEnd:
