@@ -154,7 +154,7 @@ def test_four_processes_on_two_hosts_run_each_action_once_where_it_was_asked_for
 
 
 def check_records(fleet: Fleet, ids: list[str]) -> None:
-    """Each host has one chain, signed with its own key; merged they tell what happened to each request."""
+    """Each host has one chain, signed with its own key; merged they have what happened to each request."""
     folders = {host: next((fleet.home(host) / "cortex-skills" / "audit").iterdir()) for host in ("desk", "attic")}
     keys = []
     for host, folder in folders.items():

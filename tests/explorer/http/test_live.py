@@ -1,4 +1,4 @@
-"""The stream of events: who gets it, what it says, and when it ends."""
+"""The stream of events: who gets it, what is in it, and when it ends."""
 
 from __future__ import annotations
 
