@@ -71,8 +71,8 @@ def test_only_the_newest_of_very_many_proofs_are_read(graph: NamespacedGraph, mo
         kind, time = ("vc" if number % 40 == 0 else "pol"), f"2026-01-01T00:{number // 60:02}:{number % 60:02}Z"
         graph.proofs.add(StoredProof(kind, f"{number}", time, (about,)))
     read: list[str] = []
-    get = graph.proofs.get
-    monkeypatch.setattr(graph.proofs, "get", lambda proof_id: read.append(proof_id) or get(proof_id))
+    many = graph.proofs.many
+    monkeypatch.setattr(graph.proofs, "many", lambda proof_ids: read.extend(proof_ids) or many(proof_ids))
     newest = graph.proofs.of(about)
     assert [proof.content for proof in newest] == [str(number) for number in range(MAX_OF + 39, 39, -1)]
     assert len(read) == MAX_OF
