@@ -7,8 +7,9 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
+
+from cortex_skills.safe_io.schemas.validation import schema_of_type
 
 _NULL = {"type": "null"}
 _MEANINGLESS: tuple[Any, ...] = (None, "", [])  # defaults that only state that a member may be left out
@@ -21,30 +22,22 @@ def schema_of(type_: Any, *, closed: bool = False) -> dict[str, Any]:
         type_: a `TypedDict`, a dataclass, or any other type that pydantic knows.
         closed: whether an object has no other members than those that it names.
     """
-    from pydantic import TypeAdapter
-
-    schema = TypeAdapter(type_).json_schema()
-    found: dict[str, Any] = _written(schema, schema.pop("$defs", {}), closed)
+    found: dict[str, Any] = _written(schema_of_type(type_), closed)
     found.pop("description", None)
     return found
 
 
-def _written(schema: Any, definitions: Mapping[str, Any], closed: bool) -> Any:
+def _written(schema: Any, closed: bool) -> Any:
     if isinstance(schema, list):
-        return [_written(each, definitions, closed) for each in schema]
+        return [_written(each, closed) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    if "$ref" in schema:
-        referred = definitions[schema["$ref"].rpartition("/")[2]]
-        if "properties" in referred:  # the docstring of a class is not about the member
-            referred = {key: value for key, value in referred.items() if key != "description"}
-        schema = {**referred, **schema}
     found = {
-        key: {name: _optional(_written(each, definitions, closed)) for name, each in value.items()}
+        key: {name: _optional(_written(each, closed)) for name, each in value.items()}
         if key == "properties"
-        else _written(value, definitions, closed)
+        else _written(value, closed)
         for key, value in schema.items()
-        if key not in ("$ref", "title") and (key, value) not in (("additionalProperties", True), ("items", {}))
+        if key != "title" and (key, value) not in (("additionalProperties", True), ("items", {}))
     }
     forms = found.get("anyOf", ())
     plain = [form["type"] for form in forms if form.keys() == {"type"}]

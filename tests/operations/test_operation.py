@@ -37,7 +37,7 @@ def document(name: str = "fetch-data") -> Any:
     return inline_document({"name": name, "description": "d", "body": "b"}, "mayros")
 
 
-def error_of(plugin: Plugin, name: str, caller: Caller, **given: Any) -> CortexError:
+def error_of(plugin: Plugin, name: str, caller: Caller, /, **given: Any) -> CortexError:
     with pytest.raises(CortexError) as caught:
         run(OPERATIONS[name], caller, given, plugin._host)
     return caught.value

@@ -63,21 +63,30 @@ def schema(form: Form) -> dict[str, Any]:
         text = resources.files(__package__).joinpath(f"{form}.schema.json").read_text(encoding="utf-8")
         loaded: dict[str, Any] = json.loads(text)
         return loaded
+    return schema_of_type(form)
+
+
+def schema_of_type(type_: Any) -> dict[str, Any]:
+    """The JSON Schema of a type that pydantic knows, with what it refers to in its place.
+
+    So the path of an error leads through it. The docstring of a class is not about the member that has it.
+    """
     from pydantic import TypeAdapter
 
-    made = TypeAdapter(form).json_schema()
-    whole: dict[str, Any] = _inlined(made, made.get("$defs", {}))
+    made = TypeAdapter(type_).json_schema()
+    whole: dict[str, Any] = _inlined(made, made.pop("$defs", {}))
     return whole
 
 
 def _inlined(part: Any, definitions: dict[str, Any]) -> Any:
-    """A schema with its definitions where they are referred to, so that the path of an error leads through it."""
     if isinstance(part, list):
         return [_inlined(each, definitions) for each in part]
     if not isinstance(part, dict):
         return part
     referred = definitions[part["$ref"].rpartition("/")[2]] if "$ref" in part else {}
-    merged = {**referred, **{key: value for key, value in part.items() if key not in ("$ref", "$defs")}}
+    if "properties" in referred:
+        referred = {key: value for key, value in referred.items() if key != "description"}
+    merged = {**referred, **{key: value for key, value in part.items() if key != "$ref"}}
     return {key: _inlined(value, definitions) for key, value in merged.items()}
 
 
