@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cortex_skills.doors.cli.options import CommonOption, common_options
 
+if TYPE_CHECKING:
+    from cortex_skills.operations.operation import Operation
+
 
 class Command(click.Command):
-    """A command with the common options."""
+    """A command with the common options; `operation` is the one that it was made of, or None."""
 
-    def __init__(self, *args: Any, **settings: Any) -> None:
+    def __init__(self, *args: Any, operation: Operation[Any, Any] | None = None, **settings: Any) -> None:
         super().__init__(*args, **settings)
+        self.operation = operation
         self.params.extend(common_options())
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

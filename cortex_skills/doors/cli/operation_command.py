@@ -70,6 +70,7 @@ def command_of(
         params=params,
         callback=click.pass_obj(run),
         help=inspect.cleandoc(operation.run.__doc__ or ""),
+        operation=operation,
     )
 
 
