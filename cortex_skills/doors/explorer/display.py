@@ -300,7 +300,7 @@ class Display:
 
     def __init__(self, names: Names, addresses: Addresses, labels: NameLabels | None = None) -> None:
         self._names = names
-        self._labels = labels
+        self.labels = labels
         self.addresses = addresses
         self._shown: dict[tuple[str, int], ShownName] = {}  # a page shows most names several times
 
@@ -332,7 +332,7 @@ class Display:
         has_href, outside, warning = len(href) <= _MAX_HREF, None if is_own else _outside(iri), warning_of(name)
         is_whole = prefix.only == short[:cut] and local.only == short[cut:] and short.isascii()
         is_simple = is_whole and has_href and outside is None and warning is None
-        labels = None if iri.startswith(_STANDARD_IRIS) else self._labels
+        labels = None if iri.startswith(_STANDARD_IRIS) else self.labels
         if labels is not None:
             labels.add(iri, short, short[cut:])
         shown_href = href if has_href else None

@@ -9,7 +9,7 @@
 [0, 1]
 """
 
-from cortex_graph.as_of.difference import Difference, difference
+from cortex_graph.as_of.difference import GraphDifference, difference
 from cortex_graph.as_of.past_graph import PastGraph, as_of, as_of_graphs, today_of, undated_among
 
-__all__ = ["Difference", "PastGraph", "as_of", "as_of_graphs", "difference", "today_of", "undated_among"]
+__all__ = ["GraphDifference", "PastGraph", "as_of", "as_of_graphs", "difference", "today_of", "undated_among"]

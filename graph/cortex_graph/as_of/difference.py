@@ -30,7 +30,7 @@ MOST = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class GraphDifference:
     """The changes between two moments, the latest first.
 
     Attributes:
@@ -52,7 +52,7 @@ def difference(
     since: datetime | str,
     until: datetime | str | None = None,
     which: AssertionFilter | None = None,
-) -> Difference:
+) -> GraphDifference:
     """Compare the graph of a namespace as of two moments.
 
     Args:
@@ -86,7 +86,7 @@ def difference(
         is_ours = when <= end and wanted.agent in (None, by["agent"])
         if is_ours and each.triple_id not in withdrawn and _changed(each, today, after, before):
             withdrawn[each.triple_id] = each
-    return Difference(before.moment, end, tuple(added.values()), tuple(withdrawn.values()), is_complete)
+    return GraphDifference(before.moment, end, tuple(added.values()), tuple(withdrawn.values()), is_complete)
 
 
 _NOBODY: Origin = {"agent": None, "skill": None, "skillVersion": None, "time": None}

@@ -76,3 +76,25 @@ def _mark(picture: Svg, lane: int, x: float, y: float) -> Element:
     }[lane]
     outline = " ".join(f"{x + right:.1f} {y + down:.1f}" for right, down in corners)
     return picture.add("path", class_=kind, d=f"M{outline}z")
+
+
+def changes_in_time(asserted: Sequence[datetime], withdrawn: Sequence[datetime], end: datetime) -> Svg:
+    """When statements were made, above a line from the first one to an end, and withdrawn, below it.
+
+    Args:
+        asserted: at least one moment.
+        withdrawn: moments.
+        end: of the line.
+    """
+    begin = min([*asserted, *withdrawn])
+    whole = max((end - begin).total_seconds(), 1.0)
+    summary = f"{len(asserted):,} asserted and {len(withdrawn):,} withdrawn from {begin:%Y-%m-%d} to {end:%Y-%m-%d}"
+    picture = Svg(640, 62, summary, "plot run history")
+    picture.add("line", class_="grid", x1=0, y1=24, x2=640, y2=24)
+    for kind, moments, low in (("l4", asserted, 6), ("l5", withdrawn, 26)):
+        for moment in moments:
+            x = (moment - begin).total_seconds() / whole * 636
+            picture.add("rect", class_=kind, x=x, y=low, width=4, height=16, rx=1)
+    picture.add("text", None, f"{begin:%Y-%m-%d}", x=0, y=58)
+    picture.add("text", None, f"{end:%Y-%m-%d}", x=640, y=58, text_anchor="end")
+    return picture

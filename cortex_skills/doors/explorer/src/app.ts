@@ -21,6 +21,7 @@ void enter();
 keeping();
 copying();
 keys();
+moments();
 // Most visits do without what suggests below the field.
 find?.addEventListener('focus', async () => (await import(find.dataset.js!)).suggest(find, status), {once: true});
 
@@ -118,6 +119,30 @@ function keys(): void {
       since = event.timeStamp;
     }
   });
+}
+
+/** A calendar beside each field of a moment, and a slider over the moments of a history, which sets the earlier field. */
+function moments(): void {
+  for (const field of document.querySelectorAll<HTMLInputElement>('input[data-moment]')) {
+    const picker = made('input', {type: 'datetime-local', class: 'picker', 'aria-label': 'Choose a time'});
+    picker.addEventListener('change', () => {
+      if (picker.value) field.value = new Date(picker.value).toISOString();
+    });
+    field.after(picker);
+  }
+  for (const form of document.querySelectorAll<HTMLFormElement>('form[data-times]')) {
+    const slider = form.querySelector<HTMLInputElement>('input[type=range]');
+    const since = form.querySelector<HTMLInputElement>('input[name=since]');
+    const times = (form.dataset.times ?? '').split(' ').filter(Boolean);
+    if (!slider || !since || !times.length) continue;
+    slider.parentElement!.hidden = false;
+    slider.addEventListener('input', () => {
+      // A millisecond before a change, so that the change is in the difference.
+      const chosen = times[Number(slider.value)];
+      since.value = chosen ? new Date(new Date(chosen).getTime() - 1).toISOString() : 'yesterday';
+      slider.setAttribute('aria-valuetext', since.value);
+    });
+  }
 }
 
 function isEditing(event: KeyboardEvent): boolean {

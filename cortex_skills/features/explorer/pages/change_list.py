@@ -2,6 +2,7 @@
 
 Rules kept here:
 - the page is the operation `graph.difference`; without `since` it compares with yesterday;
+- a name of what was withdrawn leads to its page as of the earlier moment: now it may have nothing;
 - both moments are fields, so that the page works without scripts.
 """
 
@@ -10,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cortex_graph.assertion_records.withdrawals import Origin
-from cortex_skills.doors.explorer.addresses import ROOT
-from cortex_skills.doors.explorer.display import OF_NAME, ShownTerm, ShownText, shown_name
+from cortex_skills.doors.explorer.addresses import ROOT, Addresses
+from cortex_skills.doors.explorer.display import OF_NAME, Display, ShownTerm, ShownText, shown_name
 from cortex_skills.doors.explorer.field_text import to_field
 from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.doors.explorer.page_queries import ChangesQuery
@@ -21,6 +22,7 @@ from cortex_skills.features.explorer.reading import Reading, TakeAway, TextLink
 from cortex_skills.features.explorer.triple_rows import moment
 from cortex_skills.features.graph.looking.moment_difference import MomentDifference, compare
 
+_PATH = "changes"
 _LIMIT = 100
 _SINCE = "yesterday"
 _ASKED = ("subject", "predicate", "object", "by", "query")
@@ -74,7 +76,7 @@ def view(call: PageCall) -> ChangeListView:
     Raises:
         InvalidArguments: a moment or a filter is invalid.
     """
-    reading, query = Reading.of(call, "changes"), call.query
+    reading, query = Reading.of(call, _PATH), call.query
     found = None if query.get("query") and not call.may_run else _found(call)
     since = query.get("since") or _SINCE
     rows = () if found is None else tuple(_rows(reading, found))
@@ -117,17 +119,21 @@ def _found(call: PageCall) -> MomentDifference:
 
 
 def _rows(reading: Reading, found: MomentDifference) -> list[ChangeRow]:
-    near = reading.near
+    names = reading.graph.names
+    then = Addresses(reading.graph.namespace, found.since).relative(_PATH)
+    shows = {"added": reading.near, "withdrawn": Display(names, then, reading.near.labels)}
     if found.rows is not None:
         return [
-            ChangeRow(change == "added", tuple(near.term("" if cell is None else cell) for cell in row), *_NONE)
+            ChangeRow(
+                change == "added", tuple(shows[change].term("" if cell is None else cell) for cell in row), *_NONE
+            )
             for change, row in found.rows.listed(_LIMIT)
         ]
     return [
         ChangeRow(
             change == "added",
-            (near.term(each.triple[0]), near.iri(each.triple[1].value), near.term(each.triple[2])),
-            near.addresses.assertion(each.triple_id),
+            tuple(shows[change].term(term) for term in each.triple),
+            reading.near.addresses.assertion(each.triple_id),
             *_by(reading, by),
         )
         for change, each, by in found.changes()

@@ -4,6 +4,7 @@ Rules kept here:
 - every read is bounded (`cortex_graph.namespace.neighbourhood`); what is not shown is a number that is a link;
 - the forms have all triples whose subject the resource is;
 - memories are shown to callers who may read memories, on the page of the agent to whom they belong;
+- a resource of which everything was withdrawn has its page, with its history;
 - a name without a triple is not found, with the nearest names; the same in every namespace.
 """
 
@@ -32,6 +33,7 @@ from cortex_skills.doors.explorer.pictures.svg import Svg
 from cortex_skills.features.explorer.answer_charts import number_of, seconds_of
 from cortex_skills.features.explorer.nearest import unknown_name
 from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway, TextLink
+from cortex_skills.features.explorer.resource_history import ResourceHistory, history_of_resource
 from cortex_skills.features.explorer.triple_rows import TripleRow, triple_rows
 from cortex_skills.features.graph.rest.overview import get_neighbourhood
 
@@ -72,6 +74,7 @@ class ResourceView:
         more: the lists of all of them.
         as_predicate: its values, if it is a predicate.
         memories: of the agent; None for a caller who may not read them, and for other resources.
+        history: of what is stated of it; None if nothing has a record.
     """
 
     name: ShownName
@@ -83,6 +86,7 @@ class ResourceView:
     more: tuple[TextLink, ...]
     as_predicate: UsedAs | None
     memories: tuple[ShownMemory, ...] | None
+    history: ResourceHistory | None
     picture_href: str
     map_href: str
     as_of: AsOfField
@@ -100,7 +104,8 @@ def view(call: PageCall) -> ResourceView:
     name, found = _neighbourhood(reading)
     graph, to = reading.graph, reading.addresses
     as_predicate = _as_predicate(reading, found.node)
-    if not found.is_known and as_predicate is None:
+    history = history_of_resource(reading, found.node)
+    if not found.is_known and as_predicate is None and history is None:
         raise unknown_name(reading, name)
     out = [(row.triple_id, (found.node, g.predicate, row.term)) for g in found.outgoing.groups for row in g.rows]
     into = [(row.triple_id, (row.term, g.predicate, found.node)) for g in found.incoming.groups for row in g.rows]
@@ -122,6 +127,7 @@ def view(call: PageCall) -> ResourceView:
         more,
         as_predicate,
         _memories(call, reading, found.node),
+        history,
         reading.address(format="svg"),
         to.page("map", name=full),
         reading.as_of_field(),
@@ -235,7 +241,7 @@ def _node(reading: Reading) -> NamedNode:
         HttpError: `not_found`.
     """
     name, found = _neighbourhood(reading)
-    if not found.is_known and _as_predicate(reading, found.node) is None:
+    if not (found.is_known or _as_predicate(reading, found.node) or history_of_resource(reading, found.node)):
         raise unknown_name(reading, name)
     return found.node
 

@@ -18,7 +18,7 @@ from pyoxigraph import QueryResultsFormat, RdfFormat
 
 from cortex_graph import NamespacedGraph
 from cortex_graph.exceptions import GraphError, InvalidArguments
-from cortex_skills.doors.explorer.addresses import ROOT, namespace_root
+from cortex_skills.doors.explorer.addresses import ROOT, Addresses, namespace_root
 from cortex_skills.doors.explorer.display import ShownTerm, ShownText, shown_text
 from cortex_skills.doors.explorer.field_text import to_field
 from cortex_skills.doors.explorer.page import ExplorerPage, Faulty, Form, PageCall
@@ -143,7 +143,7 @@ def view(call: PageCall) -> SparqlView:
         Faulty: the query has no answer.
     """
     reading = Reading.of(call, _PATH)
-    text = call.query.get("query", "")
+    text, today = call.query.get("query", ""), Addresses(reading.graph.namespace)
     asked: dict[str, Any] = {
         "here": f"{namespace_root(reading.graph.namespace)}/{_PATH}",
         "namespace": reading.graph.namespace,
@@ -152,8 +152,8 @@ def view(call: PageCall) -> SparqlView:
         "as_of": reading.as_of_field().value,
         "undated": _undated(reading),
         "examples": _examples(reading),
-        "save": reading.addresses.page("queries", query=text) if text else "",
-        "compare": reading.addresses.page("changes", query=text) if text else "",
+        "save": today.page("queries", query=text) if text else "",
+        "compare": today.page("changes", query=text) if text else "",
     }
     if not text.strip():
         return SparqlView(**asked)

@@ -17,7 +17,7 @@ from pyoxigraph import NamedNode
 from typing_extensions import TypedDict
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.as_of import Difference, difference
+from cortex_graph.as_of import GraphDifference, difference
 from cortex_graph.assertion_records.withdrawals import Origin
 from cortex_graph.assertions import Assertion, AssertionFilter
 from cortex_graph.checks.datetimes import date_time
@@ -121,7 +121,7 @@ class MomentDifference:
     graph: NamespacedGraph
     since: str
     until: str
-    found: Difference | None
+    found: GraphDifference | None
     rows: ChangedRows | None
     labels: dict[NamedNode, str]
     limit: int
