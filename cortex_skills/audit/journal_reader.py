@@ -12,12 +12,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
 from cortex_skills.audit.call_records import AuditRecord
 from cortex_skills.audit.journal_files import day_files, lines_backwards, lines_in
 from cortex_skills.audit.lines import HEAD, ChainedLine, entry_of, read_line
+from cortex_skills.audit.minute_counts import MinuteCount, MinuteCounts, ended_before
 from cortex_skills.audit.recent_calls import (
     CAPACITY,
     EVERY,
@@ -47,6 +49,7 @@ class JournalReader:
     def __init__(self, folder: Path, namespace: str | None) -> None:
         self._folder = folder
         self._namespace = namespace
+        self._minutes = MinuteCounts(namespace, lambda: (line for line, _ in self._backwards(None)))
 
     def get(self, call_id: str) -> RecentCall | None:
         """The call with this id; None if it is not kept any more, or never was."""
@@ -85,6 +88,8 @@ class JournalReader:
                 return CallPage(tuple(calls), last)
             searched += size
             last = _id(line)
+            if wanted.since is not None and ended_before(line, wanted.since):
+                break
             if all(text in line.body for text in texts) and (call := _call(line, self._namespace)) is not None:
                 if call[1] or not wanted.matches(call[0].record):
                     continue
@@ -92,6 +97,10 @@ class JournalReader:
                     return CallPage(tuple(calls), calls[-1].id)
                 calls.append(call[0])
         return CallPage(tuple(calls), None)
+
+    def by_minute(self, begin: datetime, minutes: int) -> list[MinuteCount]:
+        """Count the calls that began in each of some minutes, from one with a time zone on."""
+        return self._minutes.since(begin, minutes)
 
     def counts(self) -> CallCounts:
         """Count the latest `CAPACITY` calls."""

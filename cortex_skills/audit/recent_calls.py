@@ -26,6 +26,7 @@ from typing import Any, Protocol
 
 from cortex_skills.audit import call_records
 from cortex_skills.audit.call_records import AuditRecord
+from cortex_skills.audit.minute_counts import MinuteCount
 from cortex_skills.errors import CortexError
 
 CAPACITY = 10_000
@@ -134,6 +135,9 @@ class CallReader(Protocol):
     def counts(self) -> CallCounts:
         """Count the latest calls."""
 
+    def by_minute(self, begin: datetime, minutes: int) -> list[MinuteCount]:
+        """Count the calls that began in each of some minutes, from one with a time zone on."""
+
 
 class RecentCalls:
     """The latest calls. Safe to use from several threads."""
@@ -186,6 +190,18 @@ class RecentCalls:
     def counts(self) -> CallCounts:
         """Count the calls that are kept."""
         return counted([call.record for call in self._newest_first()])
+
+    def by_minute(self, begin: datetime, minutes: int) -> list[MinuteCount]:
+        """Count the calls that are kept and began in each of some minutes."""
+        found, first = [MinuteCount() for _ in range(minutes)], int(begin.timestamp() // 60)
+        for call in self._newest_first():
+            record = call.record
+            place = int(datetime.fromisoformat(record.time).timestamp() // 60) - first
+            if 0 <= place < minutes:
+                found[place].total += 1
+                found[place].refused += record.is_refused
+                found[place].cleaned += record.stripped
+        return found
 
     def _newest_first(self, before: int | None = None) -> list[RecentCall]:
         """The calls that are kept, or those with a lower number."""
