@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # A key of an ASGI scope: headers of one answer, which replace those of its route.
@@ -51,9 +50,9 @@ class ResponseHeaders:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in {**added, **scope.get(OWN_HEADERS, {})}.items():
-                    headers[name] = value
+                given = {**added, **scope.get(OWN_HEADERS, {})}.items()
+                own = {name.lower().encode("latin-1"): value.encode("latin-1") for name, value in given}
+                message["headers"] = [*(each for each in message["headers"] if each[0] not in own), *own.items()]
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

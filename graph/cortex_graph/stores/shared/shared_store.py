@@ -97,7 +97,7 @@ class SharedStore:
         return self._finder.with_owner(lambda owner: owner.match(pattern, limit, cursor))
 
     def quads(self, pattern: Pattern) -> Iterator[Quad]:
-        yield from self._finder.with_owner(lambda owner: owner.quads(pattern))
+        return self._finder.with_owner(lambda owner: owner.quads(pattern))
 
     def count(self, pattern: Pattern, ceiling: int | None = None) -> int:
         return self._finder.with_owner(lambda owner: owner.count(pattern, ceiling))
