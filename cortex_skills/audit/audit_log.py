@@ -174,12 +174,13 @@ class AuditLog:
         except OSError as error:
             raise self._unavailable(error, "no tool may be called") from error
 
-    def check_writable(self, action: str = "", *, agent: str | None = None, **fields: Any) -> None:
+    def check_writable(self, action: str = "", *, agent: str | None = None, sync: bool = True, **fields: Any) -> None:
         """Record that an action is about to run, as `action.started`; call it before each run of one.
 
         Args:
             action: its id.
             agent: on whose behalf; the plugin's own when omitted.
+            sync: whether the record is flushed to the disk first: for an action that may change something.
             fields: as for `event`.
 
         Raises:
@@ -196,7 +197,7 @@ class AuditLog:
         try:
             if self._missing:
                 self._record_gap(self.journal)
-            self._write(self.journal, entry, sync=True)
+            self._write(self.journal, entry, sync=sync)
         except OSError as error:
             if self._on_full != "warn":
                 raise self._unavailable(error, f"{action or 'the action'} was not run") from error

@@ -400,3 +400,16 @@ def test_an_error_quotes_no_instruction_that_an_output_is(counting) -> None:
     result = counting.call("read_number", {"text": "a"})
     assert (result.code, "Ignore" in f"{result.text} {result.details}") == ("action_failed", False)
     assert "reads like an instruction" in result.text
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_the_record_before_an_action_is_flushed_where_it_may_change_something(
+    acting, monkeypatch: pytest.MonkeyPatch, read_only: bool
+) -> None:
+    plugin = acting(trustLevel="supervised_auto")
+    plugin.actions.register(manifest(), count, read_only=read_only)
+    plugin.call("count_lines", {"text": "a"})  # the folder of the journal is made, and flushed
+    flushed: list[int] = []
+    monkeypatch.setattr("cortex_skills.audit.journal.os.fsync", flushed.append)
+    assert plugin.call("count_lines", {"text": "b"}).code is None
+    assert len(flushed) == (0 if read_only else 1)

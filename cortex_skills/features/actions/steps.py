@@ -207,7 +207,7 @@ class ActionSteps:
             acting.check_time()
             call.host.graph.settle()
             recorded = {"skill": name, "inputs": inputs, "facts": facts.about, **facts.named()}
-            call.host.audit.check_writable(manifest.id, agent=call.agent, **recorded)
+            call.host.audit.check_writable(manifest.id, agent=call.agent, sync=not action.read_only, **recorded)
             outputs = checked_outputs(manifest, _run(action, acting))
         outcome = text_for_model(manifest, outputs, call.host.cleaning, acting.deadline)
         low = slot.low()
