@@ -157,10 +157,11 @@ def running(words: list[str], variables: dict[str, str], port: int) -> Iterator[
 
 
 def environment(scratch: Path) -> dict[str, str]:
-    """The environment of a server: a store in memory, one token, high limits."""
+    """The environment of a server: a store in memory with a journal, one token, high limits."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
     return kept | {
         "CORTEX_STORE": "memory:",
+        "CORTEX_AUDIT__FOLDER": str(scratch / "audit"),
         "CORTEX_VERIFICATION__REQUIRE_SIGNATURE": "false",
         "CORTEX_CORTEX__AUTH_TOKEN": TOKEN,
         "CORTEX_CORTEX__TOKEN_FILE": str(scratch / "tokens.json"),

@@ -381,7 +381,10 @@ def test_the_commands_show_search_verify_and_export(tmp_path: Path) -> None:
     assert (code, json.loads(report)["fault"]["seq"]) == (1, 2)
 
 
-def test_the_commands_need_a_journal(tmp_path: Path) -> None:
+def test_the_commands_need_a_journal(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))  # where that of a store in memory is
     for args in (["--store", str(tmp_path / "w")], ["--store", "memory:"], ["--folder", str(tmp_path)]):
         result = CliRunner().invoke(program, ["audit", "tail", *args, "--json"])
         assert result.exit_code == 1
