@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from pyoxigraph import Literal, Quad
 
 from cortex_graph.store import Pattern
 from cortex_skills import CortexError, Plugin
 from cortex_skills.config.host_identity import HostIdentity
+from cortex_skills.doors.cli.app import program
 from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.approvals.elsewhere import MAX_RUNNING, ApprovedElsewhere
 from cortex_skills.features.actions.approvals.queue import RESOLUTION, RUNS_AT, ApprovalQueue
@@ -262,7 +264,7 @@ def test_a_server_that_answers_in_the_middle_of_a_change_is_asked_again(
     asking = hosts.open(host="a")
     approval_id = asked(asking)
     asking.approvals.approve(approval_id, by="ada")
-    queue = asking.part(AgentActions).queue
+    queue = ApprovalQueue(asking.graph.store, asking.graph.names)  # of which no thread reads
     whole, reads = queue._values(approval_id), []
     torn = {predicate: values for predicate, values in whole.items() if predicate != RESOLUTION}
     for answers, code in (([torn, torn, whole], None), ([torn] * 4, "approval_changed"), ([torn], "approval_changed")):
@@ -319,3 +321,15 @@ def test_a_changed_signature_is_none(hosts: Hosts, part: str) -> None:
         changed = replace(record.signed, **{part: value})
         assert not changed.is_of(own | {value})
     assert not replace(record.signed, message=record.signed.message + b" ").is_of(own)
+
+
+def test_the_command_states_where_an_approved_action_runs(hosts: Hosts, tmp_path: Path) -> None:
+    asking = hosts.open(host="a")
+    approval_id = asked(asking)
+    result = CliRunner().invoke(program, ["approvals", "approve", approval_id, "--store", str(tmp_path / "store")])
+    assert (result.exit_code, result.stdout) == (
+        0, "append_line was approved, and runs on host-a when that host next looks\n",
+    )  # fmt: skip
+    shown = CliRunner().invoke(program, ["approvals", "show", approval_id, "--store", str(tmp_path / "store")])
+    assert "\nstate: approved\n" in shown.stdout
+    assert "\nhost: host-a\n" in shown.stdout

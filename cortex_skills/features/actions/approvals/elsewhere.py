@@ -31,6 +31,7 @@ MAX_RUNNING = 4
 
 _LONGEST_S = 60.0  # between two looks, while the store fails
 _CLOSING_S = 10.0
+_MOST_SAID = 1000
 
 
 class ApprovedElsewhere:
@@ -124,5 +125,7 @@ class ApprovedElsewhere:
 
     def _say(self, about: str, text: str) -> None:
         if about not in self._said:
+            if len(self._said) >= _MOST_SAID:
+                self._said.clear()
             self._said.add(about)
             log.warning("%s", text)
