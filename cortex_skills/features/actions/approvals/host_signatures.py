@@ -14,21 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
+
+from cortex_skills.audit.chain import Signer
 
 OF_REQUEST = b"cortex-approval-host/1\0"
 OF_RESOLUTION = b"cortex-approval-resolution/1\0"
-
-
-class Signer(Protocol):
-    """A key that signs."""
-
-    @property
-    def did(self) -> str:
-        """The public key as a `did:key`."""
-
-    def sign(self, message: bytes) -> bytes:
-        """The signature of a message."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,9 +35,9 @@ from cortex_graph.naming.names import Names
 from cortex_graph.naming.vocabulary import CORTEX, DATE_TIME, GENERATED_AT, TYPE
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.store_access.claims import apply_claimed, has_claims
+from cortex_skills.audit.chain import Signer
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action_request import ActionRequest, ApprovalState
-from cortex_skills.features.actions.approvals.host_signatures import Signer
 from cortex_skills.features.actions.approvals.record import (
     ApprovalRecord,
     Resolution,

@@ -24,13 +24,13 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast, get_args
 
 from cortex_graph.checks.datetimes import date_time
+from cortex_skills.audit.chain import Signer
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action_request import ActionRequest, ApprovalState
 from cortex_skills.features.actions.approvals.host_signatures import (
     OF_REQUEST,
     OF_RESOLUTION,
     HostSignature,
-    Signer,
     read_signature,
     signed,
 )
