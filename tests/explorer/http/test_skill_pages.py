@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from cortex_skills.audit.call_records import AuditRecord, Removed, started
+from cortex_skills.config.host_identity import HostIdentity
 from cortex_skills.features.proofs.signing.credentials import sign_assertion
 from cortex_skills.keys import Key
 from cortex_skills.manifest import load_manifest
@@ -162,17 +163,30 @@ def test_calls_of_a_skill_are_on_its_page_for_who_may_read_the_audit(running: Ru
 def test_hostile_records_stay_text_and_what_was_removed_has_its_place(running: Running) -> None:
     calls = running.plugin.recent_calls
     for text in TEXTS:
-        calls.record(AuditRecord(started(), text, text, text, text, 1.0, 2, (Removed(text, text, 2),)))
+        host = HostIdentity("5c2f" * 8, text)
+        calls.record(AuditRecord(started(), text, text, text, text, 1.0, 2, (Removed(text, text, 2),), host=host))
     newest = calls.page(limit=1).calls[0].id
     client = with_html(running, "read", "audit")
     found = check_page(client.get(f"/explore/audit?id={newest}&limit=100").text)
     assert "2 × mayros:" in found.text
     assert "The texts are not kept" in found.text
+    assert "5c2f" * 8 in found.text
     for text in TEXTS:
         check_page(client.get("/explore/audit", params={"skill": text[:300], "outcome": text[:300]}).text)
         page = client.get("/explore/skills/" + quote(text[:300], safe=""))
         assert page.status_code in (400, 404), text
         check_page(page.text)
+
+
+def test_the_audit_has_a_column_of_hosts_where_records_name_one(tmp_path: Path) -> None:
+    with served(tmp_path, host={"name": "desk"}, audit={"folder": str(tmp_path / "journal")}) as server:
+        server.plugin.call("nothing", {})
+        client = with_html(server, "read", "audit")
+        page = client.get("/explore/audit").text
+        assert '<th scope="col">Host</th>' in page
+        assert "<td>desk" in page
+        (entry,) = client.get("/api/v1/audit", headers={"Accept": "application/json"}).json()
+        assert (entry["host"]["name"], entry["host"]["id"] in page) == ("desk", False)
 
 
 def test_removed_texts_are_shown_where_they_are_kept_struck_through(tmp_path: Path) -> None:
