@@ -20,7 +20,7 @@ from pyoxigraph import BlankNode, NamedNode
 from cortex_graph.namespace.neighbourhood import Neighbourhood, neighbourhood
 from cortex_graph.naming.vocabulary import TYPE
 from cortex_graph.store import Pattern
-from cortex_skills.doors.explorer.display import ShownName
+from cortex_skills.doors.explorer.display import ShownName, ShownTerm
 from cortex_skills.doors.explorer.pictures.map import MapData, MapLink, MapMore, MapNode, clustered, placed
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.features.explorer.class_marks import classes_of, id_of, marks_of
@@ -258,11 +258,11 @@ class _Builder:
         self.terms.update({id_of(node): node for node in nodes})
         self._drawn = tuple(nodes)
         links = Counter(
-            (id_of(subject), id_of(value), display.term(predicate).called)
+            (id_of(subject), id_of(value), name_of_link(display.term(predicate)))
             for subject, predicate, value in graph.links()
         )
         more = tuple(
-            MapMore(id_of(each.term), display.term(each.predicate).called, each.count, each.href, each.outgoing)
+            MapMore(id_of(each.term), name_of_link(display.term(each.predicate)), each.count, each.href, each.outgoing)
             for each in graph.more.values()
             if each.term in nodes
         )
@@ -319,6 +319,13 @@ class _Builder:
         if self._has_links and isinstance(term, NamedNode):
             href = self._reading.changed(at=of_term)
         return MapNode(of_term, label, self._id(class_), mark, href, shown.plain)
+
+
+def name_of_link(shown: ShownTerm) -> str:
+    """What is written at a link: the label of the predicate, or its name without the prefix of the own namespace."""
+    if isinstance(shown, ShownName) and shown.is_own and shown.called == shown.plain:
+        return shown.local.plain or shown.plain
+    return shown.called
 
 
 def with_id(reading: Reading, field: str, added: str) -> str:

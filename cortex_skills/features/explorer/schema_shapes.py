@@ -1,10 +1,10 @@
-"""What SHACL shapes say of the predicates of a class: those in the graph, of the namespace's rules, and of skills.
+"""What SHACL shapes ask of the predicates of a class: those in the graph, of the namespace's rules, and of skills.
 
 Rules kept here:
-- shapes are read, and never evaluated: what is said of a predicate is compared with the numbers of the overview;
+- shapes are read, and never evaluated: what is asked of a predicate is compared with the numbers of the overview;
 - a shape is of a class by `sh:targetClass`, or by being that class (SHACL §2.1.3.2 and §2.1.3.3); of its property
   shapes, those whose path is a predicate are read: counts, kinds, ranges, lengths, patterns, and names of others;
-- everything is bounded, whatever the shapes are.
+- everything is bounded.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from cortex_skills.skill_folder.rule_set import RuleSet
 _SH = "http://www.w3.org/ns/shacl#"
 _MOST = 200  # triples of one subject that are read
 _LONGEST = 40  # characters of a value
-# How a constraint with one value is said.
-_SAID = {
+# The words for a constraint with one value.
+_WORDS = {
     "minInclusive": "from {}",
     "minExclusive": "more than {}",
     "maxInclusive": "up to {}",
@@ -49,7 +49,7 @@ _Read = Callable[[Any, "NamedNode | None", "NamedNode | None"], Iterable[Quad]]
 
 @dataclass(frozen=True, slots=True)
 class PropertyShape:
-    """What a shape says of a predicate of a class.
+    """What a shape asks of a predicate of a class.
 
     Attributes:
         path: the predicate.
@@ -73,7 +73,7 @@ class PropertyShape:
 def shapes_of(
     graph: NamespacedGraph, class_: NamedNode, rules: Iterable[tuple[str, RuleSet]]
 ) -> tuple[PropertyShape, ...]:
-    """What is said of the predicates of a class.
+    """What is asked of the predicates of a class.
 
     Args:
         graph: the graph, in which shapes may be.
@@ -110,7 +110,7 @@ def _of_property(quads: Iterable[Quad], source: str) -> PropertyShape | None:
         return None
     kind = given["nodeKind"].value.removeprefix(_SH) if isinstance(given.get("nodeKind"), NamedNode) else ""
     words = [
-        _SAID[name].format(cut(given[name].value, _LONGEST)) for name in _SAID if hasattr(given.get(name), "value")
+        _WORDS[name].format(cut(given[name].value, _LONGEST)) for name in _WORDS if hasattr(given.get(name), "value")
     ]
     words += [f"sh:{name}" for name in sorted(_NAMED & given.keys())]
     if kind and kind not in _KINDS:

@@ -163,10 +163,10 @@ def test_the_keyboard_alone_is_enough(signed_in: Pages, running: Running) -> Non
     page.keyboard.press("g")
     page.keyboard.press("m")
     expect(page).to_have_url(f"{running.url}{START}/map")
-    nodes = page.locator(".map.live a.m-node")
+    nodes = page.locator(".map.scripted a.m-node")
     expect(nodes.first).to_be_attached()
     assert nodes.evaluate_all("nodes => nodes.filter(node => node.tabIndex === 0).length") == 1
-    page.locator('.map.live a.m-node[tabindex="0"]').focus()
+    page.locator('.map.scripted a.m-node[tabindex="0"]').focus()
     began = page.evaluate("() => document.activeElement.getAttribute('aria-label')")
     for key in ("ArrowRight", "ArrowLeft", "ArrowUp", "ArrowDown"):
         page.keyboard.press(key)

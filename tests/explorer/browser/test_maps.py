@@ -84,7 +84,7 @@ def test_no_label_of_fifty_nodes_is_over_another_one(
     page.goto(f"{running.url}{MAP}?name={garden}&steps=3")
     expect(page.locator(".m-node")).to_have_count(50)
     if scripts:
-        expect(page.locator(".stage.map.live")).to_be_visible()
+        expect(page.locator(".stage.map.scripted")).to_be_visible()
         page.get_by_role("button", name="Whole map").click()
     for width in (1280, 320):
         page.set_viewport_size({"width": width, "height": 900})
@@ -105,7 +105,7 @@ def test_a_node_is_expanded_hidden_and_pinned_with_the_keyboard(
 ) -> None:
     page = signed_in()
     page.goto(f"{running.url}{MAP}?name={garden}&steps=1")
-    expect(page.locator(".stage.map.live")).to_be_visible()
+    expect(page.locator(".stage.map.scripted")).to_be_visible()
     before = page.locator(".m-node").count()
     node = page.locator(".m-node").filter(has_text="森川 はな 1")
     chosen = node.get_attribute("data-id")
@@ -131,7 +131,7 @@ def test_what_is_dragged_is_pinned_and_what_is_clicked_opens_its_card(
 ) -> None:
     page = signed_in()
     page.goto(f"{running.url}{MAP}?name={garden}&steps=1")
-    expect(page.locator(".stage.map.live")).to_be_visible()
+    expect(page.locator(".stage.map.scripted")).to_be_visible()
     node = page.locator(".m-node:not(.root)").first
     chosen = node.get_attribute("data-id")
     box, root = node.locator(".mark").bounding_box(), page.locator(".root .mark").bounding_box()
@@ -179,7 +179,7 @@ def test_more_than_150_nodes_are_classes_and_one_opens_with_a_click(signed_in: P
     page.keyboard.insert_text("CONSTRUCT WHERE { ?s mayros:next ?o }")
     page.keyboard.press("Control+Enter")
     page.get_by_label("Views of the answer").get_by_role("link", name="Map").click()
-    expect(page.locator(".map.live svg")).to_be_visible()
+    expect(page.locator(".map.scripted svg")).to_be_visible()
     page.get_by_role("link", name="Open the map").click()
     expect(page.locator(".m-node")).to_have_count(2)
     page.locator(".m-node .mark").first.click()

@@ -12,6 +12,7 @@ import pytest
 from cortex_graph import NamespacedGraph
 from cortex_graph.namespace.labels import Labels
 from tests.explorer.hostile import TEXTS, check_page
+from tests.explorer.http.browsing import CLICKED
 from tests.server.serving import Running, served
 
 RDFS_LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
@@ -63,6 +64,25 @@ def test_a_name_is_its_label_on_every_page_of_data_and_the_name_is_in_the_title(
     assert found.get(f"{space}:knows") == "is acquainted with"
     if path:
         assert found.get(f"{space}:person:bob") == "Bob"
+
+
+def test_titles_charts_maps_and_the_schema_have_labels_too(running: Running) -> None:
+    triples: list[tuple[str, str, object]] = [*KNOWS, ("person:ada", "age", 36), ("person:bob", "age", 41)]
+    client = reader(running, "titles", triples)
+    graph = NamespacedGraph(running.plugin.graph.store, "titles")
+    graph.schema.latest(wait_s=30)
+    (triple,) = graph.list_triples({"subject": "person:ada", "predicate": "knows"})["triples"]
+    query = "SELECT ?s ?age { ?s titles:age ?age }"
+    for path, label in (
+        ("map?name=person:ada", "<title>Map of Ada Lovelace · "),
+        ("map?name=person:ada", "Ada Lovelace, 2 steps around"),
+        ("map?name=person:ada", ">is acquainted with</text>"),
+        ("r/used?name=person:bob", "<title>Who points to Bob · "),
+        (f"t/{triple['id']}", "<title>Ada Lovelace is acquainted with · "),
+        (f"sparql?query={query}&view=chart", ">Ada Lovelace</text>"),
+        ("schema", "is acquainted with"),
+    ):
+        assert label in client.get(f"/explore/titles/{path}", headers=CLICKED).text, (path, label)
 
 
 def test_a_label_is_in_the_languages_of_the_reader(running: Running) -> None:

@@ -8,16 +8,16 @@ from xml.etree import ElementTree as ET
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.doors.explorer.pictures.layout import Box, apart, points
+from cortex_skills.doors.explorer.pictures.layout import Extent, apart, points
 from cortex_skills.doors.explorer.pictures.map import MapData, MapLink, MapMore, MapNode, bundles, clustered, picture
 from cortex_skills.doors.explorer.pictures.map import placed as places_of
 
 sizes = st.floats(1, 120)
-boxes = st.builds(lambda w, h, x, y: Box(-w - x, -h - y, w, h), sizes, sizes, st.floats(0, 40), st.floats(0, 40))
+boxes = st.builds(lambda w, h, x, y: Extent(-w - x, -h - y, w, h), sizes, sizes, st.floats(0, 40), st.floats(0, 40))
 at_most_30 = st.integers(2, 30)
 
 
-def over(at: list[complex], of: list[Box]) -> list[tuple[int, int]]:
+def over(at: list[complex], of: list[Extent]) -> list[tuple[int, int]]:
     """The pairs of boxes that are over each other."""
     found = []
     for one, other in combinations(range(len(at)), 2):
@@ -44,7 +44,7 @@ def test_no_box_is_over_another_and_what_is_fixed_stays(data: st.DataObject) -> 
 
 
 def test_boxes_that_cannot_be_pushed_apart_find_a_free_place() -> None:
-    of = [Box(-50, -50, 50, 50)] * 9
+    of = [Extent(-50, -50, 50, 50)] * 9
     fixed = {place: complex(100 * (place % 3), 100 * (place // 3)) for place in range(8)}
     at = apart([*fixed.values(), 100 + 100j], of, fixed)
     assert over(at, of) == []

@@ -27,7 +27,7 @@ _STEP = 9.0  # of the search for a free place
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class Extent:
     """What something covers, in pixels from its point."""
 
     left: float
@@ -61,7 +61,7 @@ def points(count: int, links: Sequence[tuple[int, int]], fixed: Mapping[int, com
     return [complex(each.real * _WIDER, each.imag) for each in at]
 
 
-def apart(at: Sequence[complex], boxes: Sequence[Box], fixed: Mapping[int, complex] | None = None) -> list[complex]:
+def apart(at: Sequence[complex], boxes: Sequence[Extent], fixed: Mapping[int, complex] | None = None) -> list[complex]:
     """The places, moved until no box is over another.
 
     Args:
@@ -157,7 +157,7 @@ def _main_axis(at: Sequence[complex]) -> complex:
     return cmath.rect(1.0, -angle)
 
 
-def _push(at: list[complex], boxes: Sequence[Box], held: Mapping[int, complex]) -> bool:
+def _push(at: list[complex], boxes: Sequence[Extent], held: Mapping[int, complex]) -> bool:
     """Push boxes that are over each other apart, in the shorter direction; whether there were any."""
     left = [each.real + box.left for each, box in zip(at, boxes, strict=True)]
     right = [each.real + box.right for each, box in zip(at, boxes, strict=True)]
@@ -191,7 +191,7 @@ def _push(at: list[complex], boxes: Sequence[Box], held: Mapping[int, complex]) 
     return was_over
 
 
-def _free(at: Sequence[complex], boxes: Sequence[Box], settled: Sequence[int], place: int) -> complex:
+def _free(at: Sequence[complex], boxes: Sequence[Extent], settled: Sequence[int], place: int) -> complex:
     """The nearest place on a spiral where a box is over none of those that are settled."""
     box = boxes[place]
     taken = [

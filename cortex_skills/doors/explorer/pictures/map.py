@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from cortex_graph.namespace.labels import cut
-from cortex_skills.doors.explorer.pictures.layout import Box, apart, points
+from cortex_skills.doors.explorer.pictures.layout import Extent, apart, points
 from cortex_skills.doors.explorer.pictures.svg import Element, Svg
 from cortex_skills.doors.explorer.pictures.text_width import text_width
 
@@ -149,7 +149,7 @@ class MapData:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NodePlace:
     """Where a node or the name of a link is, and on which side of a node its label is."""
 
     at: complex
@@ -157,7 +157,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Bundle:
+class LinkBundle:
     """Links of one node with one predicate in one direction, with one name.
 
     Attributes:
@@ -182,7 +182,7 @@ class Bundle:
         return f"{self.hub} {'>' if self.outgoing else '<'} {self.label}"
 
 
-def bundles(data: MapData) -> tuple[Bundle, ...]:
+def bundles(data: MapData) -> tuple[LinkBundle, ...]:
     """The links of a map, the largest bundles first; each link is in one."""
     groups: dict[tuple[str, str, bool], list[MapLink]] = defaultdict(list)
     for link in data.links:
@@ -209,7 +209,9 @@ def bundles(data: MapData) -> tuple[Bundle, ...]:
             words += f" × {total:,}"
         ends = tuple(link.target if outgoing else link.source for link in links)
         is_named = are_all_named or len(links) > 1 or rest is not None
-        found.append(Bundle(hub, label, outgoing, ends, words if is_named else "", None if rest is None else rest.href))
+        found.append(
+            LinkBundle(hub, label, outgoing, ends, words if is_named else "", None if rest is None else rest.href)
+        )
     return tuple(found)
 
 
@@ -270,7 +272,7 @@ def clustered(
 
 
 @lru_cache(maxsize=64)
-def placed(steps: tuple[MapData, ...]) -> dict[str, Place]:
+def placed(steps: tuple[MapData, ...]) -> dict[str, NodePlace]:
     """Where the nodes and the names of links of a map are, by their ids and keys.
 
     Args:
@@ -297,7 +299,7 @@ def placed(steps: tuple[MapData, ...]) -> dict[str, Place]:
     at = apart(at, boxes, kept | pinned)
     if pinned:  # it pushes what it is over aside
         at = apart(at, boxes, pinned)
-    return {name: Place(where, sides.get(name, "")) for name, where in zip(number, at, strict=True)}
+    return {name: NodePlace(where, sides.get(name, "")) for name, where in zip(number, at, strict=True)}
 
 
 def picture(data: MapData, *before: MapData, chosen: str = "") -> Svg:
@@ -352,7 +354,7 @@ def _lines(label: str) -> tuple[str, ...]:
     return cut(label[:middle], _SPLIT + 9), cut(label[middle + 1 :], _SPLIT + 9)
 
 
-def _covered(node: MapNode, degree: int, side: str, *, is_root: bool) -> Box:
+def _covered(node: MapNode, degree: int, side: str, *, is_root: bool) -> Extent:
     """What a mark and its label cover."""
     radius = _radius(node, degree, is_root=is_root)
     lines, size = _lines(node.label), _ROOT_TEXT if is_root else _NODE_TEXT
@@ -360,18 +362,18 @@ def _covered(node: MapNode, degree: int, side: str, *, is_root: bool) -> Box:
     tall, around = len(lines) * _LINE, radius + (6 if is_root else 2)
     high = max(around, tall / 2)
     if side == "right":
-        return Box(-around, -high - _PAD, around + _GAP + width, high + _PAD)
+        return Extent(-around, -high - _PAD, around + _GAP + width, high + _PAD)
     if side == "left":
-        return Box(-around - _GAP - width, -high - _PAD, around, high + _PAD)
+        return Extent(-around - _GAP - width, -high - _PAD, around, high + _PAD)
     wide = max(around, width / 2)
     if side == "below":
-        return Box(-wide - _PAD, -around, wide + _PAD, around + _GAP + tall)
-    return Box(-wide - _PAD, -around - _GAP - tall, wide + _PAD, around)
+        return Extent(-wide - _PAD, -around, wide + _PAD, around + _GAP + tall)
+    return Extent(-wide - _PAD, -around - _GAP - tall, wide + _PAD, around)
 
 
-def _plate(bundle: Bundle) -> Box:
+def _plate(bundle: LinkBundle) -> Extent:
     half = text_width(bundle.words, _LINK_TEXT) / 2 + 7
-    return Box(-half - _PAD, -_PLATE - _PAD, half + _PAD, _PLATE + _PAD)
+    return Extent(-half - _PAD, -_PLATE - _PAD, half + _PAD, _PLATE + _PAD)
 
 
 _SIDES = {"right": 0.0, "left": math.pi, "below": math.pi / 2, "above": -math.pi / 2}
@@ -395,7 +397,7 @@ def _sides(nodes: Sequence[MapNode], at: Sequence[complex], links: Sequence[tupl
 class _Drawing:
     """Draws a map at its places."""
 
-    def __init__(self, data: MapData, places: Mapping[str, Place], chosen: str) -> None:
+    def __init__(self, data: MapData, places: Mapping[str, NodePlace], chosen: str) -> None:
         self._data, self._places, self._chosen = data, places, chosen
         self.at = {name: place.at for name, place in places.items()}
         degree = _degrees(data)
@@ -425,7 +427,7 @@ class _Drawing:
             self._draw_node(drawn, node, self._places[node.id].side, complex(left, top))
         return drawn
 
-    def _draw_links(self, drawn: Svg, lines: Element, bundle: Bundle) -> None:
+    def _draw_links(self, drawn: Svg, lines: Element, bundle: LinkBundle) -> None:
         hub, radius = self.at[bundle.hub], self.radii[bundle.hub]
         if not bundle.words:
             for end in bundle.ends:
@@ -462,7 +464,7 @@ class _Drawing:
         if is_end:
             _arrow(drawn, lines, tip, target)
 
-    def _draw_name(self, drawn: Svg, bundle: Bundle) -> None:
+    def _draw_name(self, drawn: Svg, bundle: LinkBundle) -> None:
         at, half = self.at[bundle.key], text_width(bundle.words, _LINK_TEXT) / 2 + 7
         part = drawn.add("a" if bundle.href else "g", class_="m-name", href=bundle.href)
         drawn.add("rect", part, x=at.real - half, y=at.imag - _PLATE, width=2 * half, height=2 * _PLATE, rx=_PLATE)

@@ -23,7 +23,7 @@ function start(isFirst: boolean): void {
   const size = { width: svg.viewBox.baseVal.width, height: svg.viewBox.baseVal.height };
   svg.removeAttribute('width');
   svg.removeAttribute('height');
-  stage.classList.add('live');
+  stage.classList.add('scripted');
   stage.style.height = `${Math.min(Math.max(size.height + 20, 300), 760, innerHeight * 0.85)}px`;
   stage.tabIndex = -1;
   const nodes = [...svg.querySelectorAll<SVGGraphicsElement>('.m-node')];

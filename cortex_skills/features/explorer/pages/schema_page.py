@@ -3,7 +3,7 @@
 Rules kept here:
 - the numbers are those of `graph.overview`, which are kept: nothing is counted for the page, and what is a lower bound
   or of an earlier state is called so;
-- what shapes say stands beside what there is; where both differ, a mark leads to the resources;
+- what shapes ask for is beside what there is; where both differ, a mark leads to the resources;
 - a class leads to the list of its resources, a predicate of it to the query that has its values.
 """
 
@@ -25,6 +25,7 @@ from cortex_skills.doors.explorer.pictures.map import MapData, MapLink, MapNode,
 from cortex_skills.doors.explorer.pictures.svg import Svg
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.features.explorer.class_marks import id_of, marks_of
+from cortex_skills.features.explorer.map_graph import name_of_link
 from cortex_skills.features.explorer.reading import Reading, TakeAway
 from cortex_skills.features.explorer.schema_shapes import PropertyShape, shapes_of
 from cortex_skills.features.explorer.void_description import void_of
@@ -63,7 +64,7 @@ class KindWords:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ShapeDifference:
     """Where the graph differs from a shape, and the query that has the resources."""
 
     words: str
@@ -81,7 +82,7 @@ class PredicateRow:
         percent: the same as a share of all of them, 0 to 100.
         values: their kinds; `several` is the largest number of one resource, if that is more than one.
         example: one of them.
-        said: what shapes say, each with its source; and where the graph differs.
+        asked: what shapes ask for, each with its source; and where the graph differs.
     """
 
     name: ShownName
@@ -91,7 +92,7 @@ class PredicateRow:
     values: tuple[KindWords, ...]
     several: int
     example: ShownTerm | None
-    said: tuple[tuple[str, str, tuple[Difference, ...]], ...]
+    asked: tuple[tuple[str, str, tuple[ShapeDifference, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ class SchemaView:
         picture: how the classes are linked; None if they are not.
         chosen: the class whose predicates are listed; None for a graph without triples.
         rows: its predicates.
-        has_shapes: whether a shape says anything of them.
+        has_shapes: whether a shape asks for anything.
         pointing: classes with predicates that point to it.
         left_out: how many classes or predicates the page leaves out, in words.
     """
@@ -150,15 +151,15 @@ class _Schema:
         kinds = [kind.kind for use in uses for kind in use.values[:_KINDS]]
         examples = [example_of(use.values[0]) for use in uses if use.values]
         display.terms([*(use.predicate for use in uses), *kinds, *examples])
-        said = self._said()
-        rows = tuple(self._rows(said))
+        asked = self._asked()
+        rows = tuple(self._rows(asked))
         return SchemaView(
             self._words(),
             tuple(self._row(each) for each in schema.classes[:_CLASSES]),
             self._picture(),
             None if chosen is None else self._row(chosen),
             rows,
-            bool(said),
+            bool(asked),
             tuple(self._pointing()),
             self._left_out(),
             self._reading.take_away(FORMS),
@@ -208,12 +209,12 @@ class _Schema:
             self._chosen is not None and found.node == self._chosen.node,
         )
 
-    def _rows(self, said: dict[NamedNode, list[PropertyShape]]) -> Iterator[PredicateRow]:
+    def _rows(self, asked: dict[NamedNode, list[PropertyShape]]) -> Iterator[PredicateRow]:
         chosen = self._chosen
         if chosen is None:
             return
         used = {use.predicate for use in chosen.predicates}
-        unused = [PredicateInUse(path, 0, 0, 0, ()) for path in said if path not in used]
+        unused = [PredicateInUse(path, 0, 0, 0, ()) for path in asked if path not in used]
         display, near = self._reading.near, self._reading.near.addresses
         for use in (*chosen.predicates[:_PREDICATES], *unused):
             query = (
@@ -229,7 +230,7 @@ class _Schema:
                 display.term(example_of(use.values[0]), _EXAMPLE) if use.values else None,
                 tuple(
                     (self._demand(shape), shape.source, tuple(self._differences(use, shape)))
-                    for shape in said.get(use.predicate, ())
+                    for shape in asked.get(use.predicate, ())
                 ),
             )
 
@@ -247,13 +248,13 @@ class _Schema:
             kind.count, self._reading.near.iri(kind.kind.value), class_mark(self._marks.get(kind.kind, 0)), ""
         )
 
-    def _said(self) -> dict[NamedNode, list[PropertyShape]]:
-        """What shapes say, by predicate."""
-        said: dict[NamedNode, list[PropertyShape]] = {}
+    def _asked(self) -> dict[NamedNode, list[PropertyShape]]:
+        """What shapes ask for, by predicate."""
+        asked: dict[NamedNode, list[PropertyShape]] = {}
         if self._chosen is not None and self._chosen.node is not None:
             for shape in shapes_of(self._reading.graph, self._chosen.node, self._rules()):
-                said.setdefault(shape.path, []).append(shape)
-        return said
+                asked.setdefault(shape.path, []).append(shape)
+        return asked
 
     def _rules(self) -> Iterator[tuple[str, RuleSet]]:
         """The rules of the namespace, and those of skills that act in it, for a caller with a token."""
@@ -269,7 +270,7 @@ class _Schema:
                 yield f"the rules of {skill.name}", skill.rules
 
     def _demand(self, shape: PropertyShape) -> str:
-        """What a shape says, in words."""
+        """What a shape asks for, in words."""
         least, most = shape.least, shape.most
         if least and most == least:
             parts = [f"{least}"]
@@ -287,25 +288,25 @@ class _Schema:
         text = ", ".join([*parts, *shape.words])
         return text[:1].upper() + text[1:] if text else "Anything"
 
-    def _differences(self, use: PredicateInUse, shape: PropertyShape) -> Iterator[Difference]:
+    def _differences(self, use: PredicateInUse, shape: PropertyShape) -> Iterator[ShapeDifference]:
         chosen, page = self._chosen, self._reading.near.addresses.page
         if chosen is None or not self._schema.is_exact:
             return
         subject, predicate = self._of_class("?subject"), use.predicate
         if shape.least and (lacking := chosen.subjects - use.subjects) > 0:
             query = f"SELECT ?subject {{ {subject}FILTER NOT EXISTS {{ ?subject {predicate} ?value }} }} LIMIT 100"
-            yield Difference(f"{lacking:,} lack{'s' if lacking == 1 else ''} it", page("sparql", query=query))
+            yield ShapeDifference(f"{lacking:,} lack{'s' if lacking == 1 else ''} it", page("sparql", query=query))
         if shape.most is not None and use.most > shape.most:
             counted = f"GROUP BY ?subject HAVING (COUNT(?value) > {shape.most})"
             query = f"SELECT ?subject {{ {subject}?subject {predicate} ?value }} {counted} LIMIT 100"
-            yield Difference(f"up to {use.most:,} values", page("sparql", query=query))
+            yield ShapeDifference(f"up to {use.most:,} values", page("sparql", query=query))
         wrong = [kind for kind in use.values if _is_wrong(kind, shape)]
         if count := sum(kind.count for kind in wrong):
             tests = " || ".join(dict.fromkeys(map(_test_of, wrong)))
             query = f"SELECT ?subject ?value {{ {subject}?subject {predicate} ?value FILTER({tests}) }} LIMIT 100"
             kind = "resources" if wrong[0].is_node else self._reading.near.iri(wrong[0].kind.value).plain
             words = f"{count:,} {'is' if count == 1 else 'are'} {kind if len(wrong) == 1 else 'of other kinds'}"
-            yield Difference(words, page("sparql", query=query))
+            yield ShapeDifference(words, page("sparql", query=query))
 
     def _pointing(self) -> Iterator[tuple[ClassRow, ShownName, int]]:
         chosen = None if self._chosen is None else self._chosen.node
@@ -325,7 +326,7 @@ class _Schema:
         nodes = {each.node for each in classes}
         display, changed, names = self._reading.near, self._reading.changed, self._reading.graph.names
         found = [
-            MapLink(id_of(each.node), id_of(kind.kind), display.iri(use.predicate.value).called, kind.count)
+            MapLink(id_of(each.node), id_of(kind.kind), name_of_link(display.iri(use.predicate.value)), kind.count)
             for each in classes
             for use in each.predicates
             for kind in use.values

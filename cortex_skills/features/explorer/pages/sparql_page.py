@@ -294,15 +294,15 @@ def _examples(reading: Reading) -> tuple[TextLink, ...]:
     ]
     if counts.predicates:
         node = counts.predicates[0].predicate
-        name, found = reading.graph.names.name(node.value), NamesToComplete(reading.graph).written(node)
+        found = NamesToComplete(reading.graph).written(node)
         written = f"<{node.value}>" if "declare" in found else found["label"]
         given += [
             (
-                f"Everything with {name}",
+                f"Everything with {found['label']}",
                 f"SELECT ?subject ?value WHERE {{\n  ?subject {written} ?value .\n}} LIMIT 100",
             ),
             (
-                f"The most frequent values of {name}",
+                f"The most frequent values of {found['label']}",
                 f"SELECT ?value (COUNT(*) AS ?times) WHERE {{ ?s {written} ?value }}\n"
                 "GROUP BY ?value ORDER BY DESC(?times) LIMIT 20",
             ),
