@@ -13,7 +13,7 @@ from cortex_skills.operations.operation import Described
 Name = Annotated[str, Len(1, 4096)]
 
 
-class TypedValue(TypedDict, total=False):
+class NodeOrLiteral(TypedDict, total=False):
     """A node by its name, or a literal with its datatype or language."""
 
     node: Name
@@ -34,7 +34,7 @@ class _AsSchema:
         return schema_of(self._type, closed=True)
 
 
-Value = Annotated[Any, _AsSchema(str | float | bool | TypedValue)]
+Value = Annotated[Any, _AsSchema(str | float | bool | NodeOrLiteral)]
 
 
 Object = str | float | bool | dict[str, Any]

@@ -25,6 +25,7 @@ APPEND = manifest(
     category="fs",
     outputs={"size": {"type": "integer", "required": True}},
     risk="medium",
+    limits={"perMinute": 1000},
 )
 
 

@@ -53,8 +53,9 @@ def running(tmp_path_factory: pytest.TempPathFactory, operator: Path) -> Iterato
 # --- the ways to ask: each returns the id of a request
 
 
-def in_python(running: Running, agent: str = "a1") -> str:
-    asked = running.plugin.call("append_line", {"text": str(next(_NUMBERS))}, agent=agent)
+def in_python(running: Running) -> str:
+    asked = running.plugin.call("append_line", {"text": str(next(_NUMBERS))}, agent="a1")
+    assert "approval" in asked.details, asked.text
     return str(asked.details["approval"])
 
 
@@ -217,7 +218,7 @@ def test_a_person_does_not_approve_with_one_token_what_they_asked_for_with_anoth
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_the_owner_decides_in_python_also_what_was_asked_for_in_the_same_name(running: Running, name: str) -> None:
-    approval_id = in_python(running, "a8")
+    approval_id = in_python(running)
     assert by_python(running.plugin, name, approval_id) == "ok"
     record = running.plugin.audit.calls.page(limit=1).calls[0].record
     assert (record.event, record.data["kind"], record.data["door"]) == (name, "owner", "python")
@@ -237,7 +238,7 @@ def test_who_decides_is_shown_who_sent_the_request(running: Running) -> None:
     browser = signed_in(running, token_of(running, "a person"))
     pages = [
         browser.get(f"/explore/approvals/{each}", headers=CLICKED).text
-        for each in (over_mcp(running, CONFIGURED, agent="a7"), in_python(running, "a8"))
+        for each in (over_mcp(running, CONFIGURED, agent="a7"), in_python(running))
     ]
     assert ["Sent by" in page and ">configured<" in page for page in pages] == [True, False]
 
@@ -262,7 +263,7 @@ def test_the_user_of_the_process_that_the_owner_started_decides_as_the_owner(run
 
 def test_reads_are_the_same_over_rest_and_in_python(running: Running) -> None:
     client, plugin = running.client(token_of(running, "a person")), running.plugin
-    approval_id = in_python(running, "a8")
+    approval_id = in_python(running)
     for name, path, given in (
         ("actions.list", "/api/v1/actions", {}),
         ("actions.describe", "/api/v1/actions/append_line", {"action": "append_line"}),
