@@ -252,6 +252,9 @@ CHANGES: dict[str, tuple[str, Request]] = {
 
 # Requests with a body that only read.
 READS: dict[str, Request] = {
+    "POST /api/v1/resources/merge/preview": lambda w, c: c.post(
+        "/api/v1/resources/merge/preview", json={"merged": w.statement()["subject"], "kept": "another"}
+    ),
     "POST /api/v1/query": post("/api/v1/query", lambda w, c: {"predicate": "note"}),
     "POST /api/v1/verify": post(
         "/api/v1/verify", lambda w, c: {"proof_hash": "0", "statements": [{**w.statement(), "object": 2}]}
@@ -272,6 +275,8 @@ READS: dict[str, Request] = {
 TESTED_IN = {
     "POST /api/v1/approvals/{id}/approve": "test_action_operations.py",
     "POST /api/v1/approvals/{id}/edit": "test_action_operations.py",
+    "POST /api/v1/triples/{triple}/correct": "test_corrections.py",
+    "POST /api/v1/resources/merge": "test_corrections.py",
     "POST /api/v1/approvals/{id}/reject": "test_action_operations.py",
     "POST /api/v1/artifacts/{id}/enable": "test_artifact_parity.py",
     "POST /api/v1/artifacts/{id}/quarantine": "test_artifact_parity.py",
@@ -381,6 +386,7 @@ PAGES_TESTED_IN = {
     "/explore/approvals/{id} approve": "test_action_operations.py",
     "/explore/approvals/{id} reject": "test_action_operations.py",
     "/explore/approvals/{id}/edit edit": "test_action_operations.py",
+    "/explore/{namespace}/write save": "../explorer/http/test_write_page.py",
     "/explore/approvals approve": "../explorer/http/test_approval_pages.py",
     "/explore/approvals reject": "../explorer/http/test_approval_pages.py",
     "/explore/artifacts/{id} quarantine": "test_artifact_parity.py",

@@ -119,6 +119,19 @@ class Home:
         (self.folder / "operator" / "SKILL.md").write_text(OPERATOR)
         return str(self.run("call", "fs_write", given, "--skills", self.folder / "operator")["details"]["approval"])
 
+    def subject(self) -> str:
+        """A name that one statement has."""
+        name = f"thing-{next(_NUMBERS)}"
+        with Plugin.open(Config.load(self.folder / "cortex.yaml"), registers=False) as plugin:
+            plugin.graph.create_triple({"subject": name, "predicate": "p", "object": 1})
+        return name
+
+    def statement(self) -> str:
+        """The id of a statement."""
+        row = {"subject": f"thing-{next(_NUMBERS)}", "predicate": "p", "object": 1}
+        with Plugin.open(Config.load(self.folder / "cortex.yaml"), registers=False) as plugin:
+            return str(plugin.graph.create_triple(row)["id"])
+
     def kept_run(self) -> None:
         """A run of an agent, which was kept when its session ended."""
         with Plugin.open(Config.load(self.folder / "cortex.yaml"), registers=False) as plugin:
@@ -327,7 +340,9 @@ CHANGES: dict[str, tuple[tuple[str, ...], Callable[[Home], Words]]] = {
     "graph forget-query": (("graph.forget_query",), after(saved, "graph", "forget-query", place=2)),
     "graph save-query": (("graph.save_query",), saved),
     "graph copy": (("graph.copy",), copied),
+    "graph correct": (("graph.correct",), lambda home: ("graph", "correct", home.statement(), "--object", "12")),
     "graph import": (("graph.import",), lambda home: ("graph", "import", home.rdf())),
+    "graph merge": (("graph.merge",), lambda home: ("graph", "merge", home.subject(), "the-other")),
     "graph restore": (("graph.restore",), backed_up),
     "graph sparql": (("graph.update",), updating),
     "index build": (("index.build",), lambda home: home.indexing()),

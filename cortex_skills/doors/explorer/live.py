@@ -1,4 +1,4 @@
-"""`/explore/live`: says when the data of a page has changed, as a stream of events (HTML, §9.2, server-sent events).
+"""`/explore/live`: events that announce a change of what a page shows (server-sent events: HTML, §9.2).
 
     data: {"graph": 3, "audit": "…", "waiting": {"overview": 2, "approvals": 2}}
 
@@ -24,7 +24,7 @@ from starlette.types import Receive, Scope
 from cortex_skills.doors.explorer.answers import cancelled_by_leaving
 from cortex_skills.doors.explorer.callers import Visitor, now, state_of, visitor_of
 from cortex_skills.doors.explorer.inbox import inbox_of, numbers_of
-from cortex_skills.doors.explorer.live_streams import LiveStreams, Seen
+from cortex_skills.doors.explorer.live_streams import LiveStreams, WrittenSoFar
 from cortex_skills.doors.explorer.page import PageCall, not_found
 from cortex_skills.doors.http.bodies import LEAVING_CANCELS
 from cortex_skills.doors.http.http_errors import HttpError, method_not_allowed
@@ -68,7 +68,7 @@ async def _events(scope: Scope, receive: Receive, visitor: Visitor, namespace: s
     streams: LiveStreams = state_of(scope).live
     began = time.monotonic()
     sent: dict[str, Any] = {}
-    last: Seen | None = None
+    last: WrittenSoFar | None = None
     if not streams.has_room(reader):
         return
     with streams.entered(reader), service.calls.token() as cancel:
@@ -77,14 +77,14 @@ async def _events(scope: Scope, receive: Receive, visitor: Visitor, namespace: s
                 seen = await streams.seen(service, namespace)
                 if seen != last:
                     last = seen
-                    told = await _event(service, visitor, seen)
-                    if told != sent:
-                        sent = told
-                        yield f"data: {json.dumps(told)}\n\n"
+                    event = await _event_of(service, visitor, seen)
+                    if event != sent:
+                        sent = event
+                        yield f"data: {json.dumps(event)}\n\n"
                 await asyncio.sleep(_TICK_S)
 
 
-async def _event(service: Service, visitor: Visitor, seen: Seen) -> dict[str, Any]:
+async def _event_of(service: Service, visitor: Visitor, seen: WrittenSoFar) -> dict[str, Any]:
     call = PageCall(service, visitor.principal)
     waiting = numbers_of(await service.pools["quick"].run(partial(inbox_of, call)))
     audit = {"audit": seen.audit} if "audit" in visitor.principal.permissions else {}

@@ -1,7 +1,7 @@
 """What was written to the namespaces whose pages are live, and who has such pages open.
 
 Rules kept here:
-- the store and the journal are asked once in `LOOK_S` for all streams of a namespace, whatever process wrote to them;
+- the store and the journal are asked once in `LOOK_S` for all streams of a namespace, and have what any process wrote;
 - a reader has at most `OF_READER` streams, all together `IN_ALL`.
 """
 
@@ -25,7 +25,7 @@ IN_ALL = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class WrittenSoFar:
     """What was written until now.
 
     Attributes:
@@ -44,7 +44,7 @@ class LiveStreams:
 
     def __init__(self) -> None:
         self._open = Counter[str]()
-        self._seen: dict[str, tuple[float, Seen]] = {}
+        self._seen: dict[str, tuple[float, WrittenSoFar]] = {}
         self._looking = asyncio.Lock()
 
     def has_room(self, reader: str) -> bool:
@@ -67,10 +67,10 @@ class LiveStreams:
         """How many streams are open."""
         return self._open.total()
 
-    async def seen(self, service: Service, namespace: str) -> Seen:
+    async def seen(self, service: Service, namespace: str) -> WrittenSoFar:
         """What was written to a namespace until about now."""
         async with self._looking:
-            at, last = self._seen.get(namespace, (0.0, Seen()))
+            at, last = self._seen.get(namespace, (0.0, WrittenSoFar()))
             if at and time.monotonic() - at < LOOK_S:
                 return last
             last = await service.pools["quick"].run(partial(_look, service, namespace, last))
@@ -78,7 +78,7 @@ class LiveStreams:
             return last
 
 
-def _look(service: Service, namespace: str, last: Seen) -> Seen:
+def _look(service: Service, namespace: str, last: WrittenSoFar) -> WrittenSoFar:
     graph, audit = service.graph(namespace), service.plugin.audit
     try:
         if isinstance(graph.store, Following):

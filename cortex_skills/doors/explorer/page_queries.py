@@ -77,6 +77,15 @@ class ChangesQuery(ApiModel, total=False):
     query: Query
 
 
+class WriteQuery(ApiModel, total=False):
+    """Of the form that writes: the statement that is corrected, or the parts of a new one, or the name to merge."""
+
+    triple: Annotated[str, Field(max_length=64)]
+    subject: Text
+    predicate: Text
+    merged: Text
+
+
 class ProofListQuery(AsOfQuery, total=False):
     """Of a list of proofs."""
 

@@ -235,7 +235,7 @@ def reject_request(call: OperationCall, given: DecideRequest) -> Approval:
 
 @dataclass(frozen=True, slots=True)
 class EditRequest:
-    """The id of a request, and the inputs in place of its own."""
+    """The id of a request, and other inputs for it."""
 
     approval: str
     inputs: dict[str, Any]

@@ -215,7 +215,7 @@ class AgentActions:
             by: who edited them.
 
         Returns:
-            The id of the new request, which waits for a decision of its own.
+            The id of the new request, which waits for its own decision.
 
         Raises:
             CortexError: a check refuses the inputs; `invalid_arguments`: they are as they were.

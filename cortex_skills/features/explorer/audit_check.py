@@ -31,7 +31,7 @@ MOST = 128 << 20  # bytes
 _FIRST_S = 5.0
 
 
-class AuditCheck:
+class JournalCheck:
     """What was found last.
 
     Attributes:
@@ -67,7 +67,7 @@ def _is_signed(did: str, message: bytes, signature: bytes) -> bool:
 
 async def watch(service: Service, ending: Event) -> None:
     """Verify the journal of a server again and again."""
-    check = service.host(service.plugin.graph.namespace).part(AuditCheck)
+    check = service.host(service.plugin.graph.namespace).part(JournalCheck)
     await asyncio.sleep(_FIRST_S)
     while not ending.is_set():
         with suppress(HttpError):
@@ -80,7 +80,7 @@ def attention(call: PageCall) -> Iterator[Attention]:
     if "audit" not in call.principal.permissions:
         return
     host = call.service.host(call.service.plugin.graph.namespace)
-    if problem := host.part(AuditCheck).problem:
+    if problem := host.part(JournalCheck).problem:
         yield Attention("bad", "broken", "The chain of the", "audit", f"{ROOT}/audit", "audit", more=problem)
     if missing := host.audit.missing:
         about = f"{missing:,} records could not be written to the"

@@ -19,6 +19,7 @@ FEATURE = Feature(
         "cortex_skills.features.explorer.pages.query_list",
         "cortex_skills.features.explorer.pages.query_page",
         "cortex_skills.features.explorer.pages.assertion",
+        "cortex_skills.features.explorer.pages.write_page",
         "cortex_skills.features.explorer.pages.proof_list",
         "cortex_skills.features.explorer.pages.proof_page",
         "cortex_skills.features.explorer.pages.audit_page",

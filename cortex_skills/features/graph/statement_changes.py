@@ -120,20 +120,31 @@ def withdraw(call: OperationCall, given: WithdrawnStatement) -> dict[str, Any]:
         call.before = state_of_statement(call)
     triple = graph.get_triple(triple_id)
     if triple is None:
-        raise _absent(graph, triple_id)
+        raise absent(graph, triple_id)
     if given.acting is not None:
         given.acting.remove(graph, call.host, triple, caller.actor)
         return triple
-    has_proofs = graph.proofs.has_any(triple_id)
-    if has_proofs and (given.erase or not is_author(graph, caller.name, triple_id)):
-        _require(call, "provenance", "removing a proved statement of others")
+    has_proofs = check_may_withdraw(call, graph, triple_id, erase=given.erase)
     keeps = not given.erase and (has_proofs or not given.memories_of)
     if not (graph.withdraw(triple_id, Provenance(agent=caller.name)) if keeps else graph.delete_triple(triple_id)):
-        raise _absent(graph, triple_id)
+        raise absent(graph, triple_id)
     return triple
 
 
-def _absent(graph: NamespacedGraph, triple_id: str) -> CortexError:
+def check_may_withdraw(call: OperationCall, graph: NamespacedGraph, triple_id: str, *, erase: bool = False) -> bool:
+    """Check that the caller may take a statement out of the graph; whether it has proofs.
+
+    Raises:
+        CortexError: `permission_denied`.
+    """
+    has_proofs = graph.proofs.has_any(triple_id)
+    if has_proofs and (erase or not is_author(graph, call.caller.name, triple_id)):
+        _require(call, "provenance", "removing a proved statement of others")
+    return has_proofs
+
+
+def absent(graph: NamespacedGraph, triple_id: str) -> CortexError:
+    """The error for a statement that is not in the graph."""
     was = "was withdrawn already" if graph.withdrawals.of(triple_id) else "is not in the graph"
     return CortexError(
         "not_found",

@@ -51,7 +51,7 @@ def test_the_back_button_shows_a_page_as_it_was_left_and_not_after_signing_out(b
     context.add_cookies([{**given, "httpOnly": True, "sameSite": "Strict"}])
     page = context.new_page()
     page.goto(f"{running.url}/explore/mayros/list")
-    page.reload()  # from the first page the server knows that its script asks again
+    page.reload()  # the first page sets the cookie that its script asks again
     page.evaluate("() => { window.left = 'here' }")
     page.goto(f"{running.url}/explore/registry")
     page.go_back(wait_until="commit")

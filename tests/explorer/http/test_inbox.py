@@ -14,7 +14,7 @@ import pytest
 
 from cortex_graph.exceptions import GraphCorrupt
 from cortex_skills import Plugin
-from cortex_skills.features.explorer.audit_check import AuditCheck
+from cortex_skills.features.explorer.audit_check import JournalCheck
 from cortex_skills.features.registry.documents.skill_md import inline_document
 from cortex_skills.features.registry.records.skill_record import SkillKey
 from tests.configs import config
@@ -61,7 +61,7 @@ def test_a_broken_chain_of_the_audit_is_named(running: Running) -> None:
         running.plugin.call("skill_graph_query", {"predicate": "p", "scope": "namespace"}, agent="a1")
     journal = running.plugin.audit.journal
     assert journal is not None
-    check = running.plugin.part(AuditCheck)
+    check = running.plugin.part(JournalCheck)
     check.look()
     assert "audit" not in inbox(auditor)
     (file,) = [path for path in Path(journal.folder).iterdir() if path.suffix == ".ndjson"]

@@ -34,7 +34,7 @@ def reader(running: Running) -> httpx.Client:
     return signed_in(running, running.token("watches", permissions=("read",)))
 
 
-def test_an_event_says_that_the_graph_changed_and_nothing_of_what(running: Running, reader: httpx.Client) -> None:
+def test_an_event_states_that_the_graph_changed_and_nothing_of_what(running: Running, reader: httpx.Client) -> None:
     with stream(reader) as events:
         first = next(events)
         assert set(first) == {"graph", "waiting"}  # the audit needs its permission

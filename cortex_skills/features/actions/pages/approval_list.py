@@ -3,7 +3,7 @@
 Rules kept here:
 - a caller needs the permission `approve`, and sees the requests of the namespace whose skills this server runs;
 - a request that was changed in the store is named, and has no page;
-- several are decided one after the other, each by an operation of its own, and as it was shown: a chosen one is sent
+- several are decided one after the other, each by its operation, and as it was shown: a chosen one is sent
   with its digest.
 """
 

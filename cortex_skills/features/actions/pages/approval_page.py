@@ -21,7 +21,7 @@ from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.approvals.request_text import words_of
 from cortex_skills.features.actions.pages.approval_list import PATH, ApprovalRow, approvals_of, row
 from cortex_skills.features.actions.pages.request_view import (
-    Change,
+    ShownChange,
     Sentence,
     ShownInput,
     change_of,
@@ -58,7 +58,7 @@ class ApprovalView:
     facts: tuple[tuple[str, ShownText], ...]
     digests: tuple[tuple[str, ShownText], ...]
     inputs: tuple[ShownInput, ...]
-    change: Change | None
+    change: ShownChange | None
     result: tuple[ShownText, ...]
     refusal: ShownText | None
     waits: bool

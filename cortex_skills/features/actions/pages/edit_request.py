@@ -1,7 +1,7 @@
 """`/explore/approvals/{id}/edit`: other inputs in place of those of a request, which is then decided as any other.
 
 Rules kept here:
-- the request with these inputs is a new one, with a preview and a digest of its own, which a person sees before it can
+- the request with these inputs is a new one, with another preview and digest, which a person sees before it can
   run; the old one is rejected and names it (`approvals.edit`);
 - a text is edited as it is, everything else as JSON; an input that is left empty and was not there stays so.
 """

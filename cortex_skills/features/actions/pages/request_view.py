@@ -56,7 +56,7 @@ class ShownInput:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ShownChange:
     """What a request would change: lines with their kinds, and how many are left out."""
 
     lines: tuple[tuple[str, ShownText], ...]
@@ -98,12 +98,12 @@ def in_order(acting: AgentActions, request: ActionRequest) -> list[str]:
     return [*known, *(name for name in request.inputs if name not in known)]
 
 
-def change_of(request: ActionRequest) -> Change | None:
+def change_of(request: ActionRequest) -> ShownChange | None:
     """What a request would change; None for an action that shows nothing."""
     if not request.preview:
         return None
     lines = request.preview.split("\n")
-    return Change(tuple(_lines(lines[:_LINES])), max(0, len(lines) - _LINES))
+    return ShownChange(tuple(_lines(lines[:_LINES])), max(0, len(lines) - _LINES))
 
 
 def text_lines(text: str) -> tuple[ShownText, ...]:

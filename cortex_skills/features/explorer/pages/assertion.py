@@ -103,6 +103,7 @@ class AssertionView:
         premises: the triples that its Proofs of Logic rest on.
         resting: the proofs that rest on it.
         bundle: the address of the bundle; None if there is none, with the reason in `without_bundle`.
+        correct: the page that corrects it.
     """
 
     triple_id: str
@@ -123,6 +124,7 @@ class AssertionView:
     resting: tuple[TextLink, ...]
     bundle: str | None
     without_bundle: str
+    correct: str
     as_of: AsOfField
     away: TakeAway
 
@@ -178,6 +180,7 @@ def view(call: PageCall) -> AssertionView:
         tuple(_proof_link(reading, each) for each in graph.proofs.resting_on(read.triple_id)[:_PREMISES]),
         bundle,
         why,
+        Addresses(graph.namespace).page("write", triple=read.triple_id),
         reading.as_of_field(),
         reading.take_away(
             {name: form for name, form in FORMS.items() if bundle or name != "bundle"},

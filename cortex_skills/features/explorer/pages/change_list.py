@@ -160,6 +160,6 @@ PAGE = ExplorerPage(
     pool="sparql",
     label="Changes",
     section="See",
-    keys="g c",
+    keys="g h",
     place=32,
 )

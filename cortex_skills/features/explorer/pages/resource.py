@@ -21,7 +21,7 @@ from cortex_graph.checks.argument_checks import MAX_LIMIT
 from cortex_graph.exceptions import InvalidArguments, invalid
 from cortex_graph.namespace.neighbourhood import Direction, Neighbourhood, neighbourhood
 from cortex_graph.store import Pattern
-from cortex_skills.doors.explorer.addresses import ROOT
+from cortex_skills.doors.explorer.addresses import ROOT, Addresses
 from cortex_skills.doors.explorer.display import OF_HEADING, ShownName, ShownText, shown_name, shown_text
 from cortex_skills.doors.explorer.exports import nanopublication, rdf_forms
 from cortex_skills.doors.explorer.look_alike_names import skeleton
@@ -73,6 +73,7 @@ class ResourceView:
         used: the triples that point to it, of the picture.
         more: the lists of all of them.
         as_predicate: its values, if it is a predicate.
+        write_hrefs: the forms that state something of it, or that it is the same as something else.
         memories: of the agent; None for a caller who may not read them, and for other resources.
         history: of what is stated of it; None if nothing has a record.
     """
@@ -89,6 +90,7 @@ class ResourceView:
     history: ResourceHistory | None
     picture_href: str
     map_href: str
+    write_hrefs: tuple[TextLink, ...]
     as_of: AsOfField
     away: TakeAway
 
@@ -130,9 +132,16 @@ def view(call: PageCall) -> ResourceView:
         history,
         reading.address(format="svg"),
         to.page("map", name=full),
+        _write_links(graph.namespace, full),
         reading.as_of_field(),
         reading.take_away(FORMS, f"SELECT ?p ?o {{ {found.node} ?p ?o }}"),
     )
+
+
+def _write_links(namespace: str, name: str) -> tuple[TextLink, ...]:
+    to = Addresses(namespace)
+    add, same = to.page("write", subject=name), to.page("write", merged=name)
+    return TextLink("Add a statement", add), TextLink("It is the same as…", same)
 
 
 def _heading(reading: Reading, node: NamedNode) -> ShownName:

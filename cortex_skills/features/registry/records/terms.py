@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyoxigraph import NamedNode
 
 from cortex_graph.naming.vocabulary import CORTEX, PROV, XSD
+from cortex_graph.naming.vocabulary import REVISION_OF as REVISION_OF
 
 
 def _term(name: str) -> NamedNode:
@@ -55,7 +56,6 @@ PUBLIC_KEY = _term("publicKey")
 LEARNED_SESSION = _term("learnedInSession")
 LEARNED_BY = _term("learnedByAgent")
 LEARNED_AT = _term("learnedAt")
-REVISION_OF = NamedNode(f"{PROV}wasRevisionOf")
 
 # The content of files, named by its SHA-256.
 BLOB = _term("Blob")

@@ -1,0 +1,178 @@
+"""Corrections of statements, for every interface: one, or all that name a thing which is the same as another.
+
+Rules kept here:
+- correcting a statement is withdrawing it and asserting another one, so it needs what each of them needs, and is done
+  in the name of the caller (`statement_changes.py`);
+- two things are merged by correcting each statement that names one of them, at most `MOST`; that they are the same is
+  asserted (`owl:sameAs`). `graph.preview_merge` returns what would be done.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from annotated_types import Len
+from pyoxigraph import NamedNode, Quad
+from typing_extensions import TypedDict
+
+from cortex_graph import GraphError, NamespacedGraph, Provenance
+from cortex_graph.namespace.revisions import Revision, revise, revision_for
+from cortex_graph.namespace.short_ids import full_triple_id
+from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES
+from cortex_graph.store import Pattern
+from cortex_skills.errors import CortexError
+from cortex_skills.features.graph.statement_changes import (
+    MAX_REASON,
+    absent,
+    check_may_withdraw,
+    state_of_statement,
+)
+from cortex_skills.operations.operation import Described, ObjectState, OperationCall, operation
+
+MOST = 1_000  # statements of a merge
+_SAME_AS = NamedNode(f"{WELL_KNOWN_VOCABULARIES['owl']}sameAs")
+
+Reason = Annotated[str, Len(0, MAX_REASON), Described("Why; the audit keeps it.")]
+
+
+class CorrectedStatement(TypedDict):
+    """A statement, and the one in its place: `created` is false if that was in the graph before."""
+
+    old: dict[str, Any]
+    new: dict[str, Any]
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StatementInPlace:
+    """The id of a statement, or its first digits, and the parts of the one in its place that differ."""
+
+    triple: Annotated[str, Len(1, 64), Described("The id of the triple, or its first six digits.")]
+    subject: Annotated[str | None, Described("In place of its subject.")] = None
+    predicate: Annotated[str | None, Described("In place of its predicate.")] = None
+    object: Annotated[Any, Described("In place of its object; null keeps it.")] = None
+    reason: Reason = ""
+
+
+@operation("graph.preview_correction", effect="reads", permission="read")
+def preview_correction(call: OperationCall, given: StatementInPlace) -> CorrectedStatement:
+    """Return what `graph.correct` would do."""
+    revision = revision_for(call.host.graph, *_asked(call, given))
+    if revision is None:
+        raise absent(call.host.graph, given.triple)
+    return _corrected(call.host.graph, revision)
+
+
+@operation("graph.correct", effect="changes", permission="write", object_="triple", state=state_of_statement)
+def correct(call: OperationCall, given: StatementInPlace) -> CorrectedStatement:
+    """Withdraw a statement, and assert another one in its place, in one step.
+
+    The record of the new statement has `prov:wasRevisionOf` the withdrawn record.
+    """
+    graph = call.host.graph
+    old_id, new = _asked(call, given)
+    call.about = old_id
+    check_may_withdraw(call, graph, old_id)
+    done = revise(graph, {old_id: new}, Provenance(agent=call.caller.name))
+    if done is None:
+        raise absent(graph, old_id)
+    call.facts |= {"replacement": done[0].new_id}
+    return _corrected(graph, done[0])
+
+
+def _asked(call: OperationCall, given: StatementInPlace) -> tuple[str, Quad]:
+    graph = call.host.graph
+    old_id = full_triple_id(graph, given.triple)
+    row = graph.get_triple(old_id)
+    if row is None:
+        raise absent(graph, old_id)
+    parts = {"subject": given.subject, "predicate": given.predicate, "object": given.object}
+    named = {part: value for part, value in parts.items() if value is not None}
+    return old_id, graph.quad_of({part: named.get(part, row[part]) for part in parts})
+
+
+# --- two names for one thing
+
+
+class Merge(TypedDict):
+    """What becomes of the statements that name a thing: each with the one in its place."""
+
+    kept: str
+    merged: str
+    statements: list[CorrectedStatement]
+
+
+@dataclass(frozen=True, slots=True)
+class SameThing:
+    """Two names for one thing: the one that is kept, and the one whose statements move to it."""
+
+    merged: Annotated[str, Len(1, 1_024)]
+    kept: Annotated[str, Len(1, 1_024)]
+    reason: Reason = ""
+
+
+@operation("graph.preview_merge", effect="reads", permission="read")
+def preview_merge(call: OperationCall, given: SameThing) -> Merge:
+    """Return what `graph.merge` would do with each statement."""
+    graph = call.host.graph
+    found = [revision_for(graph, old_id, new) for old_id, new in _moved(graph, given).items()]
+    return _merge(graph, given, [each for each in found if each is not None])
+
+
+def _thing(call: OperationCall) -> ObjectState | None:
+    graph = call.host.graph
+    try:
+        node = graph.node_of(call.about)
+    except GraphError:
+        return None
+    number = sum(graph.store.count(pattern, MOST + 1) for pattern in _naming(graph, node))
+    return graph.names.name(node.value), f"in {number} statements"
+
+
+@operation("graph.merge", effect="changes", permission="write", object_="merged", state=_thing)
+def merge(call: OperationCall, given: SameThing) -> Merge:
+    """Move every statement that names a thing to another name of it, and assert that the two are the same."""
+    graph = call.host.graph
+    moved = _moved(graph, given)
+    for old_id in moved:
+        check_may_withdraw(call, graph, old_id)
+    merged, kept = graph.node_of(given.merged, "merged"), graph.node_of(given.kept, "kept")
+    same = Quad(merged, _SAME_AS, kept, graph.names.graph)
+    done = revise(graph, moved, Provenance(agent=call.caller.name), [same])
+    if done is None:
+        raise CortexError("graph_busy", "a statement was withdrawn meanwhile, and nothing was merged", hint="try again")
+    call.facts |= {"kept": graph.names.name(kept.value), "statements": len(done)}
+    return _merge(graph, given, done)
+
+
+def _moved(graph: NamespacedGraph, given: SameThing) -> dict[str, Quad]:
+    merged, kept = graph.node_of(given.merged, "merged"), graph.node_of(given.kept, "kept")
+    if merged == kept:
+        raise CortexError("invalid_arguments", "the two names are of one resource already", hint="give another name")
+    changes: dict[str, Quad] = {}
+    for pattern in _naming(graph, merged):
+        for quad in graph.store.quads(pattern):
+            if quad == Quad(merged, _SAME_AS, kept, graph.names.graph):
+                continue  # it states so already, and stays
+            subject = kept if quad.subject == merged else quad.subject
+            object_ = kept if quad.object == merged else quad.object
+            changes[graph.index.identify(quad)] = Quad(subject, quad.predicate, object_, graph.names.graph)
+            if len(changes) > MOST:
+                what = f"{given.merged} is in more than {MOST:,} statements"
+                raise CortexError("invalid_arguments", what, hint="assert owl:sameAs, and merge by SPARQL and import")
+    if not changes:
+        raise CortexError("not_found", f"no statement names {given.merged}", hint="nothing has to be merged")
+    return changes
+
+
+def _naming(graph: NamespacedGraph, node: NamedNode) -> tuple[Pattern, Pattern]:
+    return Pattern(graph.names.graph, node), Pattern(graph.names.graph, None, None, node)
+
+
+def _corrected(graph: NamespacedGraph, done: Revision) -> CorrectedStatement:
+    return {"old": graph.as_json(done.old), "new": graph.as_json(done.new), "created": done.is_new}
+
+
+def _merge(graph: NamespacedGraph, given: SameThing, done: list[Revision]) -> Merge:
+    return {"kept": given.kept, "merged": given.merged, "statements": [_corrected(graph, each) for each in done]}

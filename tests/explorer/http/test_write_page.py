@@ -1,0 +1,156 @@
+"""A person adds a statement, corrects one and merges two names, each seen as a difference before it is done."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from typing import Any
+
+import httpx
+import pytest
+
+from cortex_graph import Provenance
+from cortex_skills import Plugin
+from tests.configs import config
+from tests.explorer.hostile import check_page
+from tests.explorer.http.browsing import CLICKED, fields_of, signed_in, submitted
+from tests.server.serving import Running, served
+
+WRITE = "/explore/mayros/write"
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("write")
+    journal: dict[str, Any] = {"journal": "on", "folder": str(folder / "journal")}
+    with served(
+        folder, plugin=Plugin.open(config(audit=journal, cortex={"tokenFile": str(folder / "tokens.json")}))
+    ) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def token(running: Running) -> str:
+    return running.token("ada", permissions=("read", "write"))
+
+
+@pytest.fixture(scope="module")
+def person(running: Running, token: str) -> httpx.Client:
+    return signed_in(running, token)
+
+
+def written(running: Running, subject: str, predicate: str, value: Any) -> str:
+    row = {"subject": subject, "predicate": predicate, "object": value}
+    return str(running.plugin.graph.create_triple(row, Provenance("stock", "1.0.0", "scout"))["id"])
+
+
+def objects(running: Running, subject: str, predicate: str) -> list[Any]:
+    found = running.plugin.graph.list_triples({"subject": subject, "predicate": predicate})["triples"]
+    return [row["object"] for row in found]
+
+
+def opened(person: httpx.Client, query: str) -> tuple[str, dict[str, str]]:
+    page = person.get(f"{WRITE}{query}", headers=CLICKED)
+    assert page.status_code == 200, page.text
+    check_page(page.text, 60_000)
+    form = page.text.partition('<form class="card"')[2]
+    found = re.findall(r'name="([a-zA-Z]+)" value="([^"]*)" required', form)
+    typed = {name: unescape(value) for name, value in found}
+    return page.text, {**fields_of(form), **typed}
+
+
+def difference(page: str) -> list[str]:
+    within = page.partition('aria-label="What changes">')[2].partition("</section>")[0]
+    lines = re.findall(r'<div class="(?:add|gone)">(.*?)</div>', within, re.DOTALL)
+    return [" ".join(re.sub("<[^>]+>", "", line).split()) for line in lines]
+
+
+def test_a_statement_is_previewed_then_added_in_the_name_of_the_person(
+    running: Running, person: httpx.Client, token: str
+) -> None:
+    _, fields = opened(person, "?subject=order:1")
+    fields |= {"predicate": "state", "object": "late"}
+    preview = submitted(person, WRITE, {**fields, "action": "preview"})
+    assert (preview.status_code, difference(preview.text)) == (200, ["+ mayros:order:1 state late"])
+    assert objects(running, "order:1", "state") == []
+    fresh = signed_in(running, token)
+    asked = submitted(fresh, WRITE, {**fields, **opened_form(fresh), "action": "save"})
+    assert asked.status_code == 401  # the token is shown again, beside what is done
+    assert "mayros:order:1 mayros:state late" in asked.text
+    done = submitted(person, WRITE, {**fields, "action": "save", "token": token})
+    assert done.status_code == 303, done.text
+    (row,) = running.plugin.graph.list_triples({"subject": "order:1"})["triples"]
+    assert done.headers["location"] == f"/explore/mayros/t/{row['id']}"
+    assert (running.plugin.graph.provenance_of(row["id"]) or {})["agent"] == "ada"
+    records = [
+        each.record for each in running.plugin.audit.calls.page(limit=5).calls if each.record.event == "graph.assert"
+    ]
+    assert [(record.data["object"], record.data["door"]) for record in records] == [(row["id"], "page")]
+
+
+def opened_form(client: httpx.Client) -> dict[str, str]:
+    return {"form": opened(client, "?subject=order:1")[1]["form"]}
+
+
+@pytest.mark.parametrize(
+    ("value", "typed", "after"),
+    [(14, "12", 12), ("5", '"6"', "6"), ({"node": "old"}, "mayros:new", {"node": "mayros:new"})],
+)
+def test_a_statement_is_corrected(
+    running: Running, person: httpx.Client, token: str, value: Any, typed: str, after: Any
+) -> None:
+    subject = f"part-{type(value).__name__}"
+    old = written(running, subject, "p", value)
+    page, fields = opened(person, f"?triple={old}")
+    assert ("checked" in page.partition('name="isName"')[2][:20]) is isinstance(value, dict)
+    unchanged = submitted(
+        person, WRITE, {**fields, "action": "preview"} | ({"isName": "yes"} if isinstance(value, dict) else {})
+    )
+    assert (unchanged.status_code, "is as it was" in unchanged.text) == (400, True)
+    fields |= {"object": typed, "reason": "counted again"} | ({"isName": "yes"} if isinstance(value, dict) else {})
+    preview = submitted(person, WRITE, {**fields, "action": "preview"})
+    assert [line[:1] for line in difference(preview.text)] == ["−", "+"]
+    done = submitted(person, WRITE, {**fields, "action": "save", "token": token})
+    assert done.status_code == 303, done.text
+    assert objects(running, subject, "p") == [after]
+    shown = person.get(done.headers["location"], headers=CLICKED).text
+    assert "wasRevisionOf" in shown
+    assert "Withdrawn" in person.get(f"/explore/mayros/t/{old}", headers=CLICKED).text
+
+
+def test_two_names_are_merged(running: Running, person: httpx.Client, token: str) -> None:
+    written(running, "chain-11", "inStock", 4)
+    written(running, "order:9", "needs", {"node": "chain-11"})
+    written(running, "chain:11-118", "inStock", 3)
+    _, fields = opened(person, "?merged=chain-11")
+    fields |= {"kept": "chain:11-118"}
+    preview = submitted(person, WRITE, {**fields, "action": "preview"})
+    assert difference(preview.text) == [
+        "− mayros:chain-11 inStock 4",
+        "+ mayros:chain:11-118 inStock 4",
+        "− mayros:order:9 needs mayros:chain-11",
+        "+ mayros:order:9 needs mayros:chain:11-118",
+    ]
+    done = submitted(person, WRITE, {**fields, "action": "save", "token": token, "reason": "one part"})
+    assert done.status_code == 303, done.text
+    assert sorted(objects(running, "chain:11-118", "inStock")) == [3, 4]
+
+
+def test_a_value_that_is_none_is_named_beside_what_was_typed(person: httpx.Client) -> None:
+    _, fields = opened(person, "?subject=order:1")
+    for typed in (
+        {"predicate": "", "object": "x"},
+        {"predicate": "state", "object": " "},
+        {"predicate": "<urn:a b>", "object": "1"},
+    ):
+        page = submitted(person, WRITE, {**fields, **typed, "action": "preview"})
+        assert page.status_code == 400, typed
+        assert 'role="alert"' in page.text
+        check_page(page.text, 60_000)
+
+
+def test_who_may_not_write_has_no_form(running: Running) -> None:
+    reader = signed_in(running, running.token("reader", permissions=("read",)))
+    assert reader.get(WRITE, headers=CLICKED).status_code == 403
+    assert "Add a statement" not in reader.get("/explore/mayros/r?name=order:1", headers=CLICKED).text
