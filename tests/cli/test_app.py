@@ -40,7 +40,7 @@ def documented() -> set[tuple[str, ...]]:
     for row in re.findall(r"^\| (`.+?) \| ", PAGE.read_text(), re.MULTILINE):
         group = ""
         for span in re.findall(r"`([a-z][^`]*)`", row):
-            first, *more = re.match(r"[a-z-]+(?: [a-z]+)?", span)[0].split()
+            first, *more = re.match(r"[a-z-]+(?: [a-z][a-z-]*)?", span)[0].split()
             if not more and (group, first) in known:
                 found.add((group, first))
             else:
