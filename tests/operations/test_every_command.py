@@ -192,6 +192,7 @@ def home_in(folder: Path) -> Iterator[Home]:
             patch.setenv(f"XDG_{name}_HOME", str(folder / name.lower()))
         found = Home(folder, f"http://127.0.0.1:{server.server_address[1]}")
         found.run("trust", "add", "acme", KEY.did)
+        found.memory()  # the first write makes the store
         settings["verification"] = {"requireSignature": False, "owner": found.run("key", "create", "publishing")["did"]}
         (folder / "cortex.yaml").write_text(json.dumps(settings))
         yield found
@@ -251,7 +252,6 @@ def backed_up(home: Home) -> Words:
 
 
 def copied(home: Home) -> Words:
-    home.memory()
     return ("graph", "copy", "--from", home.folder / "graph", "--to", home.new())
 
 
