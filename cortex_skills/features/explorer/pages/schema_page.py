@@ -391,6 +391,6 @@ PAGE = ExplorerPage(
     forms=FORMS,
     label="Schema",
     section="See",
-    keys="g c",
+    keys="g h",
     place=65,
 )
