@@ -76,8 +76,8 @@ def addresses(running: Running) -> list[str]:
     memory, _ = running.plugin.memories.remember(new_memory(f"{HOSTILE[0]} of the harbour"), agent="ada")
     text = "SELECT ?p ?o { $part ?p ?o }"
     running.plugin.operate(save_query, name="stock of", query=text, parameters=["part name The part"])
-    session = running.plugin.audit.calls.page().calls[0].record.session
-    ids = {"SESSION": str(session), "TRIPLE": triple["id"], "PROOF": proof, "APPROVAL": approval, "MEMORY": memory}
+    session = next(each.record.session for each in running.plugin.audit.calls.page().calls if each.record.session)
+    ids = {"SESSION": session, "TRIPLE": triple["id"], "PROOF": proof, "APPROVAL": approval, "MEMORY": memory}
     for word, found in ids.items():
         given = [each.replace(word, found) for each in given]
     return given + list(OTHERS)

@@ -224,6 +224,8 @@ class _Links:
         """A step with what is below it."""
         record = step.record
         words = _WORDS.get(record.event, "") or _OF_KIND[step.kind]
+        if step.kind == "change" and record.is_refused:
+            words = "Not done:"
         title, statement, href = self._about(step)
         return ShownStep(
             step.kind,
@@ -261,7 +263,9 @@ class _Links:
         if step.kind == "decided":
             return shown_text(f"by {record.actor or record.agent}", OF_NAME), "", None
         if step.kind == "change":
-            return shown_name(f"{record.event} {name}".strip(), OF_NAME), "", None
+            is_named = record.event in _WORDS and not record.is_refused
+            title = name or "a statement" if is_named else f"{record.event} {name}"
+            return shown_name(title.strip(), OF_NAME), "", None
         title = record.tool if record.skill is None else f"{record.skill} · {record.tool}"
         return shown_name(title, OF_NAME), "", addresses.address(f"{ROOT}/audit", id=step.id)
 
