@@ -253,7 +253,8 @@ CHANGES: dict[str, tuple[str, Request]] = {
 # Requests with a body that only read.
 READS: dict[str, Request] = {
     "POST /api/v1/resources/merge/preview": lambda w, c: c.post(
-        "/api/v1/resources/merge/preview", json={"merged": w.statement()["subject"], "kept": "another"}
+        "/api/v1/resources/merge/preview",
+        json={"merged": w.plugin.graph.get_triple(w.written())["subject"], "kept": "other"},
     ),
     "POST /api/v1/query": post("/api/v1/query", lambda w, c: {"predicate": "note"}),
     "POST /api/v1/verify": post(
