@@ -8,7 +8,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-from functools import cache
 from importlib.util import find_spec
 
 from cortex_skills.errors import CortexError
@@ -26,7 +25,6 @@ EXTRAS = {
 }
 
 
-@cache
 def check_extra(name: str, purpose: str) -> None:
     """Raise an error unless the packages of an extra are installed.
 

@@ -126,7 +126,9 @@ def by_page(setting: Setting, word: str) -> list[str]:
         assert [each["id"] for each in found] == [setting.proofs[word]]
         documents += [each["status"] for each in found]
     before = [page.partition(" for you, now.")[0] for page in pages]
-    return [*documents, *(text.rpartition("</")[0].rpartition(">")[2] for text in before)]
+    shown = [text.rpartition("</")[0].rpartition(">")[2] for text in before]
+    assert all(text == word.capitalize() for text in shown)  # a label begins with a capital letter
+    return [*documents, *map(str.lower, shown)]
 
 
 @pytest.mark.parametrize("word", STATEMENTS)

@@ -30,7 +30,8 @@ TEXTS = {"ontology": ontology, "shapes": shapes}
 STANDARD = {
     "rdf": "type Statement subject predicate object value",
     "rdfs": "label",
-    "prov": "Entity Agent SoftwareAgent wasAttributedTo generatedAtTime invalidatedAtTime specializationOf wasRevisionOf",
+    "prov": "Entity Agent SoftwareAgent wasAttributedTo generatedAtTime invalidatedAtTime specializationOf "
+    "wasRevisionOf",
     "schema": "softwareVersion",
     "xsd": "dateTime string",
 }

@@ -21,8 +21,8 @@ from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.approvals.request_text import words_of
 from cortex_skills.features.actions.pages.approval_list import PATH, ApprovalRow, approvals_of, row
 from cortex_skills.features.actions.pages.request_view import (
-    ShownChange,
     Sentence,
+    ShownChange,
     ShownInput,
     change_of,
     inputs_of,
