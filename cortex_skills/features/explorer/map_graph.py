@@ -10,6 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -32,9 +33,10 @@ STEPS = 2
 OF_QUERY = 2000  # triples
 _LOOKED_AT = 40  # resources whose neighbours are read
 _PREDICATES, _VALUES = 12, 7
-_EXPANDED, _VALUES_OF_EXPANDED = 40, 12
+_EXPANDED, _VALUES_OF_EXPANDED = 20, 12
 _FIRST = 150  # triples of a map without a name
 _OF_LABEL = 80
+_PIN = re.compile(r"([a-z0-9-]+),(-?\d{1,4}),(-?\d{1,4})", re.ASCII)
 _LONGEST_QUERY = 300  # characters: every node has a link with the query
 
 RawTriple = tuple[object, object, object]
@@ -344,10 +346,8 @@ def _ids(value: str | None) -> list[str]:
 
 
 def _pins(value: str | None) -> Iterator[tuple[str, complex]]:
-    for each in _ids(value):
-        name, x, y = (*each.split(","), "", "")[:3]
-        if x.lstrip("-").isdigit() and y.lstrip("-").isdigit():
-            yield name, complex(max(-9999, min(9999, int(x[:6]))), max(-9999, min(9999, int(y[:6]))))
+    for found in filter(None, map(_PIN.fullmatch, _ids(value))):
+        yield found[1], complex(int(found[2]), int(found[3]))
 
 
 def _graph_of(reading: Reading) -> MapGraph:

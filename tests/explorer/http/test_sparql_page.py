@@ -220,6 +220,21 @@ def test_a_map_of_a_resource_is_data_a_picture_and_a_table(reader: httpx.Client)
     assert reader.get("/explore/queried/map", params={"name": "s000", "steps": "4"}, headers=CLICKED).status_code == 400
 
 
+def test_what_an_address_of_a_map_has_is_ignored_where_it_is_nothing(reader: httpx.Client) -> None:
+    plain = reader.get("/explore/queried/map", params={"name": "s000", "format": "json"}).json()
+    (node,) = plain["nodes"]
+    for name, value in (("pin", "a,--5,3.b,,.c,1"), ("expand", "0000000000.all-x"), ("hide", "..-"), ("at", "x")):
+        given = {"name": "s000", "format": "json", name: value}
+        assert reader.get("/explore/queried/map", params=given).json() == plain
+    pinned = {"name": "s000", "format": "json", "pin": f"{node['id']},12,-7"}
+    assert [(each["x"], each["y"]) for each in reader.get("/explore/queried/map", params=pinned).json()["nodes"]] == [
+        (12, -7)
+    ]
+    for value in ("<script>", "a b", "é"):
+        answer = reader.get("/explore/queried/map", params={"name": "s000", "hide": value})
+        assert answer.status_code == 400
+
+
 def test_a_query_of_the_past_states_how_many_statements_have_no_time(running: Running, reader: httpx.Client) -> None:
     graph = running.server.config.app.state.service.graph("queried")
     undated = graph.counts.latest(wait_s=30).undated

@@ -73,6 +73,14 @@ def test_links_of_one_node_with_one_predicate_are_one_bundle_with_their_number()
     }
 
 
+def test_of_very_many_links_only_the_largest_bundles_have_names() -> None:
+    nodes = tuple(MapNode(f"n{n}", f"Node {n}") for n in range(60))
+    links = tuple(MapLink(f"n{n % 60}", f"n{n * 7 % 59}", f"p{n % 400}") for n in range(1_500))
+    named = [each for each in bundles(MapData("t", nodes, links)) if each.words]
+    assert 60 < len(named) <= 110
+    assert min(len(each.ends) for each in named) > 1
+
+
 def test_a_map_that_grows_keeps_the_places_of_what_was_there() -> None:
     small, large = star(8), star(20)
     first, second = places_of((small,)), places_of((small, large))

@@ -32,7 +32,7 @@ _SMALL, _LARGE = 6.0, 17.0  # the radius of a mark
 _GAP, _PAD, _MARGIN = 5.0, 3.0, 16.0
 _PLATE = 9.0  # half the height of the name of a link
 _OTHERS = "others"
-_NAMED = 110  # links that all have names; of more, only bundles have
+_NAMED = 110  # links that have names; of more, only the largest bundles have
 
 Kind = Literal["resource", "cluster", "class"]
 # By the number of a class: as `M`, `L` and arcs of a mark of radius 1. The last one is a ring, of all other classes.
@@ -192,7 +192,7 @@ def bundles(data: MapData) -> tuple[LinkBundle, ...]:
     for key in more:
         groups.setdefault(key, [])
     taken: set[MapLink] = set()
-    found = []
+    found: list[LinkBundle] = []
     are_all_named = len(data.links) <= _NAMED
     for key in sorted(groups, key=lambda each: (each not in more, -len(groups[each]), each)):
         hub, label, outgoing = key
@@ -208,7 +208,7 @@ def bundles(data: MapData) -> tuple[LinkBundle, ...]:
         elif total > 1:
             words += f" × {total:,}"
         ends = tuple(link.target if outgoing else link.source for link in links)
-        is_named = are_all_named or len(links) > 1 or rest is not None
+        is_named = len(found) < _NAMED and (are_all_named or len(links) > 1 or rest is not None)
         found.append(
             LinkBundle(hub, label, outgoing, ends, words if is_named else "", None if rest is None else rest.href)
         )
