@@ -14,7 +14,6 @@ import pytest
 
 from cortex_skills import Config
 from cortex_skills.errors import CortexError
-from cortex_skills.features.finder import embedder_choice
 from cortex_skills.features.finder.embedder_choice import open_embedder
 from cortex_skills.features.finder.embedders import EmbedderError
 from cortex_skills.features.finder.onnx_vectors import MODEL, OnnxVectors
@@ -105,7 +104,7 @@ def test_another_model_in_the_folder_has_another_name(folder, tmp_path):
 
 
 def test_without_the_package_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setattr(embedder_choice, "find_spec", lambda name: None if name == "fastembed" else object())
+    monkeypatch.setitem(sys.modules, "fastembed", None)
     with pytest.raises(CortexError, match="fastembed is not installed") as caught:
         open_embedder(Config(finder={"embedder": "fastembed"}).finder)
     assert caught.value.hint == "pip install 'cortex-skills[fastembed]'"
