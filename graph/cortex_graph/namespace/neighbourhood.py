@@ -13,7 +13,7 @@ Rules kept here:
     >>> for subject in ("a", "b"):
     ...     _ = graph.create_triple({"subject": subject, "predicate": "knows", "object": {"node": "c"}})
     >>> found = neighbourhood(graph, "c")
-    >>> [(group.predicate.value, group.count, len(group.rows)) for group in found.incoming.groups]
+    >>> [(group.predicate.value, group.count.value, len(group.rows)) for group in found.incoming.groups]
     [('urn:cortex:mayros:knows', 2, 2)]
     >>> found.outgoing.groups
     ()
