@@ -35,6 +35,8 @@ ARTIFACT = "acme.echo_http"
 _NUMBERS = itertools.count()
 _KNOWN = 0.8  # of the values in generated cases
 
+QUERY = {"name": "all", "query": "SELECT * { ?s ?p ?o }"}
+
 
 class EveryRight:
     """A server whose one client has every permission.
@@ -81,6 +83,7 @@ class EveryRight:
         call = self.client.get("/api/v1/audit", params={"limit": 1}).json()[0]["id"]
         of_version, named = {"path_parameters": {"id": version}}, {"query": {"name": name}}
         of_artifact = {"path_parameters": {"id": ARTIFACT}}
+        self.client.post("/api/v1/graph/queries", json=QUERY).raise_for_status()
         return {
             "createTriple": {"body": triple},
             "createTriples": {"body": {"triples": [triple]}},
@@ -94,6 +97,10 @@ class EveryRight:
             "graphFind": {"query": {"text": "ham"}},
             "graphDescribe": {"query": {"name": "hammer"}},
             "graphSparql": {"body": {"query": "SELECT * { ?s ?p ?o }"}},
+            "graphDifference": {"query": {"since": "24h"}},
+            "graphSaveQuery": {"body": QUERY},
+            "graphRunQuery": {"path_parameters": {"name": QUERY["name"]}, "body": {}},
+            "graphForgetQuery": {"path_parameters": {"name": QUERY["name"]}},
             "verifyProof": {"path_parameters": {"id": proof}},
             "verifyHash": {"body": {"proof_hash": proof}},
             "verifyProofs": {"body": {"proof_ids": [proof]}},
