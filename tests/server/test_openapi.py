@@ -46,6 +46,9 @@ BEYOND_SCHEMAS_OF = {
     "graphFind": {"class"},  # which classes there are, and what SPARQL is
     "graphOverview": {"class"},
     "graphSparql": {"query"},
+    "graphDifference": {"query", "since", "until"},
+    "graphSaveQuery": {"query", "parameters", "name"},
+    "graphRunQuery": {"values", "query"},
     "reflectOnEntries": {"reflects_on", "text"},  # which memories the agent has
     "submitProof": {"subject", "predicate", "proof_type", "rules"},  # that they are those of the proof
 }
