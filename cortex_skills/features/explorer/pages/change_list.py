@@ -160,6 +160,6 @@ PAGE = ExplorerPage(
     pool="sparql",
     label="Changes",
     section="See",
-    keys="g h",
+    keys="g c",
     place=32,
 )
