@@ -154,7 +154,7 @@ def test_a_file_that_was_changed_is_named(running: Running, browser: httpx.Clien
     path.chmod(0o600)
     path.write_bytes(before + b"x")
     page = shown(browser, f"{PAGE}?version=1.3.0")
-    assert "the installed file was changed" in page
+    assert "the installed file of acme.echo_http 1.3.0 was changed" in page
     assert "Verification, now" not in page
     path.write_bytes(before)
 

@@ -127,7 +127,7 @@ def test_each_read_is_that_of_the_replayed_history(
                 assert record["agent"] in {f"at{begin}" for begin in dated}
         found = neighbourhood(past, "o")
         used = sum(KEYS[key][2] == "o" for key in keys)
-        assert (found.incoming.count, found.outgoing.count) == (used, 0)
+        assert (found.incoming.count.value, found.outgoing.count.value) == (used, 0)
         known = {each.key for each in there if each.begin is not None}
         assert keys - known <= {each.key for each in there}
         assert undated_among(past, (ids[key] for key in keys)) == len(keys - known)
