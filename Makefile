@@ -12,7 +12,8 @@ ASSETS := cortex_skills/doors/explorer/static/assets.json
 # Packages of npm that tests use: those of `make test`, and the others of `make test-all`.
 NPM := $(addprefix tests/,examples/typecheck mcp/conformance explorer/typecheck)
 NPM_EXTENDED := $(addprefix tests/,mcp/inspector release server/sparql/javascript proofs/interop/digitalbazaar explorer/browser/axe) sdk/javascript
-PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+# A third process uses the processors while others wait for a server, a file or a clock.
+PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
 .PHONY: help setup demo check test test-all lint bench bench-clean eval fuzz soak record wheel release-files sbom docs version clean
 

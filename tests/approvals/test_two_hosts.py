@@ -132,6 +132,7 @@ def fleet(
             process.communicate()
 
 
+@pytest.mark.extended
 def test_four_processes_on_two_hosts_run_each_action_once_where_it_was_asked_for(fleet: Fleet) -> None:
     desk = fleet.plugin("desk")
     ids = [asked(desk, f"line{number}") for number in range(6)]

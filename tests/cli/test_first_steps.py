@@ -14,6 +14,7 @@ import pytest
 
 from cortex_skills.skill_folder.builtin import EXAMPLES
 from tests import fork_server
+from tests.signals import signals_delivered
 
 NEEDS_THE_INDEX = "python -m pip install"  # of the compiler, which the environment of the tests has already
 
@@ -92,9 +93,12 @@ def test_the_commands_that_init_prints_run_for_a_path_with_a_space(shell: Shell)
 
 def assert_starts(shell: Shell, line: str, name: str) -> None:
     """Start a command that runs until it is interrupted, and interrupt it after it has loaded the skill."""
-    with subprocess.Popen(
-        ["bash", "-c", f"exec {line}"], cwd=shell.folder, env=shell.variables, stdout=subprocess.PIPE, text=True
-    ) as started:
+    with (
+        signals_delivered(signal.SIGINT),
+        subprocess.Popen(
+            ["bash", "-c", f"exec {line}"], cwd=shell.folder, env=shell.variables, stdout=subprocess.PIPE, text=True
+        ) as started,
+    ):
         assert started.stdout is not None
         shown = ""
         for text in started.stdout:

@@ -148,7 +148,7 @@ def test_the_report_names_the_asserting_agent(outputs):
 
 def test_output_in_a_pipe_is_short_plain_text(outputs):
     assert "\x1b" not in outputs[0]
-    assert len(outputs[0].splitlines()) <= 60
+    assert len(outputs[0].splitlines()) <= 70
 
 
 def test_the_commands_that_it_ends_with_work(outputs, store):

@@ -75,6 +75,7 @@ class EveryRight:
         triple = {**TRIPLE, "object": number}
         triple_id = self._made("/api/v1/triples", triple)
         self._made("/api/v1/triples", {"subject": "alice", "predicate": "isVerified", "object": True})
+        self._made("/api/v1/triples", {"subject": f"carol-{number}", "predicate": "knows", "object": "bob"})
         proof = submit(self.client, "schnorr", self._proof).json()["id"]
         new_proof = {"proof_type": "schnorr", "proof_data": self._proof}
         self.client.delete(f"/api/v1/skills/sandbox/{self._sandbox}")
@@ -131,6 +132,12 @@ class EveryRight:
             "deleteSkills": {"query": {"name": other}},
             "findSkills": {"query": {"query": "fetch"}},
             "getSkillDetail": named,
+            "graphCorrect": {
+                "path_parameters": {"triple": self._made("/api/v1/triples", {**TRIPLE, "object": -number - 1})},
+                "body": {"object": -number - 2.5},
+            },
+            "graphMerge": {"body": {"merged": f"carol-{number}", "kept": "bob"}},
+            "graphPreviewMerge": {"body": {"merged": "alice", "kept": "bob"}},
             "mergeSkills": {"body": {"target": name, "source": other}},
             "deprecateSkill": {"body": {"name": name, "reason": "It is old."}},
             "promoteSkill": {"body": {"name": learned["name"], "unmeasured": True}},
@@ -157,6 +164,7 @@ class EveryRight:
             "getApproval": {"path_parameters": {"id": approval}},
             "approveRequest": {"path_parameters": {"id": approval}},
             "rejectRequest": {"path_parameters": {"id": approval}},
+            "editApproval": {"path_parameters": {"id": approval}, "body": {"inputs": {"text": f"edited {number}"}}},
             "artifactsShow": of_artifact,
             "artifactsDescribe": of_artifact,
             "artifactsQuarantine": {**of_artifact, "body": {"version": "1.2.0", "reason": "It is odd."}},

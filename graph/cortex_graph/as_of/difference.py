@@ -78,7 +78,8 @@ def difference(
     gone = read_assertions(today, [each.node for each in restored if _matches(today, wanted, each.quad)])
     added: dict[str, Assertion] = {}
     for each in made:
-        if each.triple_id not in added and _changed(each, today, before, after):
+        holds = each.withdrawn is None or _withdrawn_at(each) > end
+        if holds and each.triple_id not in added and _changed(each, today, before, after):
             added[each.triple_id] = each
     withdrawn: dict[str, Assertion] = {}
     for each in sorted(gone, key=_withdrawn_at, reverse=True):

@@ -31,7 +31,7 @@ from tests.installed.samples import artifact, install
 from tests.server.serving import Running, served
 
 ALL = ("read", "write", "audit", "memories", "registry", "approve")
-EACH = 4  # pages of a kind whose links are followed
+EACH = 2  # pages of a kind whose links are followed
 FILTERS = 2  # of an address that is followed: more are combinations of the same links
 
 

@@ -140,6 +140,7 @@ def test_each_read_is_that_of_the_replayed_history(
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @example(steps=[("assert", 0, 1), ("withdraw", 0, 5), ("assert", 0, 6)], hours={2, 7})
 @example(steps=[("import", 1, 1), ("withdraw", 1, 5)], hours={2, 7})
+@example(steps=[("assert", 0, 2), ("withdraw", 0, 0), ("assert", 0, 1)], hours={0, 2})
 @given(steps=STEPS, hours=st.sets(st.integers(-1, 13), min_size=2, max_size=2))
 def test_the_difference_of_two_moments_is_that_of_the_replayed_history(
     store: GraphStore, steps: list[tuple[str, int, int]], hours: set[int]

@@ -135,7 +135,7 @@ def test_a_list_reads_the_trust_store_once(plugin: Plugin, monkeypatch: pytest.M
     asked: list[None] = []
     publishers = plugin.registry._publishers
     monkeypatch.setattr(plugin.registry, "_publishers", lambda: asked.append(None) or publishers())
-    assert done(call(plugin, "list", namespace="ns-a"))["count"] == 5
+    assert done(call(plugin, "list", namespace="ns-a", limit=5))["count"] == 5
     assert len(asked) == 1
 
 
