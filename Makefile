@@ -83,7 +83,7 @@ eval: setup
 	$(BIN)/python -m eval.finding
 
 ## make fuzz    run generated hostile scripts, and read generated artifacts: five minutes each; then check each property with
-##              nine times the examples of make test
+##              twenty times the examples of make test
 fuzz: setup
 	$(BIN)/python -m fuzz.fuzz --seconds 300
 	$(BIN)/python -m fuzz.artifact_readers --seconds 300

@@ -1,7 +1,7 @@
 """How many examples a property is checked with.
 
 Rules kept here:
-- each property names a number of examples; the tests check a quarter of them, not below 5, and `make fuzz` three times
+- each property names a number of examples; the tests check a seventh of them, not below 4, and `make fuzz` three times
   as many. The environment variable CORTEX_TESTS_EXAMPLES is the factor.
 """
 
@@ -12,8 +12,8 @@ from typing import Any
 
 from hypothesis import settings
 
-FACTOR = float(os.environ.get("CORTEX_TESTS_EXAMPLES", "0.25"))
-_LEAST = 5
+FACTOR = float(os.environ.get("CORTEX_TESTS_EXAMPLES", "0.15"))
+_LEAST = 4
 _SETTINGS = "_hypothesis_internal_use_settings"  # hypothesis has no public name for them
 
 

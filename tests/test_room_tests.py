@@ -7,6 +7,7 @@ import pytest
 from tests.room_tests import folders_of
 
 
+@pytest.mark.extended
 def test_a_room_is_tested_with_the_rooms_that_import_it() -> None:
     folders = folders_of("actions")
     assert folders[:2] == ["tests/actions", "tests/approvals"]

@@ -46,11 +46,12 @@ class Result:
         Raises:
             CortexError: `config_invalid`: pandas is not installed; `invalid_arguments`: the result has no matches.
         """
+        matches = self._matches()
         try:
             import pandas as pd  # type: ignore[import-untyped,unused-ignore]
         except ImportError:
             raise CortexError("config_invalid", "pandas is not installed", hint="pip install pandas") from None
-        return pd.DataFrame(self._matches())
+        return pd.DataFrame(matches)
 
     def _repr_html_(self) -> str:
         """The matches of a query as a table for a notebook; the text of any other result."""

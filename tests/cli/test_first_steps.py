@@ -127,6 +127,7 @@ def test_a_project_is_valid_and_built_with_each_way_to_name_its_publisher(shell:
     assert "acme.echo 0.1.0" in shell.run("cortex-skills package build . -o out.palyra-skill", shell.folder / folder)
 
 
+@pytest.mark.extended
 def test_the_readme_of_package_init_wasm_runs(shell: Shell):
     name = "acme.greet-tool"
     pytest.importorskip("ziglang", reason="the README installs a compiler from the package index")

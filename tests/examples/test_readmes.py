@@ -43,6 +43,7 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 def test_the_commands_of_verify_kyc_print_the_documented_answers(checkout):
     readme = EXAMPLES / "verify-kyc" / "README.md"
@@ -84,6 +85,7 @@ def test_the_proof_chain_of_verify_kyc_is_made_and_verified_by_commands(tmp_path
     assert not (tmp_path / "verifier" / "graph").exists()
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 def test_the_commands_of_supply_chain_work(checkout):
     done = [run(command, checkout) for command in commands(EXAMPLES / "supply-chain" / "README.md")]

@@ -54,6 +54,7 @@ async def _names(client: Client) -> list[str]:
     return [tool.name for tool in (await client.list_tools()).tools]
 
 
+@pytest.mark.extended
 def test_a_client_is_notified_when_another_process_installs_and_quarantines(
     tmp_path: Path, trust: object, environment: dict[str, str]
 ) -> None:

@@ -248,6 +248,7 @@ def test_standard_output_carries_the_protocol_alone(
     assert b"from a child" in errors
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 def test_three_servers_on_one_folder_lose_nothing(parameters: StdioServerParameters) -> None:
     each, servers = 24, 3

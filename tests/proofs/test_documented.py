@@ -38,6 +38,7 @@ def assert_the_query_finds_the_proofs_that_depend_on_a_premise(query: str, path:
         store.close()
 
 
+@pytest.mark.extended
 def test_the_commands_from_the_key_to_the_verifier_work(tmp_path: Path) -> None:
     output = run_commands("Signatures", tmp_path, CORTEX_VERIFICATION__REQUIRE_SIGNATURE="false")
     did, _, verdict = output.splitlines()[:3]
@@ -47,6 +48,7 @@ def test_the_commands_from_the_key_to_the_verifier_work(tmp_path: Path) -> None:
     assert credential["credentialSubject"]["id"] == "urn:cortex:mayros:customer:boris"
 
 
+@pytest.mark.extended
 def test_the_commands_from_the_issuer_to_the_verifier_work(tmp_path: Path) -> None:
     output = run_commands("Zero knowledge", tmp_path)
     assert output.splitlines()[-1].startswith("      does not mean: ")

@@ -77,6 +77,7 @@ def kind_of(address: str) -> str:
     return f"{path}?{'&'.join(sorted(url.params))}"
 
 
+@pytest.mark.extended
 def test_no_link_of_any_page_is_dead(running: Running) -> None:
     client = running.client(running.token("sees-all", ("mayros",), ALL, holder="person"))
     found, opened = {"/explore", "/explore/mayros/find?q=order"}, Counter[str]()  # a form leads to the second one

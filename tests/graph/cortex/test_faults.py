@@ -369,6 +369,7 @@ def test_a_token_that_expires_or_is_revoked_is_of_no_use_from_then_on(server: Ru
         assert all(secret not in str(caught.value) for secret in (text, other))
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_server_that_is_killed_while_it_writes_and_started_again_has_all_that_it_answered(tmp_path: Path) -> None:
