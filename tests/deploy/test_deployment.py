@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import httpx
@@ -74,8 +75,8 @@ def data(tmp_path: Path) -> Path:
     folder = tmp_path / "data"
     folder.mkdir(mode=0o700)
     if os.geteuid() == 0:
-        for above in tmp_path.parents[:2]:
-            above.chmod(0o755)
+        for above in (each for each in tmp_path.parents if each.is_relative_to(tempfile.gettempdir())):
+            above.chmod(above.stat().st_mode | 0o055)
         tmp_path.chmod(0o755)
         os.chown(folder, USER, USER)
     return folder

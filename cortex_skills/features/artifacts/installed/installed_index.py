@@ -46,7 +46,7 @@ CHANGED = NamedNode(f"{CORTEX}artifactsChanged")
 MAX_TEXT = 1 << 20
 LEASE = timedelta(minutes=30)
 _ATTEMPTS = 100
-_READS, _PAUSE_S = 5, 0.05
+_READS, _PAUSE_S = 20, 0.05  # in all a second
 
 log = logging.getLogger(__name__)
 
