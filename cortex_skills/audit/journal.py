@@ -118,7 +118,7 @@ class Journal:
                 unlock(self._head_fd)
             if self._timer is None and self._signer is not None:
                 self._timer = threading.Timer(self._sign_after, self._sign_later)
-                self._timer.daemon = True
+                self._timer.daemon, self._timer.name = True, "cortex-audit-sign"
                 self._timer.start()
             return new.seq, new.hash
 

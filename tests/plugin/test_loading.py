@@ -33,7 +33,7 @@ def refused(plugin: Plugin) -> Refused:
         assert (dict(on.skills), living_sandboxes()) == before[:2]
         new = set(threading.enumerate()) - before[2]
         assert not [
-            thread for thread in new if not thread.name.startswith("cortex-sandbox")
+            thread for thread in new if not thread.name.startswith(("cortex-sandbox", "cortex-audit"))
         ]  # the sandbox keeps a few threads
         return caught.value
 
