@@ -19,7 +19,7 @@ from nacl.bindings import (
 )
 from nacl.exceptions import BadSignatureError
 
-from cortex_skills.keys.did import did_of
+from cortex_skills.keys.did import did_of, public_of
 from cortex_skills.keys.points import is_public
 
 SEED_BYTES = 32
@@ -80,3 +80,11 @@ def verify(public: bytes, message: bytes, signature: bytes) -> bool:
     except BadSignatureError:
         return False
     return True
+
+
+def is_signed(did: str, message: bytes, signature: bytes) -> bool:
+    """Whether a signature of a message was made with the key of a `did:key`; False for a text that is none."""
+    try:
+        return verify(public_of(did), message, signature)
+    except ValueError:
+        return False

@@ -106,18 +106,11 @@ def _verifier(
 ) -> tuple[Callable[[Path], JournalReport], set[str]]:
     """What verifies the journal in a folder, and the keys that may sign it; none for any."""
     from cortex_skills.audit.verification import verify_journal
-    from cortex_skills.keys.did import public_of
-    from cortex_skills.keys.ed25519 import verify as verify_signature
+    from cortex_skills.keys.ed25519 import is_signed
     from cortex_skills.keys.folder import key_folder
 
     config = common.settings()
     allowed = {*keys, *(key.did for key in key_folder(config).list() if key.name == config.proofs.key and key.did)}
-
-    def is_signed(did: str, message: bytes, signature: bytes) -> bool:
-        try:
-            return verify_signature(public_of(did), message, signature)
-        except ValueError:
-            return False
 
     def reported(folder: Path) -> JournalReport:
         return verify_journal(folder, is_signed, keys=allowed or None, noted=noted, since=since)

@@ -12,14 +12,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from cortex_skills.audit.call_records import AuditRecord
-from cortex_skills.audit.journal_head import NAME, read_head
+from cortex_skills.audit.journal_head import JournalHead
+from cortex_skills.audit.journal_state import snapshot
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.http.service import Service
 from cortex_skills.feature import functions
@@ -99,9 +100,9 @@ def started(service: Service) -> Metrics | None:
         return None
 
 
-def _head(folder: Path) -> Any:
+def _head(folder: Path) -> JournalHead | None:
     try:
-        return read_head((folder / NAME).read_bytes())
+        return snapshot(folder)
     except OSError:
         return None
 

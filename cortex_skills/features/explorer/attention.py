@@ -1,7 +1,7 @@
 """What needs a look in the graph, its proofs and the skills: for the inbox.
 
 Rules kept here:
-- everything was counted or noticed before: nothing is checked for the inbox.
+- everything was counted or noticed before, but for the store and its disk: these are asked whether they answer.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ import asyncio
 import logging
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
 from threading import Event
 
 from cortex_skills.audit.verification import verify_journal
@@ -21,8 +20,7 @@ from cortex_skills.doors.explorer.page import PageCall
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.http.service import Service
 from cortex_skills.host import Host
-from cortex_skills.keys.did import public_of
-from cortex_skills.keys.ed25519 import verify
+from cortex_skills.keys.ed25519 import is_signed
 
 log = logging.getLogger(__name__)
 
@@ -50,19 +48,12 @@ class JournalCheck:
         try:
             if sum(path.stat().st_size for path in journal.folder.iterdir()) > MOST:
                 return
-            report = verify_journal(journal.folder, _is_signed)
+            report = verify_journal(journal.folder, is_signed)
         except OSError as error:
             self.problem = f"it cannot be read: {error.strerror}"
             return
         fault = report.fault
         self.problem = "" if fault is None else f"record {fault.seq:,} {fault.problem}"
-
-
-def _is_signed(did: str, message: bytes, signature: bytes) -> bool:
-    try:
-        return verify(public_of(did), message, signature)
-    except ValueError:
-        return False
 
 
 async def watch(service: Service, ending: Event) -> None:
@@ -71,7 +62,7 @@ async def watch(service: Service, ending: Event) -> None:
     await asyncio.sleep(_FIRST_S)
     while not ending.is_set():
         with suppress(HttpError):
-            await service.pools["slow"].run(partial(check.look))
+            await service.pools["slow"].run(check.look)
         await asyncio.sleep(EVERY_S)
 
 

@@ -38,13 +38,12 @@ class HostSignature:
 
     def is_of(self, keys: Collection[str]) -> bool:
         """Whether it is a valid signature with one of some keys."""
-        from cortex_skills.keys.did import public_of
-        from cortex_skills.keys.ed25519 import verify
+        from cortex_skills.keys.ed25519 import is_signed
 
         if self.key not in keys:
             return False
         try:
-            return verify(public_of(self.key), self.message, bytes.fromhex(self.signature))
+            return is_signed(self.key, self.message, bytes.fromhex(self.signature))
         except ValueError:
             return False
 

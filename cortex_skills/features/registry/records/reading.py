@@ -52,7 +52,7 @@ from cortex_skills.features.registry.records.skill_record import (
     SkillRecord,
     SkillVersion,
 )
-from cortex_skills.keys import public_of, verify
+from cortex_skills.keys.ed25519 import is_signed
 
 ACTOR = "cortex-skills"
 _CURSOR = "package"
@@ -416,7 +416,7 @@ class RegistryReader:
         trusted = frozenset(self._publishers())
         # Each installation that uses the store signs its events with its own key.
         return self.log.verify(
-            _verifies, since, lambda key: "publisher_signed" if key in trusted else "self_signed" if key else "unsigned"
+            is_signed, since, lambda key: "publisher_signed" if key in trusted else "self_signed" if key else "unsigned"
         )
 
     def _record_at(self, node: NamedNode) -> SkillRecord | None:
@@ -460,19 +460,12 @@ def check_signature(version: SkillVersion) -> None:
         message = signed_message(version.digest)
     except ValueError:
         value, message = b"", b""
-    if not _verifies(version.public_key, message, value):
+    if not is_signed(version.public_key, message, value):
         raise CortexError(
             "signature_invalid",
             f"the signature of version {version.number} of {version.key} is not valid",
             hint="get the skill again from its publisher",
         )
-
-
-def _verifies(did: str, message: bytes, signature: bytes) -> bool:
-    try:
-        return verify(public_of(did), message, signature)
-    except (ValueError, CortexError):
-        return False
 
 
 def unknown(message: str, hint: str = "") -> NoReturn:
