@@ -159,7 +159,7 @@ class _Program:
         """Write its output to the log until it ends."""
         assert self._child.stdout is not None  # noqa: S101 - it has a pipe
         timer = threading.Timer(max(0.0, deadline - time.monotonic()), self._late)
-        timer.daemon = True
+        timer.daemon, timer.name = True, "cortex-agent-deadline"
         timer.start()
         left = MAX_LOG
         try:
