@@ -32,7 +32,7 @@ def refused(plugin: Plugin) -> Refused:
         assert caught.value.code in codes, caught.value
         assert (dict(on.skills), living_sandboxes()) == before[:2]
         new = set(threading.enumerate()) - before[2]
-        # The sandbox keeps a few threads; a journal that signs and a pool that ends idle processes may be another test's.
+        # The sandbox keeps threads; a journal that signs and a pool that ends idle processes may be of another test.
         kept = ("cortex-sandbox", "cortex-audit", "cortex-graph-idle")
         assert not [(it, getattr(it, "function", None)) for it in new if not it.name.startswith(kept)]
         return caught.value
