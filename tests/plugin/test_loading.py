@@ -17,6 +17,8 @@ Opened = Callable[..., Plugin]
 Written = Callable[..., Path]
 Refused = Callable[..., CortexError]
 
+# Threads that are not of one skill: those of the sandbox, of a compiler that has just ended, and of the audit.
+LASTING = ("cortex-sandbox", "cortex-compiling", "cortex-audit")
 EMPTY = "export default { name: 'probe' };"
 HEAD = "---\nname: probe\ndescription: x\n"
 
@@ -32,9 +34,7 @@ def refused(plugin: Plugin) -> Refused:
         assert caught.value.code in codes, caught.value
         assert (dict(on.skills), living_sandboxes()) == before[:2]
         new = set(threading.enumerate()) - before[2]
-        # The sandbox keeps threads; a journal that signs and a pool that ends idle processes may be of another test.
-        kept = ("cortex-sandbox", "cortex-audit", "cortex-graph-idle")
-        assert not [(it, getattr(it, "function", None)) for it in new if not it.name.startswith(kept)]
+        assert not [thread for thread in new if not thread.name.startswith(LASTING)]
         return caught.value
 
     return refuse

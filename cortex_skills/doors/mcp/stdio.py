@@ -145,7 +145,7 @@ class _Lines:
         """End the input; if the process has not ended after `_LAST_S`, exit at once."""
         self.stop()
         last = threading.Timer(_LAST_S, os._exit, (128 + signal.SIGTERM,))
-        last.daemon = True
+        last.daemon, last.name = True, "cortex-stdin-end"
         last.start()
 
     def stop(self) -> None:

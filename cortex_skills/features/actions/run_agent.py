@@ -144,7 +144,7 @@ class _Program:
         self.ended = threading.Event()
         deadline = time.monotonic() + entry.get("timeoutMs", TIMEOUT_MS) / 1000
         log = place / f"{name}.log"
-        threading.Thread(target=partial(self._watch, log, deadline), name=f"agent-{name}", daemon=True).start()
+        threading.Thread(target=partial(self._watch, log, deadline), name=f"cortex-agent-{name}", daemon=True).start()
 
     def end(self) -> None:
         """End it and its process group, and wait until it has ended."""

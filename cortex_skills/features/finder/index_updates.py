@@ -66,7 +66,7 @@ class IndexUpdates:
             return True
         with self._starting:
             if self._first is None or not self._first.is_alive():
-                self._first = threading.Thread(target=self._build, name=self._contents, daemon=True)
+                self._first = threading.Thread(target=self._build, name=f"cortex-find-{self._contents}", daemon=True)
                 self._first.start()
             first = self._first
         first.join(timeout_s)

@@ -165,7 +165,7 @@ class WorkerProcess:
     def _start_timer(self, deadline: float) -> None:
         self._timer = threading.Timer(max(0.0, deadline - time.monotonic()), self._expire)
         self._rings_at = deadline
-        self._timer.daemon, self._timer.name = True, "cortex-graph-deadline"
+        self._timer.daemon, self._timer.name = True, "cortex-worker-deadline"
         self._timer.start()
 
     def _expire(self) -> None:
@@ -399,7 +399,7 @@ class ProcessPool:
     def _watch_idle(self) -> None:
         if self._idle_timer is None:
             self._idle_timer = threading.Timer(IDLE_S, _weakly(self.end_idle))
-            self._idle_timer.daemon, self._idle_timer.name = True, "cortex-graph-idle"
+            self._idle_timer.daemon, self._idle_timer.name = True, f"cortex-{self._purpose}-idle"
             self._idle_timer.start()
 
 

@@ -49,7 +49,7 @@ class WorkerChannel:
     def watch_parent(self) -> None:
         """Start a thread that ends the process with its parent even while a request is processed."""
         self._requests = queue.SimpleQueue()
-        threading.Thread(target=self._listen, args=(self._requests,), daemon=True).start()
+        threading.Thread(target=self._listen, args=(self._requests,), name="cortex-requests", daemon=True).start()
 
     def _listen(self, requests: queue.SimpleQueue[tuple[bytes, bytes]]) -> None:
         while True:

@@ -36,7 +36,7 @@ def main(native_stack: int, reservation: int, foreign: int = False) -> None:
     if foreign:
         _limit_memory()
     too_late = threading.Timer(FOREIGN_COMPILE_S if foreign else COMPILE_S, _give_up, (foreign,))
-    too_late.daemon = True
+    too_late.daemon, too_late.name = True, "cortex-compiling-deadline"
     too_late.start()
     engine = Engine(native_stack, reservation, foreign)
     kind = Component if wasm.startswith(_COMPONENT) else wasmtime.Module

@@ -87,7 +87,7 @@ def _compile(
     except OSError as error:
         raise _unavailable(f"{sys.executable or 'the interpreter'} cannot be started: {error.strerror}") from None
     too_late = threading.Timer(COMPILE_S, child.kill)
-    too_late.daemon, too_late.name = True, "cortex-sandbox-compiling"
+    too_late.daemon, too_late.name = True, "cortex-compiling-deadline"
     too_late.start()
     try:
         code, is_kept, reason = _exchange(child, os.fsencode(keep or ""), wasm)
