@@ -164,6 +164,32 @@ def test_a_worker_forked_in_advance_that_was_killed_or_stopped_is_replaced(end, 
     assert soon(lambda: len(processes()) == 2)
 
 
+def test_a_worker_that_is_killed_before_the_template_has_opened_it_is_replaced(run_host):
+    output = run_host(
+        START + "import socket\n"
+        "from cortex_sandbox.isolation import template\n"
+        "opened, kept, forked = template.open_process, [], []\n"
+        "def killed_first(pid):\n"
+        "    forked.append(pid)\n"
+        "    if len(forked) == 1:\n"
+        "        os.kill(pid, signal.SIGKILL)\n"
+        "        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)\n"
+        "    return opened(pid)\n"
+        "template.open_process = killed_first\n"
+        "template.serve = lambda pipe, parent: time.sleep(60)\n"
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "host, control = socket.socketpair()\n"
+        "host.send(b'w')\n"
+        "template._serve_one(control)\n"
+        "answer, (pipe, process), _, _ = socket.recv_fds(host, 100, 2)\n"
+        "print(answer.decode(), len(forked), template.is_running(process), os.path.exists(f'/proc/{forked[0]}'))\n"
+        "template.kill_process(process)\n"
+        "for each in (host, control, socket.socket(fileno=pipe)):\n"
+        "    each.close()\n"
+    )
+    assert output == "w 2 True False\n"
+
+
 def test_a_worker_that_cannot_be_started_is_an_error(run_host):
     output = run_host(
         START + "sys.executable = '/bin/false'\n"

@@ -67,8 +67,9 @@ def _serve_one(control: socket.socket) -> None:
     worker = _tried(control)
     if not control.recv(1):
         os._exit(0)
-    if isinstance(worker, _Worker) and not is_running(worker.process):
-        worker.end()
+    if not isinstance(worker, _Worker) or not is_running(worker.process):
+        if isinstance(worker, _Worker):
+            worker.end()
         worker = _tried(control)
     if isinstance(worker, _Worker):
         socket.send_fds(control, [WORKER], [worker.pipe.fileno(), worker.process])
@@ -88,6 +89,7 @@ def _tried(control: socket.socket) -> _Worker | bytes:
 def _fork(control: socket.socket) -> _Worker:
     own, theirs = socket.socketpair()
     template = os.getpid()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a child that ends at once keeps its number until it is opened
     child = os.fork()
     if not child:
         try:
@@ -98,4 +100,15 @@ def _fork(control: socket.socket) -> _Worker:
         finally:
             os._exit(1)
     theirs.close()
-    return _Worker(own, open_process(child))
+    try:
+        return _Worker(own, open_process(child))
+    finally:
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        _reap()
+
+
+def _reap() -> None:
+    """Reap what ended while the system did not."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            continue
