@@ -6,6 +6,7 @@ Rules kept here:
   and ends as the command ends; when the launcher is killed, the command is killed;
 - each process of tests has one server, which ends with it. The server has no threads and no open files when it forks;
 - a test about starting uses the installed command: that of imports, of a pid, of limits of a process, of a terminal;
+- `python` does what `python -c CODE` does, with the product imported already;
 - without `fork` and `pidfd_open` (not on Linux), `command` is the installed command.
 """
 
@@ -27,6 +28,7 @@ import sys
 import tempfile
 import threading
 import time
+import types
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +60,7 @@ IMPORTED = (
 )
 _SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
 _LENGTH_BYTES = 8
+_PYTHON = "python"
 
 # It runs with -I -S and imports only what is part of the interpreter.
 _LAUNCHER = """\
@@ -74,7 +77,7 @@ for number in range(3):
 umask = posix.umask(0)
 posix.umask(umask)
 ignored = [number for number in {signals} if _signal.getsignal(number) == _signal.SIG_IGN]
-asked = marshal.dumps([sys.argv[1:], posix.environ, posix.getcwdb(), umask, ignored, streams])
+asked = marshal.dumps([sys.argv, posix.environ, posix.getcwdb(), umask, ignored, streams])
 server = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
 server.connect({address!r})
 for number in {signals}:
@@ -82,6 +85,7 @@ for number in {signals}:
 handed = b"".join(number.to_bytes(4, sys.byteorder) for number in streams)
 server.sendmsg([len(asked).to_bytes({length}, "big")], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, handed)])
 server.sendall(asked)
+kept = [posix.dup(number) for number in streams if posix.isatty(number)]  # a terminal hangs up when this ends
 nothing = posix.open("/dev/null", posix.O_RDWR)
 for number in streams:
     posix.dup2(nothing, number)
@@ -109,6 +113,8 @@ def command() -> str:
         )
     )
     program.chmod(0o700)
+    (folder / "code").mkdir()
+    (folder / "code" / _PYTHON).symlink_to(program)
     words = [sys.executable, "-m", "tests.fork_server", address]
     server = subprocess.Popen(
         words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[1], env={**os.environ}
@@ -117,6 +123,11 @@ def command() -> str:
     if server.stdout.readline() != b"ready\n":
         raise RuntimeError(f"the server of {folder} did not start")
     return str(program)
+
+
+def python() -> str:
+    """The path of a program that does what `python -c CODE …` does, and nothing else of `python`."""
+    return str(Path(command()).parents[1] / "code" / _PYTHON) if sys.platform == "linux" else sys.executable
 
 
 def search_path() -> str:
@@ -173,7 +184,7 @@ def _become(
             stream.reconfigure(line_buffering=number == 2 or stream.isatty())
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
-    sys.argv = [INSTALLED.name, *words]
+    sys.argv = words
 
 
 def _serve(address: str) -> bool:
@@ -236,10 +247,19 @@ def _main() -> None:
         raise RuntimeError(f"threads of the imported modules: {threading.enumerate()}")
     gc.collect()
     gc.freeze()
-    if _serve(sys.argv[1]):
-        from cortex_skills.doors.cli import main
+    if not _serve(sys.argv[1]):
+        return
+    program = Path(sys.argv[0]).name
+    if program == _PYTHON:
+        option, code, *words = sys.argv[1:]
+        sys.argv = [option, *words]
+        module = sys.modules["__main__"] = types.ModuleType("__main__")
+        exec(compile(code, "<string>", "exec"), vars(module))
+        return
+    from cortex_skills.doors.cli import main
 
-        sys.exit(main())
+    sys.argv[0] = program
+    sys.exit(main())
 
 
 if __name__ == "__main__":

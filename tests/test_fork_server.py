@@ -34,6 +34,28 @@ def test_its_exit_code_and_its_output_are_those_of_the_installed_command(words: 
     )
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import sys; print(sys.argv, __name__, input()); sys.exit(3)",
+        "import atexit; atexit.register(print, 'last'); del atexit",
+        "import os; os._exit(5)",
+        "class A: pass\nimport pickle\nprint(pickle.loads(pickle.dumps(A())).__class__.__module__)",
+    ],
+)
+def test_code_runs_as_in_a_new_interpreter(code: str) -> None:
+    forked, new = (
+        subprocess.run([program, "-c", code, "a b"], input="read\n", capture_output=True, text=True, timeout=WAIT_S)
+        for program in (fork_server.python(), sys.executable)
+    )
+    assert (forked.returncode, forked.stdout, forked.stderr) == (new.returncode, new.stdout, new.stderr)
+
+
+def test_an_error_of_the_code_is_its_end_with_a_traceback() -> None:
+    done = subprocess.run([fork_server.python(), "-c", "1 / 0"], capture_output=True, text=True, timeout=WAIT_S)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "ZeroDivisionError: division by zero")
+
+
 def test_it_has_the_input_folder_environment_and_umask_of_who_starts_it(tmp_path: Path) -> None:
     environment = {"PATH": "/bin", "CORTEX_STORE": "here"}
     statement = b"<urn:a> <urn:p> <urn:b> ."

@@ -3,12 +3,10 @@
 import os
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-SCRIPTS = Path(sys.executable).parent
+from tests import fork_server
 
 ASK = """
 eval "$(cortex-skills completion bash)"
@@ -26,12 +24,8 @@ SHELLS = {
 WAIT_S = 60
 
 
-def path():
-    return f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}"
-
-
 def bash(script, cwd):
-    environment = {**os.environ, "PATH": path()}
+    environment = {**os.environ, "PATH": fork_server.search_path()}
     command = ["bash", "--norc", "-c", script]
     done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=100)
     assert (done.returncode, done.stderr) == (0, "")
@@ -65,7 +59,12 @@ def screen(request, tmp_path):
     (tmp_path / "stock-watch").mkdir()
     (tmp_path / "stock.ttl").touch()
     command, setting = SHELLS[request.param]
-    environment = {"HOME": str(tmp_path), "PATH": path(), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+    environment = {
+        "HOME": str(tmp_path),
+        "PATH": fork_server.search_path(),
+        "TERM": "xterm-256color",
+        "LANG": "C.UTF-8",
+    }
     screen = terminal.Screen(command, environment, tmp_path)
     try:
         screen.type(f"{setting}; echo rea''dy\n")
@@ -93,7 +92,7 @@ def test_fish_completes_only_matching_words(tmp_path):
     for line, expected in (("completion ", {"bash", "zsh", "fish"}), ("call skill_g", {"skill_graph_query"})):
         script = f"cortex-skills completion fish | source; complete --do-complete 'cortex-skills {line}'"
         command = ["fish", "--no-config", "-c", script]
-        environment = {**os.environ, "HOME": str(tmp_path), "PATH": path()}
+        environment = {**os.environ, "HOME": str(tmp_path), "PATH": fork_server.search_path()}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=WAIT_S)
         assert (done.returncode, done.stderr) == (0, "")
         assert {found.partition("\t")[0] for found in done.stdout.splitlines()} == expected

@@ -12,6 +12,7 @@ import pytest
 from cortex_graph import open_store
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_skills import __version__
+from tests import fork_server
 from tests.graph.shared.processes import owner_of, stopped
 from tests.signals import signals_delivered
 
@@ -34,7 +35,7 @@ def many(store, tmp_path, run):
 def on_a_terminal(words, environment):
     """Run the command on a terminal: its exit code, and its output."""
     terminal = pytest.importorskip("tests.terminal", reason="this system has no pseudo-terminals", exc_type=ImportError)
-    return terminal.sent_until_exit([str(SCRIPT), *words], environment)
+    return terminal.sent_until_exit([fork_server.command(), *words], environment)
 
 
 @pytest.mark.parametrize("command", [[SCRIPT], [sys.executable, "-m", "cortex_skills"]], ids=["script", "module"])
@@ -58,7 +59,9 @@ def test_a_store_open_in_another_process_is_shared(store, environment):
     held = open_store(store)
     try:
         for words in (["status", "--json"], ["doctor"]):
-            done = subprocess.run([SCRIPT, *words], env=environment, capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                [fork_server.command(), *words], env=environment, capture_output=True, text=True, check=False
+            )
             assert (done.returncode, done.stderr) == (0, "")
     finally:
         held.close()
@@ -74,7 +77,7 @@ main()
 
 
 def test_a_store_locked_by_another_program_exits_with_2(store, environment):
-    command = [sys.executable, "-c", SHORT_WAIT]
+    command = [fork_server.python(), "-c", SHORT_WAIT]
     held = OxigraphStore(store)
     try:
         done = subprocess.run(
@@ -103,7 +106,7 @@ main()
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="this system cannot stop a process")
 def test_a_command_reports_that_it_waits_for_a_stopped_process(store, environment):
     with owner_of(store) as owner, stopped(owner):
-        command = [sys.executable, "-c", IMPATIENT, "status"]
+        command = [fork_server.python(), "-c", IMPATIENT, "status"]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     problem = f"process {owner.pid}, which has the store in {store} open, does not answer"
     warning, error, hint = done.stderr.splitlines()
@@ -117,7 +120,9 @@ def test_a_command_reports_that_it_waits_for_a_stopped_process(store, environmen
 def test_a_closed_pipe_ends_the_command_without_an_error(words, many, environment):
     read, write = os.pipe()
     os.close(read)
-    with subprocess.Popen([SCRIPT, *words], env=environment, stdout=write, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [fork_server.command(), *words], env=environment, stdout=write, stderr=subprocess.PIPE
+    ) as process:
         os.close(write)
         _, errors = process.communicate()
     assert (process.returncode, errors) == (141, b"")
@@ -133,7 +138,9 @@ for words in ("call skill_assert -", "graph import - --format turtle", "graph sp
     try: program(words.split())
     except SystemExit as end: print(words, end.code)
 """
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [fork_server.python(), "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
     assert [line.rpartition(" ")[2] for line in done.stdout.splitlines()] == ["2"] * 7
     reason = "standard input is closed, and this command reads it: connect it to a file or a pipe"
     errors = [line for line in done.stderr.splitlines() if not line.startswith("hint: ")]
@@ -198,7 +205,12 @@ def test_a_full_disk_is_an_error(environment):
         pytest.skip("this system has no /dev/full")
     with full.open("w") as output:
         done = subprocess.run(
-            [SCRIPT, "status"], env=environment, stdout=output, stderr=subprocess.PIPE, text=True, check=False
+            [fork_server.command(), "status"],
+            env=environment,
+            stdout=output,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
         )
     assert done.returncode == 2
     assert "No space left on device" in done.stderr
@@ -208,5 +220,5 @@ def test_a_full_disk_is_an_error(environment):
 def test_the_shell_completes_commands(environment):
     settings = {**environment, "_CORTEX_SKILLS_COMPLETE": "bash_complete", "COMP_CWORD": "2"}
     settings["COMP_WORDS"] = "cortex-skills graph ex"
-    done = subprocess.run([SCRIPT], env=settings, capture_output=True, text=True, check=False)
+    done = subprocess.run([fork_server.command()], env=settings, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "plain,export\n")

@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 import functools
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -41,20 +41,37 @@ def modules() -> dict[str, Path]:
 
 
 @functools.cache
+def _parsed() -> dict[str, tuple[set[str], set[str]]]:
+    """What each module imports, and the public classes that it defines at top level; each file is parsed once."""
+    known = modules()
+    found = {}
+    for name, path in known.items():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        wanted: set[str] = set()
+        for node in _with_imports(tree):
+            if isinstance(node, ast.Import):
+                wanted.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                members = (f"{node.module}.{alias.name}" for alias in node.names)
+                wanted.update(member if member in known else node.module for member in members)
+        classes = {node.name for node in tree.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")}
+        found[name] = {module for module in wanted if module in known and module != name}, classes
+    return found
+
+
+def _with_imports(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Every statement of a module; expressions, which contain no import, are not visited."""
+    waiting: list[ast.stmt] = list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            waiting += getattr(node, field, ())
+
+
 def imports() -> dict[str, set[str]]:
     """The modules that each module imports, of the product's own."""
-    known = modules()
-    found: dict[str, set[str]] = {name: set() for name in known}
-    for name, path in known.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            wanted = []
-            if isinstance(node, ast.Import):
-                wanted = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                members = [f"{node.module}.{alias.name}" for alias in node.names]
-                wanted = [member if member in known else node.module for member in members]
-            found[name] |= {module for module in wanted if module in known and module != name}
-    return found
+    return {name: wanted for name, (wanted, _) in _parsed().items()}
 
 
 def room_of(module: str) -> str:
@@ -103,15 +120,7 @@ def repeated_modules(most: int) -> dict[str, list[str]]:
 
 def repeated_classes(most: int) -> dict[str, list[str]]:
     """The modules that define a public class at top level, by names that occur more than `most` times."""
-    return _repeated(
-        (
-            (node.name, name)
-            for name, path in modules().items()
-            for node in ast.parse(path.read_text(encoding="utf-8")).body
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
-        ),
-        most,
-    )
+    return _repeated(((class_name, name) for name, (_, classes) in _parsed().items() for class_name in classes), most)
 
 
 def _repeated(places: Iterable[tuple[str, str]], most: int) -> dict[str, list[str]]:

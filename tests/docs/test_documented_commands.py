@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -157,7 +156,7 @@ def test_a_python_sample_runs(page: str, number: int, newcomer: tuple[Path, str]
     if page == "docs/direct-mode.md" and shutil.which("node") is None:
         pytest.skip("Node.js is not installed")
     program = STATED.sub(r"\1assert (\2) == \3", blocks(page, "python")[number])
-    done = run([sys.executable, "-c", program], newcomer[0])
+    done = run([fork_server.python(), "-c", program], newcomer[0])
     assert done.returncode == 0, done.stderr
 
 
@@ -201,7 +200,7 @@ import json
 from cortex_skills import Config
 print(json.dumps([Config.load(path, env={}).to_json() for path in ("cortex.yaml", None)]))
 """
-    shown, defaults = json.loads(run([sys.executable, "-c", program], newcomer[0]).stdout)
+    shown, defaults = json.loads(run([fork_server.python(), "-c", program], newcomer[0]).stdout)
     assert {**shown, "store": defaults["store"], "vocabularies": []} == defaults
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from cortex_skills.scanner.page import page as scanner_page
 from cortex_skills.scanner.rules import RULES
 from cortex_skills.scanner.whole_files import RULES as WHOLE_FILES
 from cortex_skills.tools import own_tools
+from tests import fork_server
 from tests.docs.operations_page import page as operations_page
 from tests.docs.tools_page import page as tools_page
 
@@ -24,11 +24,13 @@ GENERATED = {
     "reference/operations.md": ("tests.docs.operations_page", operations_page(all_operations().values())),
     "scanner.md": ("cortex_skills.scanner.page", scanner_page(RULES, WHOLE_FILES)),
 }
+# What `python -m` does.
+RUN = "import runpy, sys; del sys.argv[0]; runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)"
 generated = pytest.mark.parametrize(("name", "module", "text"), [(name, *made) for name, made in GENERATED.items()])
 
 
 def run(*arguments: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", *arguments]
+    command = [fork_server.python(), "-c", RUN, *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100)
 
 

@@ -57,8 +57,12 @@ def own_messages() -> Iterator[str]:
     for package in ("cortex_skills", "graph/cortex_graph", "sandbox/cortex_sandbox"):
         for path in sorted((ROOT / package).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Error"):
+                if isinstance(node, ast.Call) and _name(node.func).endswith("Error"):
                     yield from (text for text in map(_template, node.args) if " " in text)
+
+
+def _name(function: ast.expr) -> str:
+    return str(getattr(function, "attr", getattr(function, "id", "")))
 
 
 def _template(node: ast.expr) -> str:
