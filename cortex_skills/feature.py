@@ -31,7 +31,7 @@ from cortex_skills.safe_io.added_entries import added_entries
 log = logging.getLogger(__name__)
 
 GROUP = "cortex_skills.features"
-_CHECKS = frozenset({"folder_checks"})
+_CHECKS = frozenset({"folder_checks", "copies"})
 _FAULTS: dict[str, str] = {}
 Modules = Literal["operations", "tools", "rest", "pages"]
 Functions = Literal[
@@ -45,6 +45,7 @@ Functions = Literal[
     "members",
     "attention",
     "numbers",
+    "copies",
 ]
 
 
@@ -76,6 +77,8 @@ class Feature:
             namespace of the skills, for a caller who may see it.
         numbers: functions of a `Plugin`, as `module:name`, that return the names, texts and values of what `/metrics`
             shows.
+        copies: parts (`StorePart`), as `module:name`, of what it keeps in a store beside the statements of a namespace,
+            which `graph copy` takes along.
         settings: by the name of a section of the configuration in snake_case, its type, as `module:name`
             (`cortex_skills.config.setting`).
         members: classes, as `module:name`, whose properties and methods every `Plugin` gets, with itself as `self`.
@@ -101,6 +104,7 @@ class Feature:
     keeps_journal: tuple[str, ...] = ()
     attention: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
+    copies: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     members: tuple[str, ...] = ()
     follows: Mapping[str, str] = field(default_factory=dict)

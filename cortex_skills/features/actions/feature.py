@@ -26,6 +26,10 @@ FEATURE = Feature(
     },
     keeps_journal=("cortex_skills.features.actions.action_settings:agents_may_act",),
     members=("cortex_skills.features.actions.action_members:ActionMembers",),
+    copies=(
+        "cortex_skills.features.actions.approvals.copied_requests:REQUESTS",
+        "cortex_skills.features.actions.approvals.copied_requests:LEVEL",
+    ),
     settings={
         "actions": "cortex_skills.features.actions.action_settings:ActionSettings",
         "approvals": "cortex_skills.features.actions.action_settings:ApprovalSettings",

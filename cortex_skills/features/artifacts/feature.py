@@ -40,6 +40,7 @@ FEATURE = Feature(
     tasks=("cortex_skills.features.artifacts.periodic_audit:audit_artifacts",),
     routes=("cortex_skills.features.artifacts.index_files:index_routes",),
     members=("cortex_skills.features.artifacts.artifact_members:ArtifactMembers",),
+    copies=("cortex_skills.features.artifacts.installed.copied_artifacts:INSTALLED",),
     settings={
         "artifacts": "cortex_skills.features.artifacts.artifact_settings:ArtifactSettings",
     },

@@ -56,6 +56,10 @@ FEATURE = Feature(
             "graph verify": "cortex_skills.features.graph.cli.patterns:VERIFY",
         },
     },
+    copies=(
+        "cortex_skills.features.graph.copied_parts:QUERIES",
+        "cortex_skills.features.graph.copied_parts:PUBLISHERS",
+    ),
     settings={
         "graph": "cortex_skills.features.graph.graph_settings:GraphSettings",
     },

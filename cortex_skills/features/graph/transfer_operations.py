@@ -13,11 +13,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cortex_graph.namespace.replication import QuadSet, change
-from cortex_graph.naming.names import DEFAULT_BASE
+from cortex_graph.naming.names import Names
 from cortex_graph.transfer import Backup, CopyResult, ImportResult, copy_store, import_file
 from cortex_graph.transfer import restore as restore_backup
+from cortex_graph.transfer.copying import CopyPreview
 from cortex_graph.transfer.progress import silent
 from cortex_skills.errors import CortexError
+from cortex_skills.features.graph.copied_parts import (
+    CopiedPart,
+    check_no_conflict,
+    compare_parts,
+    copy_parts,
+    namespaces_with_parts,
+)
 from cortex_skills.features.graph.statement_changes import graph_of
 from cortex_skills.operations.caller import OWNER
 from cortex_skills.operations.namespace_operations import state_of_namespace
@@ -112,22 +120,51 @@ def restore(call: OperationCall, given: RestoredBackup) -> Backup:
 
 @dataclass(frozen=True, slots=True)
 class StoreCopy:
-    """Two open stores, the name of the target for the audit, and the namespaces to copy; all without any."""
+    """Two stores, the name of the target for the audit, and the namespaces to copy; all without any."""
 
-    source: Any
-    target: Any
+    pair: Any  # a `StorePair`
     store: str
     namespaces: Sequence[str] | None = None
-    base: str = DEFAULT_BASE
-    progress: Any = silent
+    replace: bool = False
+    only_statements: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedStore:
+    """What was copied, or would be: the graphs with statements, records and memories, and what is beside them."""
+
+    graphs: Sequence[CopyResult | CopyPreview]
+    parts: list[CopiedPart]
 
 
 @operation("graph.copy", effect="changes", permission=OWNER, object_="store", state=store_named)
-def copy(call: OperationCall, given: StoreCopy) -> list[CopyResult]:
-    """Copy namespaces, with their provenance, to another store."""
-    done = copy_store(given.source, given.target, given.namespaces, base=given.base, progress=given.progress)
+def copy(call: OperationCall, given: StoreCopy) -> CopiedStore:
+    """Copy namespaces to another store, with all that the features keep there."""
+    pair, base = given.pair, given.pair.source_config.base_iri
+    parts = parts_of_copy(given)
+    if not given.replace:
+        check_no_conflict(parts)
+    done = copy_store(pair.source, pair.target, given.namespaces, base=base, progress=pair.progress)
+    for namespace in dict.fromkeys(each.namespace for each in parts):
+        copy_parts(pair, Names(namespace, base), replace=given.replace)
     call.facts |= {"triples": sum(each.triples for each in done), "graphs": len(done)}
-    return done
+    for each in parts:
+        call.facts[f"{each.namespace}: {each.name}"] = each.missing
+    return CopiedStore(done, parts)
+
+
+def parts_of_copy(given: StoreCopy) -> list[CopiedPart]:
+    """What a copy would do with all that is beside the statements, which changes nothing.
+
+    Raises:
+        GraphError: a store cannot be read.
+        CortexError: what a part has outside the store cannot be read.
+    """
+    if given.only_statements:
+        return []
+    base = given.pair.source_config.base_iri
+    wanted = namespaces_with_parts(given.pair.source, base) if given.namespaces is None else set(given.namespaces)
+    return [part for each in sorted(wanted) for part in compare_parts(given.pair, Names(each, base))]
 
 
 def _quads(given: dict[str, Any]) -> QuadSet:

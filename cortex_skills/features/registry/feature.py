@@ -33,6 +33,7 @@ FEATURE = Feature(
         },
     },
     members=("cortex_skills.features.registry.registry_members:RegistryMembers",),
+    copies=("cortex_skills.features.registry.records.copied_registry:REGISTRY",),
     settings={
         "registry": "cortex_skills.features.registry.registry_settings:RegistrySettings",
         "learning": "cortex_skills.features.registry.registry_settings:LearningSettings",

@@ -39,7 +39,7 @@ def difference(store: GraphStore, graph: NamedNode, file: Path, folder: Path) ->
     missing, extra, respelt = 0, 0, 0
     examples: list[str] = []
     with file.open("rb") as wanted:
-        for line, is_wanted in _unshared(wanted, sorted_triples(store, graph, folder)):
+        for line, is_wanted in unshared(wanted, sorted_triples(store, graph, folder)):
             if not is_wanted:
                 extra += 1
             elif _is_respelt(store, graph, line):
@@ -54,16 +54,16 @@ def difference(store: GraphStore, graph: NamedNode, file: Path, folder: Path) ->
 def extra_quads(store: GraphStore, graph: NamedNode, file: Path, folder: Path) -> Iterator[Quad]:
     """Yield the quads of a graph that are not in a file of sorted N-Triples, after all of the file was loaded."""
     with file.open("rb") as wanted:
-        unshared = _unshared(wanted, sorted_triples(store, graph, folder))
-        respelt = {_stored(store, graph, line) for line, is_wanted in unshared if is_wanted}
+        differing = unshared(wanted, sorted_triples(store, graph, folder))
+        respelt = {_stored(store, graph, line) for line, is_wanted in differing if is_wanted}
     with file.open("rb") as wanted:
-        for line, is_wanted in _unshared(wanted, sorted_triples(store, graph, folder)):
-            if not is_wanted and (quad := _quad(line, graph)) not in respelt:
+        for line, is_wanted in unshared(wanted, sorted_triples(store, graph, folder)):
+            if not is_wanted and (quad := quad_of(line, graph)) not in respelt:
                 yield quad
 
 
-def _unshared(wanted: Iterator[bytes], there: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
-    """Yield the lines that only one side has, and whether it is the first."""
+def unshared(wanted: Iterator[bytes], there: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """Yield the lines that only one of two sorted sides has, and whether it is the first."""
     left, right = next(wanted, None), next(there, None)
     while left is not None or right is not None:
         if left == right:
@@ -77,17 +77,18 @@ def _unshared(wanted: Iterator[bytes], there: Iterator[bytes]) -> Iterator[tuple
 
 
 def _is_respelt(store: GraphStore, graph: NamedNode, line: bytes) -> bool:
-    quad, stored = _quad(line, graph), _stored(store, graph, line)
+    quad, stored = quad_of(line, graph), _stored(store, graph, line)
     return stored != quad and store.contains(stored)
 
 
 def _stored(store: GraphStore, graph: NamedNode, line: bytes) -> Quad:
-    quad = _quad(line, graph)
+    quad = quad_of(line, graph)
     if isinstance(quad.object, Literal):
         return Quad(quad.subject, quad.predicate, store.as_stored(quad.object), graph)
     return quad
 
 
-def _quad(line: bytes, graph: NamedNode) -> Quad:
+def quad_of(line: bytes, graph: NamedNode) -> Quad:
+    """The quad of a line of N-Triples."""
     (quad,) = parse(line, RdfFormat.N_TRIPLES)
     return Quad(quad.subject, quad.predicate, quad.object, graph)

@@ -6,7 +6,8 @@ Rules kept here:
 - existing triples of the target stay. The copy is verified: by count and canonical hash where the target had nothing
   else, triple by triple otherwise;
 - repeating a copy adds nothing twice; a target that is loaded in slices continues where it stopped (`loading.py`);
-- the triples, the provenance, the memories and the prefixes of namespaces are copied, and nothing else. The target
+- the triples, the provenance, the memories and the prefixes of namespaces are copied; other graphs are copied by
+  `whole_graphs`. The target
   makes its own index of ids when it needs one, and gets the times of the records before the records
   (`loading_times.py`).
 """
@@ -26,7 +27,7 @@ from cortex_graph.index.triple_index import TripleIndex
 from cortex_graph.memory_graphs import agents_remembering, memory_graphs
 from cortex_graph.namespace.namespaced import namespaces_of
 from cortex_graph.naming.names import DEFAULT_BASE, Names
-from cortex_graph.store import GraphStore
+from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.transfer.canonical_hash import spool
 from cortex_graph.transfer.comparing import difference
 from cortex_graph.transfer.loading import load
@@ -53,6 +54,15 @@ class CopyResult:
     extra: int
 
 
+@dataclass(frozen=True)
+class CopyPreview:
+    """A graph that would be copied: its IRI, its triples in the source, and those that are in the target."""
+
+    graph: str
+    triples: int
+    there: int
+
+
 def copy_store(
     source: GraphStore,
     target: GraphStore,
@@ -75,7 +85,7 @@ def copy_store(
         GraphUnavailable: a store cannot be read or written, or the copy differs from its source.
     """
     copied = []
-    for namespace in _all_namespaces(source, base) if namespaces is None else namespaces:
+    for namespace in all_namespaces(source, base) if namespaces is None else namespaces:
         names = Names(namespace, base)
         of_agents = [names.of_memories(names.remembering(graph) or "") for graph in memory_graphs(source, names)]
         with target.maintenance:
@@ -87,7 +97,22 @@ def copy_store(
     return [done for done in copied if done.triples]
 
 
-def _all_namespaces(source: GraphStore, base: str) -> list[str]:
+def preview_copy(
+    source: GraphStore, target: GraphStore, namespaces: Iterable[str] | None = None, *, base: str = DEFAULT_BASE
+) -> list[CopyPreview]:
+    """Count what `copy_store` would read, and what the target has in the same graphs; nothing is changed."""
+    found = []
+    for namespace in all_namespaces(source, base) if namespaces is None else namespaces:
+        names = Names(namespace, base)
+        found += [
+            CopyPreview(graph.value, triples, target.count(Pattern(graph)))
+            for graph in (names.provenance_graph, *memory_graphs(source, names), names.graph)
+            if (triples := source.count(Pattern(graph)))
+        ]
+    return found
+
+
+def all_namespaces(source: GraphStore, base: str) -> list[str]:
     """Return the namespaces that have triples or memories."""
     return sorted({*namespaces_of(source, base, with_records=True), *agents_remembering(source, base)})
 

@@ -188,6 +188,13 @@ class ApprovalQueue:
                 records.append(record)
         return ListedApprovals(tuple(records), tuple(damaged))
 
+    def read_all(self) -> Iterator[ApprovalRecord]:
+        """Every record as it is stored, the newest first; those that were changed in the store are left out."""
+        for approval_id in self._newest():
+            with suppress(CortexError):
+                if (record := self._read(approval_id)) is not None:
+                    yield record
+
     def waiting(self) -> set[str]:
         """The ids of the requests that are not resolved."""
         return set(self._newest(waiting=True))

@@ -17,7 +17,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -36,14 +36,18 @@ from cortex_skills.safe_io.private_files import (
     check_private_folder,
     locked,
     make_private_folder,
+    read_private,
     stamp_of,
     sync_folder,
+    write_private,
 )
 from cortex_skills.safe_io.schemas import shown
 
 ARTIFACT = "artifact.palyra-skill"
 SKILL = "skill"
 _STAGING = ".staging-"
+_UNTRUSTED = ".untrusted"
+_MAX_NOTED = 4 << 20
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
@@ -64,6 +68,7 @@ class ArtifactFiles:
 
     def __init__(self, folder: Path, namespace: str) -> None:
         self.folder = folder / namespace.replace("/", "%2F")
+        self._untrusted = self.folder / _UNTRUSTED
 
     def place(self, key: ArtifactKey) -> Path:
         """The folder of a version."""
@@ -126,6 +131,29 @@ class ArtifactFiles:
             sync_folder(place.parent)
             sync_folder(self.folder)
         return place
+
+    def note_untrusted(self, key: ArtifactKey) -> None:
+        """Note that a version was accepted here without trust in its publisher, while holding the lock.
+
+        Raises:
+            CortexError: `artifact_unavailable`.
+        """
+        if not self.is_noted_untrusted(key):
+            with _reported(self._untrusted):
+                write_private(self._untrusted, f"{self._noted()}{key} {key.payload_sha256}\n".encode())
+
+    def is_noted_untrusted(self, key: ArtifactKey) -> bool:
+        """Whether a version was accepted here without trust in its publisher.
+
+        Raises:
+            CortexError: `artifact_unavailable`.
+        """
+        return f"{key} {key.payload_sha256}" in self._noted().splitlines()
+
+    def _noted(self) -> str:
+        with _reported(self._untrusted), suppress(FileNotFoundError):
+            return read_private(self._untrusted, _MAX_NOTED).decode(errors="replace")
+        return ""
 
     def problem(self, key: ArtifactKey, data: bytes) -> str | None:
         """What is wrong with the files of a version: links, other files, files that others can write; None for nothing.

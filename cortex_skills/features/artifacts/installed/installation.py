@@ -180,6 +180,8 @@ def finish(
         installed.shared.put(prepared.data)
     with installed.files.locked():
         _check_same(installed.index.versions(new.key.skill_id), new.key)
+        if new.trust == "untrusted" and installed.is_shared:
+            installed.files.note_untrusted(new.key)
         installed.files.write(new.key, prepared.data, prepared.report.entries)
         about: dict[str, object] = {"what": "installed", "version": new.key.version, "by": actor}
         found = installed.index.change(new.key.skill_id, change, about).find(new.key.version)

@@ -287,6 +287,14 @@ class InstalledArtifacts:
             if self.files.stamp(wanted[digest].key) is not None:
                 self.shared.put(self.read(wanted[digest]))
 
+    def entries_of(self, found: InstalledArtifact, data: bytes) -> Mapping[str, bytes]:
+        """The entries of the bytes of a version, verified with the trust of this host.
+
+        Raises:
+            CortexError: `artifact_invalid` and the other errors of a verification.
+        """
+        return self._verify(found, data).entries
+
     def _verify(self, found: InstalledArtifact, data: bytes) -> OpenArtifact:
         key = found.key
         report = verify_artifact(
@@ -308,8 +316,11 @@ class InstalledArtifacts:
         )
 
     def trust_check(self, found: InstalledArtifact) -> TrustCheck:
-        """The check of the publisher of a version that was accepted before: its key must be trusted still."""
-        is_untrusted = found.trust == "untrusted"
+        """The check of the publisher of a version that was accepted before: its key must be trusted still.
+
+        That a version was accepted without trust is known from the index only where this host alone writes it.
+        """
+        is_untrusted = found.trust == "untrusted" and (not self.is_shared or self.files.is_noted_untrusted(found.key))
         return artifact_trust(self.trust_file, allow_untrusted=is_untrusted, allow_downgrade=True, now=self.index.now())
 
     def quarantine(self, skill_id: str, version: str, *, actor: str, reason: str) -> InstalledArtifact:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import asdict
+from dataclasses import replace as changed
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,8 @@ from cortex_skills.doors.cli.output import Output, are, counted
 from cortex_skills.doors.cli.path_types import GivenPath, PathOrName
 
 if TYPE_CHECKING:
-    from cortex_graph.transfer import Backup, CopyResult
+    from cortex_graph.transfer import Backup
+    from cortex_skills.features.graph.transfer_operations import CopiedStore
 
 
 @click.command("check", cls=Command)
@@ -92,16 +94,23 @@ def _document(made: Backup) -> dict[str, Any]:
 @click.command("copy", cls=Command)
 @click.option("--from", "source", metavar="STORE", type=PathOrName(), required=True, help="The source store.")
 @click.option("--to", "target", metavar="STORE", type=PathOrName(), required=True, help="The target store.")
+@click.option("--preview", is_flag=True, help="Print what would be copied, with counts, and change nothing.")
+@click.option(
+    "--replace", is_flag=True, help="Replace what the target has beside its statements, such as its registered skills."
+)
+@click.option("--only-statements", is_flag=True, help="Copy statements, records, memories and prefixes only.")
 @click.pass_obj
-def copy(common: Common, source: str, target: str) -> None:
-    """Copy namespaces, with their provenance, from one store to another of any kind.
+def copy(common: Common, source: str, target: str, *, preview: bool, replace: bool, only_statements: bool) -> None:
+    """Copy namespaces, with all that is kept for them, from one store to another of any kind.
 
-    Copies all namespaces, or the one of --namespace. The content of the target is kept. The copy is verified by counts
-    and canonical hashes; run it again to resume an interrupted copy, or to copy new triples.
+    Copies all namespaces, or the one of --namespace. The statements of the target are kept. The copy is verified by
+    counts and canonical hashes; run it again to resume an interrupted copy, or to copy new triples.
     """
     from cortex_graph import open_store
     from cortex_graph.stores.location import folder_of
+    from cortex_graph.transfer.copying import preview_copy
     from cortex_skills.features.graph import transfer_operations
+    from cortex_skills.features.graph.copied_parts import StorePair
 
     folder = folder_of(source)
     if source == target or (folder is not None and folder_of(target) and folder == folder_of(target)):
@@ -109,15 +118,32 @@ def copy(common: Common, source: str, target: str) -> None:
     if folder is not None and not _may_hold_store(folder):
         raise missing_store(folder)
     only = None if common.namespace is None else [common.namespace]
+    settings = common.settings()
     with (
         closing(open_store(source)) as old,
         closing(open_store(target)) as new,
         common.out.progress(f"copying to {target}") as progress,
     ):
-        given = {"namespaces": only, "base": common.settings().base_iri, "progress": progress}
-        done = common.operate(transfer_operations.copy, source=old, target=new, store=target, **given)
-    common.out.answer({"copied": [asdict(graph) for graph in done]}, lambda: _show(common.out, done))
-    if not done:
+        pair = StorePair(old, new, changed(settings, store=source), changed(settings, store=target), progress)
+        given = transfer_operations.StoreCopy(pair, target, only, replace, only_statements)
+        if preview:
+            graphs = preview_copy(old, new, only, base=settings.base_iri)
+            done = transfer_operations.CopiedStore(graphs, transfer_operations.parts_of_copy(given))
+        else:
+            done = common.operate(
+                transfer_operations.copy,
+                pair=pair,
+                store=target,
+                namespaces=only,
+                replace=replace,
+                only_statements=only_statements,
+            )
+    document = {
+        "copied": [asdict(graph) for graph in done.graphs],
+        "parts": [part.to_json() for part in done.parts],
+    }
+    common.out.answer(document, lambda: _show(common.out, done))
+    if not done.graphs and not done.parts:
         common.out.note(f"{source} holds no namespace")
 
 
@@ -126,9 +152,20 @@ def _may_hold_store(folder: Path) -> bool:
     return holds_store(folder) or any(folder.glob("*.sst"))
 
 
-def _show(out: Output, done: list[CopyResult]) -> None:
-    for graph in done:
-        beside = (
-            f", and {counted(graph.extra, 'other')} in the target" if graph.extra else ", with the same canonical hash"
-        )
+def _show(out: Output, done: CopiedStore) -> None:
+    from cortex_graph.transfer.copying import CopyPreview
+
+    for graph in done.graphs:
+        if isinstance(graph, CopyPreview):
+            beside = f"; the target has {graph.there:,}"
+        elif graph.extra:
+            beside = f", and {counted(graph.extra, 'other')} in the target"
+        else:
+            beside = ", with the same canonical hash"
         out.line(f"{graph.graph}: {counted(graph.triples, 'triple')}{beside}")
+    for part in done.parts:
+        text = f"{part.namespace}, {part.name}: {counted(part.triples, 'triple')}; the target lacked {part.missing:,}"
+        text += f"; {counted(part.files, 'artifact')} with bytes" if part.files else ""
+        out.line(text + (f"; {part.other:,} others in the target" if part.other else ""))
+        for note in part.notes:
+            out.line(f"  {note}")
