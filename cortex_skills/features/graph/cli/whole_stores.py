@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import asdict
-from dataclasses import replace as changed
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,16 +117,15 @@ def copy(common: Common, source: str, target: str, *, preview: bool, replace: bo
     if folder is not None and not _may_hold_store(folder):
         raise missing_store(folder)
     only = None if common.namespace is None else [common.namespace]
-    settings = common.settings()
     with (
         closing(open_store(source)) as old,
         closing(open_store(target)) as new,
         common.out.progress(f"copying to {target}") as progress,
     ):
-        pair = StorePair(old, new, changed(settings, store=source), changed(settings, store=target), progress)
+        pair = StorePair(old, new, common.settings(store=source), common.settings(store=target), progress)
         given = transfer_operations.StoreCopy(pair, target, only, replace, only_statements)
         if preview:
-            graphs = preview_copy(old, new, only, base=settings.base_iri)
+            graphs = preview_copy(old, new, only, base=common.settings().base_iri)
             done = transfer_operations.CopiedStore(graphs, transfer_operations.parts_of_copy(given))
         else:
             done = common.operate(
