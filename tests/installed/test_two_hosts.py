@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from random import Random
@@ -20,6 +21,7 @@ from cortex_skills import CortexError
 from cortex_skills.features.artifacts.installed import InstalledArtifacts
 from cortex_skills.features.artifacts.installed import artifact_bytes as module
 from cortex_skills.features.artifacts.installed.artifact_bytes import SIZE
+from cortex_skills.features.artifacts.installed.installed_artifact import ArtifactVersions
 from cortex_skills.features.artifacts.installed.installed_audit import (
     audit_all,
     audit_if_due,
@@ -29,6 +31,7 @@ from cortex_skills.features.artifacts.installed.installed_audit import (
 from cortex_skills.signatures import RevokedKey, TrustFile
 from tests.artifacts.samples import KEY, OTHER_KEY
 from tests.installed.samples import MODULE, artifact, install, judge, place
+from tests.installed.test_security_audit import events, feed, record
 from tests.services.oxigraph import oxigraph
 
 ID = "acme.echo_http"
@@ -172,7 +175,37 @@ def test_a_publisher_that_only_the_other_host_trusts_does_not_run_here_and_runs_
     trust.change(lambda state: state.with_publisher(known))
     assert second.open(ID).installed.status == "active"
     trust.change(lambda state: state.with_revoked(RevokedKey(KEY.did, "stolen", "2026-01-01T00:00:00Z")))
-    assert audit_installed(second, ID, actor="serve").installed.status == "quarantined"
+    assert audit_installed(second, ID, actor="serve").installed.status == "active"
+    assert code_of(second.check_active, second.find(ID).key) == "artifact_quarantined"
+    assert code_of(second.open, ID) == "artifact_quarantined"
+
+
+def test_what_one_host_finds_because_of_its_settings_and_files_stops_an_artifact_there_only(
+    host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "feed").mkdir()
+    found_by_feed = "vulnerability_feed:TEST-left-pad@pkg:npm/left-pad@1.3.0"
+    known = feed(tmp_path / "feed", record("left-pad", events({"introduced": "0"})))
+    first = host("a")
+    key = install(first, artifact()).key
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "other"))
+    second = host("b", vulnerabilityFeed=str(known))
+    second.trust_file.change(lambda state: state.with_publisher(first.trust_file.trust().publishers["acme"]))
+    assert first.host != second.host
+    with caplog.at_level(logging.WARNING):
+        assert [audit.passed for audit in audit_all(second, judge(second))] == [False]
+    assert [record.message for record in caplog.records] == [
+        f"{key} stops on this host, and not on others: {found_by_feed}"
+    ]
+    assert (code_of(second.check_active, key), code_of(second.open, ID)) == ("artifact_quarantined",) * 2
+    assert (first.find(ID).status, second.runs(second.find(ID)), first.runs(first.find(ID))) == ("active", False, True)
+    (first.files.place(key) / "more.txt").write_text("more")
+    found = audit_installed(first, ID, actor="serve").installed.findings
+    assert set(found) == {f"host/{first.host}/filesystem_safety", f"host/{second.host}/{found_by_feed}"}
+    assert code_of(second.enable, ID, "1.2.0", actor="ada") == "state_conflict"
+    second.enable(ID, "1.2.0", actor="ada", override=True, reason="not reached")
+    assert second.open(ID).installed.status == "active"
+    assert code_of(first.open, ID) == "artifact_quarantined"
 
 
 def test_what_was_accepted_without_trust_stays_on_its_host(host: Host) -> None:
@@ -183,6 +216,19 @@ def test_what_was_accepted_without_trust_stays_on_its_host(host: Host) -> None:
     assert install(first, data, allow_untrusted=True).trust == "untrusted"
     assert first.open("acme.other").installed.status == "active"
     assert code_of(second.open, "acme.other") == "signature_invalid"
+
+
+def test_a_server_that_states_that_an_artifact_was_accepted_without_trust_is_not_believed(host: Host) -> None:
+    first, second = host("a"), host("b")
+    install(first, artifact())
+    assert second.open(ID).installed.trust == "allowlisted"
+
+    def untrusted(versions: ArtifactVersions) -> ArtifactVersions:
+        return replace(versions, versions=tuple(replace(each, trust="untrusted") for each in versions.versions))
+
+    second.trust_file.change(lambda state: state.without_publisher("acme"))
+    second.index.change(ID, untrusted, {"what": "forged"})
+    assert code_of(second.open, ID) == "signature_invalid"
 
 
 def test_bytes_that_were_installed_before_are_shared_and_what_nothing_names_is_removed(host: Host) -> None:
@@ -217,8 +263,10 @@ def test_each_quarantine_is_a_warning_in_the_log(host: Host, caplog: pytest.LogC
         audit_installed(first, ID, actor="serve")
         audit_installed(first, ID, actor="serve")
     assert [record.message for record in caplog.records] == [
-        f"{ID} 1.2.0 is quarantined, and stops on every host of the store: the security audit found filesystem_safety"
+        f"{ID} 1.2.0 stops on this host, and not on others: filesystem_safety"
     ]
+    first.quarantine(ID, "1.2.0", actor="ada", reason="odd")
+    assert caplog.records[-1].message == f"{ID} 1.2.0 is quarantined, and stops on every host of the store: odd"
 
 
 def test_the_bytes_are_in_no_namespace() -> None:

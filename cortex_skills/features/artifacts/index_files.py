@@ -73,7 +73,7 @@ class ServedIndex:
             revision = self._installed.revision()
             if self._made is not None and revision == self._revision and not _is_old(self._made, now):
                 return
-            active = [each for each in self._installed.list() if each.status == "active"]
+            active = [each for each in self._installed.list() if self._installed.runs(each)]
             try:
                 made = read_folder(self.folder)
                 if made is None or _is_old(made, now) or _listed(made) != {each.key.payload_sha256 for each in active}:
@@ -89,7 +89,7 @@ class ServedIndex:
     def _contents(self) -> Iterator[bytes]:
         """The active artifacts, as they were installed."""
         for each in self._installed.list():
-            if each.status == "active":
+            if self._installed.runs(each):
                 yield self._installed.read(each)
 
 

@@ -27,6 +27,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.artifact_trust import artifact_trust, remember
 from cortex_skills.features.artifacts.installed.artifact_grants import Grant, Granted, read_grant, requested
 from cortex_skills.features.artifacts.installed.grant_decisions import GrantAnswers, GrantDecision, decide
+from cortex_skills.features.artifacts.installed.host_findings import found_by
 from cortex_skills.features.artifacts.installed.installed_artifact import (
     ArtifactKey,
     ArtifactVersions,
@@ -217,7 +218,7 @@ def _new_version(
         installed_at=installed.index.now(),
         current=True,
         experimental=bool(prepared.manifest.builder),
-        findings=prepared.audit.findings,
+        findings=found_by(prepared.audit, installed.host),
         trust=report.steps[-1].message,
         source=prepared.options.source,
         host=host.name,

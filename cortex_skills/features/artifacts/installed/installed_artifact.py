@@ -23,6 +23,7 @@ from cortex_skills.safe_io.strict_json import read_json
 Status = Literal["active", "quarantined", "disabled"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 MAX_REASON = 500
+OF_A_HOST = "host/"  # what a finding begins with that is about one host
 _SHA256_LENGTH = 64
 
 
@@ -129,8 +130,8 @@ class ArtifactVersions:
 
 
 def judged(artifact: InstalledArtifact) -> InstalledArtifact:
-    """A version after an audit: quarantined, if it has findings that no person accepted."""
-    new = [finding for finding in artifact.findings if finding not in artifact.accepted]
+    """A version after an audit: quarantined, if it has findings that no person accepted, and that are for all hosts."""
+    new = [each for each in artifact.findings if each not in artifact.accepted and not each.startswith(OF_A_HOST)]
     if not new or artifact.status == "quarantined":
         return artifact
     return replace(artifact, status="quarantined", reason=f"the security audit found {', '.join(new)}"[:MAX_REASON])

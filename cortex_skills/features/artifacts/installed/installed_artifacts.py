@@ -37,6 +37,7 @@ from cortex_skills.features.artifacts.installed.artifact_files import (
     skill_folder_of,
 )
 from cortex_skills.features.artifacts.installed.artifact_grants import effective
+from cortex_skills.features.artifacts.installed.host_findings import accepted_here, stopping
 from cortex_skills.features.artifacts.installed.installed_artifact import (
     MAX_REASON,
     ArtifactKey,
@@ -86,6 +87,7 @@ class InstalledArtifacts:
     Attributes:
         index: of what is installed.
         files: of what is installed.
+        host: the id of this host, if several may use the store; else empty.
         shared: the bytes of what is installed, in the store.
         is_shared: whether several hosts may use the store.
     """
@@ -93,7 +95,8 @@ class InstalledArtifacts:
     def __init__(self, config: Config, store: GraphStore, names: Names, fleet: FleetTrust | None = None) -> None:
         self.config = config
         self.is_shared = isinstance(store, Claiming)
-        self.index = InstalledIndex(store, names, host=HostIdentity.of(config).id if self.is_shared else "")
+        self.host = HostIdentity.of(config).id if self.is_shared else ""
+        self.index = InstalledIndex(store, names, host=self.host)
         self.files = ArtifactFiles(artifacts_folder(config), names.namespace)
         self.shared = ArtifactBytes(store, names)
         self.fleet = fleet or FleetTrust(store, names, trust_of(config))
@@ -160,7 +163,7 @@ class InstalledArtifacts:
                 f"{key} was installed again with other contents",
                 hint="call it again: what is installed now runs then",
             )
-        _check_runs(found)
+        self.check_runs(found)
         return found
 
     def open(self, skill_id: str, version: str | None = None) -> OpenArtifact:
@@ -175,14 +178,27 @@ class InstalledArtifacts:
         self.check_runs(found)
         return self.verified(found)
 
-    @staticmethod
-    def check_runs(installed: InstalledArtifact) -> None:
-        """Refuse a version that may not run.
+    def check_runs(self, installed: InstalledArtifact) -> None:
+        """Refuse a version that may not run here.
 
         Raises:
             CortexError: `artifact_quarantined`, `artifact_disabled`.
         """
-        _check_runs(installed)
+        command = f"cortex-skills enable {installed.key.skill_id} --version {installed.key.version}"
+        override = f"a person looks at it; then: {command} --override --reason TEXT"
+        reason = f": {shown(installed.reason)}" if installed.reason else ""
+        if installed.status == "disabled":
+            hint = f"to enable it: {command}"
+            raise CortexError("artifact_disabled", f"{installed.key} is disabled{reason}", hint=hint)
+        if installed.status != "active":
+            raise CortexError("artifact_quarantined", f"{installed.key} is quarantined{reason}", hint=override)
+        if found := stopping(installed, self.host):
+            problem = f"{installed.key} is quarantined on this host: the security audit found {shown(', '.join(found))}"
+            raise CortexError("artifact_quarantined", problem, hint=override)
+
+    def runs(self, installed: InstalledArtifact) -> bool:
+        """Whether a version may run here."""
+        return installed.status == "active" and not stopping(installed, self.host)
 
     def verified(self, found: InstalledArtifact) -> OpenArtifact:
         """Read and verify a version as the index has it, whatever its status is.
@@ -408,15 +424,18 @@ class InstalledArtifacts:
 
         def change(versions: ArtifactVersions) -> ArtifactVersions:
             before = _found(versions, version)
-            if before.status == "quarantined" and status == "active" and not (override and reason.strip()):
+            stopped = stopping(before, self.host)
+            is_stopped = before.status == "quarantined" or bool(stopped)
+            if is_stopped and status == "active" and not (override and reason.strip()):
                 raise CortexError(
                     "state_conflict",
-                    f"{before.key} is quarantined: {shown(before.reason)}",
+                    f"{before.key} is quarantined: {shown(before.reason or ', '.join(stopped))}",
                     hint="to enable it nevertheless give an override and a reason",
                 )
-            if before.status == status or (before.status, status) == ("quarantined", "disabled"):
+            is_same = before.status == status and not (is_stopped and status == "active")
+            if is_same or (before.status, status) == ("quarantined", "disabled"):
                 return versions
-            accepted = before.accepted if status != "active" else tuple(sorted({*before.accepted, *before.findings}))
+            accepted = before.accepted if status != "active" else accepted_here(before, self.host)
             after = replace(before, status=status, reason=reason, accepted=accepted)
             return replace(versions, versions=tuple(after if each is before else each for each in versions.versions))
 
@@ -449,20 +468,6 @@ def _found(versions: ArtifactVersions, version: str | None) -> InstalledArtifact
     if found is None:
         raise not_found(versions.skill_id, version)
     return found
-
-
-def _check_runs(installed: InstalledArtifact) -> None:
-    if installed.status == "active":
-        return
-    reason = f": {shown(installed.reason)}" if installed.reason else ""
-    command = f"cortex-skills enable {installed.key.skill_id} --version {installed.key.version}"
-    if installed.status == "disabled":
-        raise CortexError("artifact_disabled", f"{installed.key} is disabled{reason}", hint=f"to enable it: {command}")
-    raise CortexError(
-        "artifact_quarantined",
-        f"{installed.key} is quarantined{reason}",
-        hint=f"a person looks at it; then: {command} --override --reason TEXT",
-    )
 
 
 def _check_reason(reason: str, needed: str) -> None:

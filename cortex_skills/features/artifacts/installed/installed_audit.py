@@ -8,8 +8,9 @@ Rules kept here:
   that one: its id, version and hash;
 - nothing is enabled again by an audit, and an audit that finds what the last one found writes nothing;
 - a version that cannot be examined because of this machine keeps its status, and is reported. On a store that several
-  hosts use, bytes that this host does not have, its versions, and whom it trusts are of this machine: only a revoked
-  key is a finding for all of them.
+  hosts use, bytes that this host does not have, its versions, and whom it trusts are of this machine;
+- what is found there because of the settings, files or keys of this host stops a version on this host only
+  (`host_findings`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from datetime import UTC, datetime, timedelta
 from cortex_skills.config.extras import check_extra
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
+from cortex_skills.features.artifacts.installed.host_findings import found_by, stopping
 from cortex_skills.features.artifacts.installed.installation import InstallOptions
 from cortex_skills.features.artifacts.installed.installed_artifact import (
     ArtifactKey,
@@ -71,17 +73,22 @@ def audit_installed(
     """
     found = installed.find(skill_id, version)
     audit = audit_of(installed, found)
+    host = installed.host
+    stopped = stopping(found, host)
 
     def change(versions: ArtifactVersions) -> ArtifactVersions:
         before = next((each for each in versions.versions if each.key == found.key), None)
-        if before is None or before.findings == audit.findings:
+        findings = () if before is None else found_by(audit, host, before.findings)
+        if before is None or before.findings == findings:
             return versions
-        after = judged(replace(before, findings=audit.findings))
+        after = judged(replace(before, findings=findings))
         return replace(versions, versions=tuple(after if each is before else each for each in versions.versions))
 
     about: dict[str, object] = {"what": "audited", "version": found.key.version, "by": actor}
     versions = installed.index.change(skill_id, change, about)
     after = next((each for each in versions.versions if each.key == found.key), found)
+    if new := set(stopping(after, host)).difference(stopped):
+        log.warning("%s stops on this host, and not on others: %s", found.key, ", ".join(sorted(new)))
     return AuditedArtifact(after, audit)
 
 
@@ -104,7 +111,7 @@ def audit_all(
             break
         try:
             audits.append(audit_of(installed, each))
-            if audits[-1].findings != each.findings:
+            if found_by(audits[-1], installed.host, each.findings) != each.findings:
                 judge(each.key)
         except CortexError as error:
             if error.code != "artifact_not_found":  # removed meanwhile
@@ -197,7 +204,10 @@ def audit_of(installed: InstalledArtifacts, found: InstalledArtifact) -> Securit
     if report.error is not None and (report.error.code == "config_invalid" or _is_of_host(installed, report)):
         raise report.error
     problem = installed.files.problem(found.key, data) if report.is_valid else None
-    return audit_artifact(report, feed, problem, installed.config.verification.model_keys)
+    audit = audit_artifact(report, feed, problem, installed.config.verification.model_keys)
+    if _is_revoked_here(installed, report):
+        return replace(audit, of_host=audit.of_host | {"signature_validity"})
+    return audit
 
 
 def verified(installed: InstalledArtifacts, found: InstalledArtifact) -> tuple[bytes, VerificationReport]:
@@ -216,6 +226,13 @@ def _is_of_host(installed: InstalledArtifacts, report: VerificationReport) -> bo
     failed = next(step for step in report.steps if step.status == "failed")
     revoked = failed.error is not None and "revoked" in failed.error.details
     return installed.is_shared and failed.id in ("compatibility", "trust") and not revoked
+
+
+def _is_revoked_here(installed: InstalledArtifacts, report: VerificationReport) -> bool:
+    """Whether a verification fails because of a key that this host has revoked, and the owner of all hosts has not."""
+    details = report.error.details if report.error is not None else {}
+    shared = installed.trust_file.shared() if installed.trust_file.owner else None
+    return "revoked" in details and (shared is None or details["key"] not in shared.revoked)
 
 
 def _only(check: AuditCheck) -> SecurityAudit:

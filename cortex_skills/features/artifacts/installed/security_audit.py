@@ -36,6 +36,9 @@ from cortex_skills.scanner.tree import SOURCE_SUFFIXES
 from cortex_skills.signatures.model_signing import MODEL_MESSAGES, check_model_signature_in
 
 MODEL_CHECK = "model_signature"
+TOO_SLOW = "wasm_module_time"
+# What depends on the files, the settings and the speed of the host that audits.
+OF_HOST = frozenset({MODEL_CHECK, TOO_SLOW, "filesystem_safety", "vulnerability_feed"})
 CheckStatus = Literal["passed", "warned", "failed", "skipped"]
 
 _MAX_LISTED = 8
@@ -98,11 +101,13 @@ class SecurityAudit:
         report: of the verification.
         checks: in their order.
         used: the kinds of grants that the modules can use; None for a TypeScript skill.
+        of_host: the ids of the checks whose findings are about this host.
     """
 
     report: VerificationReport
     checks: tuple[AuditCheck, ...]
     used: frozenset[GrantKind] | None = None
+    of_host: frozenset[str] = OF_HOST
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -242,6 +247,7 @@ def _of_modules(report: VerificationReport, manifest: ArtifactManifest, used: se
     limits = limits_of(manifest.capabilities.quotas)
     limits = replace(limits, timeout_s=min(limits.timeout_s, _START_S))
     failed: dict[str, list[tuple[str, str]]] = {name: [] for name in names}
+    slow: list[tuple[str, str]] = []
     for path, data in modules.items():
         try:
             box = WasmSandbox(data, limits, entrypoint=manifest.entrypoint)
@@ -249,7 +255,9 @@ def _of_modules(report: VerificationReport, manifest: ArtifactManifest, used: se
             box.start()
         except (CompileError, MissingExport) as error:
             failed[_MODULE_CHECKS.get(error.name, "wasm_module_validation")].append((path, error.message))
-        except (FuelExhausted, MemoryLimit, TimedOut, Trap) as error:
+        except TimedOut as error:
+            slow.append((path, error.message))
+        except (FuelExhausted, MemoryLimit, Trap) as error:
             failed["wasm_module_start"].append((path, error.message))
         except SandboxError as error:
             raise from_floor(error) or error from None
@@ -268,6 +276,9 @@ def _of_modules(report: VerificationReport, manifest: ArtifactManifest, used: se
         if name == "wasm_module_size_limit" and large and not found:
             status, message = "warned", f"above {LARGE_MODULE_BYTES >> 20} MiB, which Palyra refuses: {_listed(large)}"
         yield AuditCheck(name, status, message or passed, tuple(path for path, _ in found))
+    if slow:
+        message = "; ".join(f"{shown(path)}: {problem}" for path, problem in slow[:_MAX_LISTED])
+        yield AuditCheck(TOO_SLOW, "failed", message, tuple(path for path, _ in slow))
 
 
 def _of_texts(report: VerificationReport, manifest: ArtifactManifest) -> AuditCheck:

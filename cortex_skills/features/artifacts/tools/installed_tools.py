@@ -127,7 +127,7 @@ class InstalledTools:
         return {
             name: action
             for name, action in self._current().by_name.items()
-            if action.installed is not None and action.installed.status == "active"
+            if action.installed is not None and self._installed.runs(action.installed)
         }
 
     def revision(self) -> str:
