@@ -87,6 +87,7 @@ class Plugin:
         registers = registers and self._today is graph
         self.recent_calls = RecentCalls()
         self.audit = open_audit(config, graph.namespace, self.agent, self.recent_calls, serves=serves)
+        self.audit.check_host()
         self._host = Host(
             config,
             graph,

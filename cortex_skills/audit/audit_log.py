@@ -203,6 +203,15 @@ class AuditLog:
                 raise self._unavailable(error, f"{action or 'the action'} was not run") from error
             self._not_written(error)
 
+    def check_host(self) -> None:
+        """Refuse to begin with the journal of another host.
+
+        Raises:
+            CortexError: `config_invalid`.
+        """
+        if self.journal is not None:
+            self.journal.check_host()
+
     def close(self) -> None:
         """Sign what was written, and close the journal. Closing twice has no effect."""
         if self.journal is not None:

@@ -31,7 +31,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from cortex_skills.audit import lines, repair
+from cortex_skills.audit import journal_host, lines, repair
 from cortex_skills.audit.call_records import of_event
 from cortex_skills.audit.chain import Signer
 from cortex_skills.audit.journal_files import CutFile, about, day_files, day_name
@@ -62,6 +62,7 @@ class Journal:
         clock: the time in seconds since the epoch.
         sign_after: seconds from a record to the next signed head.
         host: returns the installation that writes; called before the first record.
+        of_one_host: whether another host may have the folder too, and is refused (`journal_host`).
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Journal:
         clock: Callable[[], float] = time.time,
         sign_after: float = SIGN_AFTER_S,
         host: Callable[[], HostIdentity] | None = None,
+        of_one_host: bool = False,
     ) -> None:
         self.folder = folder
         self._signer = signer
@@ -82,6 +84,7 @@ class Journal:
         self._clock = clock
         self._sign_after = sign_after
         self._host = host
+        self._of_one_host = of_one_host
         self._lock = threading.RLock()
         self._head_fd = self._fd = -1
         self._file = ""  # the name of the file that is open
@@ -158,8 +161,31 @@ class Journal:
             self._open_head()
             lock(self._head_fd)
             if os.fstat(self._head_fd).st_nlink:
+                self._claim()
                 return
             self._close_files()
+
+    def _claim(self) -> None:
+        if self._of_one_host and self._known is None and self.host is not None:
+            try:
+                journal_host.claim(self.folder, self.host)
+            except OSError:
+                self._close_files()
+                raise
+
+    def check_host(self) -> None:
+        """Refuse a journal of another host.
+
+        Raises:
+            CortexError: `config_invalid`.
+        """
+        if self._of_one_host and self.host is not None:
+            try:
+                other = journal_host.other_host(self.folder, self.host)
+            except OSError:  # reported when it is written
+                return
+            if other:
+                raise journal_host.refused(self.folder, other)
 
     def _current(self) -> JournalHead:
         """The head, checked; the file of the day is open then, and an old end is repaired."""

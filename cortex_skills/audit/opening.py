@@ -90,6 +90,7 @@ def _journal(config: Config) -> Journal:
         fsync=config.audit.fsync,
         keep_days=config.audit.keep_days,
         host=partial(HostIdentity.of, config),
+        of_one_host=bool(config.audit.folder),
     )
 
 

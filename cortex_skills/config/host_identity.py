@@ -53,10 +53,12 @@ class HostIdentity:
     Attributes:
         id: 32 hexadecimal digits.
         name: what people call it.
+        lasts: whether the next process has the same id.
     """
 
     id: str
     name: str
+    lasts: bool = True
 
     @classmethod
     def of(cls, config: Config) -> HostIdentity:
@@ -65,7 +67,8 @@ class HostIdentity:
         Raises:
             CortexError: `config_invalid`: its file is damaged, or not private.
         """
-        return cls(_kept_id(user_data_folder() / _FILE), config.host.name or machine_name())
+        found, lasts = _kept_id(user_data_folder() / _FILE)
+        return cls(found, config.host.name or machine_name(), lasts)
 
     def to_json(self) -> dict[str, str]:
         """As a JSON object."""
@@ -113,16 +116,17 @@ def adopt() -> str:
         return _write(path, stated["id"] if stated is not None and is_moved else "")
 
 
-def _kept_id(path: Path) -> str:
+def _kept_id(path: Path) -> tuple[str, bool]:
+    """The id, and whether the next process has it too."""
     stated = _read(path)
     if stated is not None:
-        return stated["id"]
+        return stated["id"], True
     try:
         with locked(path):
             stated = _read(path)
-            return stated["id"] if stated is not None else _write(path)
+            return stated["id"] if stated is not None else _write(path), True
     except OSError as error:
-        return _id_of_process(path, error.strerror or "")
+        return _id_of_process(path, error.strerror or ""), False
 
 
 @cache

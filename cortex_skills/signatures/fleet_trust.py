@@ -4,11 +4,13 @@ Rules kept here:
 - without `verification.owner` nothing is read, and nothing is shared;
 - one read of the store for a look; a list that was seen before is not verified again;
 - an accepted list is kept beside the trust store of the host, which is what everything else reads;
+- a list that is withheld or older is an error, which is logged once, and so is its end;
 - of two owners that share at once one decides again with what the other did.
 """
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -23,6 +25,8 @@ from cortex_skills.errors import CortexError
 from cortex_skills.keys import Key
 from cortex_skills.signatures.shared_trust import SharedTrust, read_shared, refused
 from cortex_skills.signatures.trust_file import TrustFile
+
+log = logging.getLogger(__name__)
 
 LIST = NamedNode(f"{CORTEX}sharedTrust")
 _CHANGE = NamedNode(f"{CORTEX}sharedTrustChange")
@@ -46,6 +50,7 @@ class FleetTrust:
         self._names = names
         self._graph = names.publishers_graph
         self.file = file
+        self._refused = ""  # the last error, which is logged once
         self._seen: tuple[str, tuple[int, ...] | None] | None = None
 
     def look(self) -> None:
@@ -58,13 +63,22 @@ class FleetTrust:
         """
         if not self.file.owner:
             return
-        text = self._text()
-        if self._seen == (text, self.file.shared_stamp()):
-            return
-        if text:
-            self.file.accept(self._read(text), text)
-        elif self.file.shared() is not None:
-            raise refused("is missing in the store")
+        try:
+            text = self._text()
+            if not self._refused and self._seen == (text, self.file.shared_stamp()):
+                return
+            if text:
+                self.file.accept(self._read(text), text)
+            elif (kept := self.file.shared()) is not None:
+                raise refused(f"is missing in the store, and list {kept.number} was accepted here before", "missing")
+        except CortexError as error:
+            if error.message != self._refused:
+                self._refused = error.message
+                log.error("every call is refused: %s", error.message)
+            raise
+        if self._refused:
+            self._refused = ""
+            log.warning("calls are answered again: what the hosts of this store trust is there")
         self._seen = (text, self.file.shared_stamp())
 
     def share(self, key: Key) -> SharedTrust:
@@ -86,7 +100,7 @@ class FleetTrust:
         for _ in range(_ATTEMPTS):
             text, kept = self._text(), self.file.shared()
             before = self._read(text) if text else SharedTrust(self._graph.value, key.did)
-            if kept is not None and kept.number > before.number:  # the store was restored
+            if kept is not None and kept.number >= before.number:  # the store was restored
                 before = kept
             after = before.following(self.file.own(), datetime.now(UTC))
             number = self._names.beside("publishers", str(after.number))
@@ -104,5 +118,5 @@ class FleetTrust:
     def _text(self) -> str:
         page = self._store.match(Pattern(self._graph, self._graph, LIST), 1)
         if page.cursor is not None:
-            raise refused("is there twice")
+            raise refused("is there twice", "unreadable")
         return "".join(quad.object.value for quad in page.quads if isinstance(quad.object, Literal))

@@ -1,7 +1,7 @@
 r"""What the hosts of one store trust together: one list of publishers and revoked keys, signed by their owner.
 
 Rules kept here:
-- the list is whole, and has a number: a host accepts a list with a higher number than the last one, and no other;
+- the list is whole, and has a number: a host accepts the list that it has, and one with a higher number, and no other;
 - the owner's key (`verification.owner`) signs it, with the graph that it is for. What is not signed by it is an error,
   and so is a list that is missing or older than the one that was accepted: a server can stop calls, and cannot trust a
   publisher, or take back a revocation;
@@ -18,7 +18,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from cortex_graph.checks.datetimes import date_time
 from cortex_skills.errors import CortexError
@@ -104,20 +104,21 @@ def read_shared(text: str, owner: str, graph: str | None = None) -> SharedTrust:
         found = _read(document)
         is_valid = verify(public_of(owner), _message(document), signature)
     except (ValueError, KeyError, TypeError, AttributeError, CortexError) as error:
-        raise refused(f"cannot be read: {str(error)[:100]}") from None
+        raise refused(f"cannot be read: {str(error)[:100]}", "unreadable") from None
     if not is_valid or found.owner != owner:
-        raise refused(f"was not signed by {owner}")
+        raise refused(f"was not signed by {owner}", "forged")
     if graph not in (None, found.graph):
-        raise refused("is for another namespace")
+        raise refused("is for another namespace", "forged")
     return found
 
 
-def refused(problem: str) -> CortexError:
-    """The error for a shared list that is not accepted."""
+def refused(problem: str, kind: Literal["missing", "older", "unreadable", "forged"]) -> CortexError:
+    """The error for a shared list that is not accepted; `kind` is in its details, for programs."""
     return CortexError(
         "signature_invalid",
         f"what the hosts of this store trust {problem}",
         hint="find out who writes to the store; then the owner shares the list again: cortex-skills trust share",
+        details={"sharedTrust": kind},
     )
 
 

@@ -216,11 +216,53 @@ class TrustFile:
                 try:
                     found = read_shared(read_private(self.shared_path, MAX_TEXT).decode(), self.owner)
                 except (OSError, NotPrivateError, UnicodeDecodeError, CortexError) as error:
-                    raise self._refused(
-                        f"has an unusable {self.shared_path.name}: {error}", "remove that file"
-                    ) from None
+                    hint = "`cortex-skills doctor --adopt` shows what it is, keeps its revoked keys, and removes it"
+                    raise self._refused(f"has an unusable {self.shared_path.name}: {error}", hint) from None
             self._shared = (stamp, found)
         return self._shared[1]
+
+    def unusable_list(self) -> str:
+        """What is wrong with the kept list of the owner, in a sentence: it is that of another owner, or damaged.
+
+        Empty if it is in order, or there is none.
+        """
+        if not self.owner or self.shared_stamp() is None:
+            return ""
+        try:
+            self.shared()
+        except CortexError:
+            found = self._list_of_any_owner()
+            if found is None:
+                return f"{self.shared_path.name} is damaged, and is removed"
+            return (
+                f"{self.shared_path.name} is list {found.number} of {found.owner}, and the owner is {self.owner}; "
+                f"it is removed, and its {len(found.revoked)} revoked keys stay revoked here"
+            )
+        return ""
+
+    def remove_unusable_list(self) -> None:
+        """Remove a kept list of another owner, or a damaged one; the keys that it revokes are revoked here.
+
+        Raises:
+            CortexError: `config_invalid`: the trust store cannot be used or written.
+        """
+        if not self.unusable_list():
+            return
+        found = self._list_of_any_owner()
+
+        def with_its_revoked(own: Trust) -> Trust:
+            return replace(own, revoked={**({} if found is None else found.revoked), **own.revoked})
+
+        self._change(with_its_revoked)
+        with self._reported():
+            self.shared_path.unlink(missing_ok=True)
+
+    def _list_of_any_owner(self) -> SharedTrust | None:
+        try:
+            text = read_private(self.shared_path, MAX_TEXT).decode()
+            return read_shared(text, str(json.loads(text)["owner"]))
+        except (OSError, NotPrivateError, ValueError, KeyError, TypeError, RecursionError, CortexError):
+            return None
 
     def shared_stamp(self) -> tuple[int, ...] | None:
         """The state of the file of the shared list; None without one."""
@@ -238,8 +280,10 @@ class TrustFile:
         """
         with self._reported(), locked(self.path):
             kept = self.shared()
-            if kept is not None and shared.number < kept.number:
-                raise refused(f"is list {shared.number} in the store, and list {kept.number} was accepted here before")
+            if kept is not None and kept != shared and shared.number <= kept.number:
+                before = f"list {kept.number} was accepted here before"
+                is_other = shared.number == kept.number
+                raise refused(f"is {'another ' * is_other}list {shared.number} in the store, and {before}", "older")
             if kept != shared:
                 write_private(self.shared_path, text.encode())
 

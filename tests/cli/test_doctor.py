@@ -217,3 +217,52 @@ def test_a_copied_home_is_adopted_with_all_that_it_trusts_after_it_was_shown_wha
     assert run("trust", "list", "--json", env=second).json == trusted
     assert run("trust", "list", "--json", env=first).json == trusted
     assert run("doctor", "--adopt", "--yes", "--json", env=first).json["host"] != adopted["host"]
+
+
+def test_a_journal_belongs_to_one_host_until_another_one_adopts_it(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(checks, "CHECKS", (checks.host,))
+    first, second = (
+        {
+            "XDG_DATA_HOME": str(tmp_path / home),
+            "CORTEX_AUDIT__FOLDER": str(tmp_path / "journal"),
+            "CORTEX_HOST__NAME": home,
+            "CORTEX_STORE": str(tmp_path / home / "graph"),
+        }
+        for home in ("desk", "attic")
+    )
+    assert run("memory", "remember", "one", env=first).exit_code == 0
+    for words in (("memory", "remember", "two"), ("trust", "revoke", Key("x", bytes(32)).did)):
+        refused = run(*words, "--json", env=second)
+        assert (refused.exit_code, refused.error["code"]) == (2, "config_invalid")
+        assert "is that of desk (" in refused.error["message"]
+        assert "doctor --adopt" in refused.error["hint"]
+    assert "fail  host: the journal in audit.folder is that of desk" in run("doctor", env=second).stdout
+    assert run("memory", "remember", "three", env=first).exit_code == 0
+    adopted = run("doctor", "--adopt", "--yes", "--json", env=second).json
+    assert (adopted["adopted"], adopted["journal"]) == (True, "")
+    assert run("memory", "remember", "four", env=second).exit_code == 0
+    assert run("memory", "remember", "five", env=first).exit_code == 2
+    (desk,) = run("key", "list", "--json", env=first).json
+    verified = run("audit", "verify", "--key", desk["did"], "--json", env=second).json
+    assert (verified["whole"], verified["records"] >= 4) == (True, True), verified
+
+
+def test_the_list_of_a_former_owner_is_removed_and_what_it_revoked_stays_revoked(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(checks, "CHECKS", (checks.host,))
+    home = {f"XDG_{kind}_HOME": str(tmp_path / kind) for kind in ("DATA", "CONFIG")}
+    home |= {"CORTEX_STORE": str(tmp_path / "graph"), "CORTEX_AUDIT__JOURNAL": "off"}
+    old, new = (run("key", "create", name, "--json", env=home).json["did"] for name in ("old", "new"))
+    owned = {name: {**home, "CORTEX_VERIFICATION__OWNER": did} for name, did in (("old", old), ("new", new))}
+    run("trust", "add", "acme", Key("a", b"a" * 32).did, env=home)
+    assert run("trust", "share", "--key", "old", env=owned["old"]).exit_code == 0
+    lost = Key("lost", b"l" * 32).did
+    run("trust", "revoke", lost, env=owned["old"])
+    assert run("trust", "share", "--key", "old", env=owned["old"]).exit_code == 0
+    stored = tmp_path / "DATA" / "cortex-skills" / "trust.json"
+    assert run("trust", "list", env=owned["new"]).exit_code == 2
+    what = f"{stored.name}.shared is list 2 of {old}, and the owner is {new}; it is removed, and its 1 revoked"
+    assert f"fail  host: the list of the owner is not used: {what}" in run("doctor", env=owned["new"]).stdout
+    assert run("doctor", "--adopt", "--yes", "--json", env=owned["new"]).json["sharedTrust"] == ""
+    assert [each["key"] for each in run("trust", "list", "--json", env=owned["new"]).json["revoked"]] == [lost]
+    assert not stored.with_name("trust.json.shared").exists()
+    assert run("trust", "share", "--key", "new", env=owned["new"]).exit_code == 1  # the store has the former list

@@ -11,11 +11,14 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from cortex_graph import GraphCorrupt, NamespacedGraph, open_store
+from cortex_graph.store import Pattern
 from cortex_graph.stores.shared.read_only import ReadOnlyStore
 from cortex_skills import Config, Plugin
 from cortex_skills.doors.http import store_health
-from cortex_skills.doors.http.store_health import DAMAGED, READ_ONLY, SILENT, StoreHealth
+from cortex_skills.doors.http.store_health import DAMAGED, READ_ONLY, SILENT, WITHHELD, StoreHealth
 from cortex_skills.doors.server import metrics
+from cortex_skills.keys import Key
+from cortex_skills.signatures.fleet_trust import LIST
 from tests.server.serving import Running
 from tests.server.test_queries import Stuck
 
@@ -61,10 +64,42 @@ def test_a_store_that_cannot_be_written_to_is_said_without_its_place(tmp_path: P
     store, health = ReadOnlyStore(tmp_path / "store", damage), StoreHealth()
     try:
         store.is_read_only = True  # as `SharedStore` says of it
-        assert health.wrong_with(NamespacedGraph(store, "mayros")) == said
+        graph = NamespacedGraph(store, "mayros")
+        with Plugin(Config(), graph, "a") as plugin:
+            assert health.wrong_with(plugin) == said
     finally:
         health.close()
         store.close()
+
+
+def test_a_server_is_not_ready_while_the_store_withholds_whom_its_hosts_trust(
+    serve, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    owner = Key("owner", bytes(range(2, 34)))
+    settings = {"owner": owner.did, "trustStore": str(tmp_path / "trust.json")}
+    config = Config(cortex={"tokenFile": str(tmp_path / "tokens.json")}, verification=settings)
+    plugin = Plugin.open(config)
+    fleet = plugin.host_of(plugin.graph).fleet
+    running = serve(plugin=plugin)
+    client, token = running.client(), running.client(running.token("a", permissions=("read",)))
+    assert (fleet.share(owner).number, client.get("/readyz").text) == (1, "ready\n")
+    graph = plugin.graph.names.publishers_graph
+    (quad,) = plugin.graph.store.quads(Pattern(graph, graph, LIST))
+    plugin.graph.store.apply(remove=[quad])
+    for _ in range(2):
+        answer = client.get("/readyz")
+        assert (answer.status_code, answer.text) == (503, WITHHELD + "\n")
+    assert token.get("/api/v1/health").json()["components"]["graph"] == {"status": "degraded", "message": WITHHELD}
+    refused = plugin.call("skill_graph_query", {"pattern": {}})
+    assert (refused.code, refused.details["details"]) == ("signature_invalid", {"sharedTrust": "missing"})
+    plugin.graph.store.apply([quad])
+    assert client.get("/readyz").text == "ready\n"
+    said = [record.message for record in caplog.records if record.name.endswith("fleet_trust")]
+    assert said == [
+        "every call is refused: what the hosts of this store trust is missing in the store, and list 1 was accepted "
+        "here before",
+        "calls are answered again: what the hosts of this store trust is there",
+    ]
 
 
 def test_calls_are_counted_by_tool_and_code_and_their_durations_are_kept(serve, tmp_path: Path) -> None:

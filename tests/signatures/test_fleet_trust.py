@@ -173,6 +173,7 @@ ATTACKS: dict[str, Callable[[str, str], list[str]]] = {
     "another namespace": lambda first, second: [SharedTrust("urn:cortex:b", OWNER.did, 9, SINCE).signed(OWNER)],
     "number": lambda first, second: [second.replace('"number": 2', '"number": 3')],
     "no publisher": lambda first, second: [json.dumps({**json.loads(second), "publishers": {}})],
+    "the same number": lambda first, second: [SharedTrust(GRAPH.value, OWNER.did, 2, SINCE).signed(OWNER)],
     "deep": lambda first, second: ["[" * 100_000],
 }
 
@@ -193,9 +194,10 @@ def test_a_hostile_store_trusts_nobody_and_takes_no_revocation_back(hosts: Hosts
     hosts.put(*ATTACKS[attack](*texts))
     assert code_of(second.look) == code_of(second.look) == "signature_invalid"
     assert second.file.trust() == hosts.file("b").trust() == before
-    if attack in ("missing", "older"):
+    if attack in ("missing", "older", "the same number"):
         assert first.share(OWNER).number == 3
         second.look()
+        assert list(second.file.trust().revoked) == [ACME.did]
 
 
 @settings(max_examples=60, deadline=None)

@@ -3,7 +3,8 @@
 Rules kept here:
 - a check yields results and never raises; each result states what was found and, for a fault, how to correct it;
 - engines are run, not only found;
-- a check creates nothing but the code cache: a missing store stays missing.
+- a check creates nothing but the code cache: a missing store stays missing. With `verification.owner` it accepts a new
+  list of the owner, and with `audit.folder` this host gets its id, as any command does.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from cortex_skills.errors import CortexError
 from cortex_skills.version import __version__
 
 if TYPE_CHECKING:
+    from cortex_graph import GraphStore
+    from cortex_skills.config.settings import Config
     from cortex_skills.doors.cli.options import Common
 
 _PYTHON = (3, 11)
@@ -200,12 +203,28 @@ def store(common: Common) -> Iterator[CheckResult]:
             if isinstance(opened, InFolder) and opened.damage is not None:
                 raise opened.damage
             count = len(namespaces_of(opened, config.base_iri))
+            shared = _shared_trust(opened, config)
         finally:
             opened.close()
     except GraphError as error:
         raise from_floor(error) or error from error
     namespaces = f"{count} namespace{'' if count == 1 else 's'}"
     yield CheckResult("ok", "store", f"{config.store_name} can be opened and holds {namespaces}")
+    if shared is not None:
+        yield CheckResult("fail", "shared trust", f"every call is refused: {shared.message}", shared.hint)
+
+
+def _shared_trust(opened: GraphStore, config: Config) -> CortexError | None:
+    """Why the list of the owner in the store is not accepted."""
+    from cortex_graph.naming.names import Names
+    from cortex_skills.signatures.fleet_trust import FleetTrust
+    from cortex_skills.signatures.trust_file import trust_of
+
+    try:
+        FleetTrust(opened, Names(config.agent_namespace, config.base_iri), trust_of(config)).look()
+    except CortexError as error:
+        return error if error.code == "signature_invalid" else None
+    return None
 
 
 @_named("store files", "see `cortex-skills graph check`")
@@ -269,7 +288,8 @@ def keys(common: Common) -> Iterator[CheckResult]:
 @_named("host", "see docs/scaling.md")
 def host(common: Common) -> Iterator[CheckResult]:
     """The identity of the host and the trust store were made here."""
-    from cortex_skills.config.host_identity import copied
+    from cortex_skills.audit.journal_host import other_host
+    from cortex_skills.config.host_identity import HostIdentity, copied
     from cortex_skills.signatures.trust_file import trust_of
 
     try:
@@ -280,9 +300,15 @@ def host(common: Common) -> Iterator[CheckResult]:
     moved = trust_of(config).moved()
     if moved is not None:
         yield CheckResult("fail", "host", f"the trust store is not used: {moved.words()}", hint)
+    unusable = trust_of(config).unusable_list()
+    if unusable:
+        yield CheckResult("fail", "host", f"the list of the owner is not used: {unusable}", hint)
+    other = other_host(Path(config.audit.folder), HostIdentity.of(config)) if config.audit.folder else ""
+    if other:
+        yield CheckResult("fail", "host", f"the journal in audit.folder is that of {other}", hint)
     if problem := copied():
         yield CheckResult("warn", "host", f"its id is that of another host: {problem}", hint)
-    elif moved is None:
+    elif moved is None and not unusable and not other:
         yield CheckResult("ok", "host", "its id and its trust store were made here, or at their first use")
 
 

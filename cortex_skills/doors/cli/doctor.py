@@ -54,8 +54,7 @@ def _adopt(common: Common, yes: bool) -> None:
     from cortex_skills.operations import host_operations
 
     out, found = common.out, common.operate(host_operations.differences)
-    subjects = {"the id of this host": found["identity"], "the trust store": found["trust"]}
-    differences = [f"{subject}: {what}" for subject, what in subjects.items() if what]
+    differences = [f"{text}: {found[name]}" for name, text in host_operations.SUBJECTS.items() if found[name]]
     if not differences:
         out.answer({"adopted": False, **found}, lambda: out.line("nothing differs: there is nothing to adopt"))
         return

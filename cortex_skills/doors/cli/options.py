@@ -286,6 +286,8 @@ class Common:
         is_read = operation.effect == "reads"  # of which there is no record
         audit = AuditLog(agent, RecentCalls()) if is_read else open_audit(settings, namespace, agent, RecentCalls())
         try:
+            if operation.name != "host.adopt":
+                audit.check_host()
             host = Host(settings, graph, AllLimits(settings.skill_sandbox), Session(namespace, agent, ""), audit)
             return run(operation, owner(user_name(), "command", namespace), given, host)
         finally:

@@ -21,9 +21,10 @@ from pyoxigraph import Quad
 
 from cortex_graph import GraphCorrupt
 from cortex_graph.naming.vocabulary import TYPE
+from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
-    from cortex_graph import NamespacedGraph
+    from cortex_skills.plugin import Plugin
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +32,8 @@ _TIMEOUT_S = 2.0
 SILENT = "the store does not answer"
 DAMAGED = "the store has lost acknowledged writes, and is read-only until it is restored from a backup"
 READ_ONLY = "the store cannot be written to: its folder is read-only, or its disk is full"
+
+WITHHELD = "the store does not have the list of whom its hosts trust, as their owner signed it: every call is refused"
 
 
 class StoreHealth:
@@ -42,9 +45,9 @@ class StoreHealth:
         self._question: Future[str] | None = None
         self._deadline = 0.0
 
-    def wrong_with(self, graph: NamespacedGraph) -> str:
-        """What is wrong with the store of a graph: a sentence, or nothing."""
-        return self.ask(partial(_fault, graph))
+    def wrong_with(self, plugin: Plugin) -> str:
+        """What is wrong with the store of a plugin, or with the list of the owner in it: a sentence, or nothing."""
+        return self.ask(partial(_fault, plugin))
 
     def ask(self, question: Callable[[], str]) -> str:
         """The answer to a question, or `SILENT` if it fails or is not answered in time."""
@@ -66,8 +69,13 @@ class StoreHealth:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _fault(graph: NamespacedGraph) -> str:
+def _fault(plugin: Plugin) -> str:
+    graph = plugin.graph
     graph.store.contains(Quad(TYPE, TYPE, TYPE, graph.names.graph))
     if isinstance(getattr(graph.store, "damage", None), GraphCorrupt):
         return DAMAGED
+    try:
+        plugin.host_of(graph).fleet.look()
+    except CortexError:  # which the log has
+        return WITHHELD
     return READ_ONLY if getattr(graph.store, "is_read_only", False) is True else ""

@@ -33,7 +33,7 @@ async def _live(_: Request) -> Response:
 async def _ready(request: Request) -> Response:
     service: Service = request.app.state.service
     try:
-        fault = await service.pools["health"].run(lambda: service.store_health.wrong_with(service.plugin.graph))
+        fault = await service.pools["health"].run(lambda: service.store_health.wrong_with(service.plugin))
     except HttpError as error:  # too many ask, or the server is ending
         fault = error.message
     return PlainTextResponse(f"{fault or 'ready'}\n", 503 if fault else 200, headers=_HEADERS)

@@ -51,7 +51,7 @@ def _store(call: PageCall) -> Iterator[Attention]:
     """What is wrong with the store, and with its disk, for those who may see the state of this machine."""
     plugin = call.service.plugin
     href = addresses.namespace_root(plugin.graph.namespace)
-    if fault := call.service.store_health.wrong_with(plugin.graph):
+    if fault := call.service.store_health.wrong_with(plugin):
         yield Attention("bad", "damaged", "Something is wrong with", "the store", href, more=fault)
     folder = plugin.config.store_folder
     if folder is not None and "audit" in call.principal.permissions and folder.is_dir():

@@ -42,7 +42,7 @@ def get_health(call: ApiCall) -> ApiAnswer:
     Always 200; `status` is `healthy`, or `degraded` when the store fails or cannot be written to, with what is wrong in
     `message`. `/readyz` answers 503 then.
     """
-    fault = call.service.store_health.wrong_with(call.service.plugin.graph)
+    fault = call.service.store_health.wrong_with(call.service.plugin)
     state = {"status": "degraded", "message": fault} if fault else {"status": "healthy"}
     logic = {"status": "healthy"}
     if not call.service.plugin.config.verification.pol_validation:
