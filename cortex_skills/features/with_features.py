@@ -16,6 +16,7 @@ from cortex_skills.features.proofs.proof_members import ProofMembers
 from cortex_skills.features.proofs.proof_settings import ProofSettings
 from cortex_skills.features.registry.registry_members import RegistryMembers
 from cortex_skills.features.registry.registry_settings import LearningSettings, RegistrySettings
+from cortex_skills.features.typed_calls import TypedCalls
 
 
 class ConfigWithFeatures(Config):
@@ -31,7 +32,7 @@ class ConfigWithFeatures(Config):
     registry: RegistrySettings
 
 
-class PluginWithFeatures(ActionMembers, ArtifactMembers, MemoryMembers, ProofMembers, RegistryMembers):
+class PluginWithFeatures(ActionMembers, ArtifactMembers, MemoryMembers, ProofMembers, RegistryMembers, TypedCalls):
     """One session of skills on one namespace; see `cortex_skills.plugin.Plugin`."""
 
     config: ConfigWithFeatures

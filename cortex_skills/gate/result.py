@@ -11,30 +11,34 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 from html import escape
-from typing import Any
+from typing import Any, Generic, cast
+
+from typing_extensions import TypeVar
 
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.display import one_line
 from cortex_skills.secrets import HIDDEN
 
+D = TypeVar("D", default=dict[str, Any])
+
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Result(Generic[D]):
     """The result of one call.
 
     Attributes:
         text: what a model reads.
-        details: what a program reads.
+        details: what a program reads. Of a failure, whatever the type says: `code`, `message`, `hint` and `details`.
         is_error: whether the call failed.
         code: the stable code of the failure; None when there is none.
     """
 
     text: str
-    details: dict[str, Any] = field(default_factory=dict)
+    details: D = field(default_factory=dict)  # type: ignore[assignment]
     is_error: bool = False
     code: str | None = None
 
-    def without_secrets(self) -> Result:
+    def without_secrets(self) -> Result[D]:
         """The result without the secrets that this process has read."""
         if not HIDDEN:
             return self
@@ -55,7 +59,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """The matches of a query as a table for a notebook; the text of any other result."""
-        if self.is_error or "matches" not in self.details:
+        if self.is_error or "matches" not in self._given:
             return f"<pre>{escape(self.text)}</pre>"
         matches = self._matches()
         names = list(dict.fromkeys(name for each in matches for name in each))
@@ -65,11 +69,15 @@ class Result:
         return f"<table>{table}</table>"
 
     def _matches(self) -> list[dict[str, Any]]:
-        if "matches" not in self.details:
+        if "matches" not in self._given:
             hint = "ask with skill_graph_query"
             raise CortexError("invalid_arguments", "this is no result of a query of the graph", hint=hint)
-        found: list[dict[str, Any]] = self.details["matches"]
+        found: list[dict[str, Any]] = self._given["matches"]
         return found
+
+    @property
+    def _given(self) -> dict[str, Any]:
+        return cast("dict[str, Any]", self.details)
 
     def to_json(self) -> dict[str, Any]:
         """The result as it is sent to a client."""

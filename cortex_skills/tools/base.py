@@ -222,14 +222,22 @@ class SchemaMember:
             if self._default is None:
                 raise AttributeError(self._name)  # which a dataclass takes as: there is no default
             return self._default
-        found = tool.__dict__[self._name]
-        if not isinstance(found, dict):
-            made = schema_of(found, closed=self._closed) if isinstance(found, type) else found()
-            found = tool.__dict__[self._name] = made
-        return found
+        made = tool.__dict__.get(f"{self._name}_made")
+        if made is None:
+            made = tool.__dict__[f"{self._name}_made"] = self._schema(self.given(tool))
+        return made
 
     def __set__(self, tool: Tool, value: Any) -> None:
         tool.__dict__[self._name] = value
+
+    def given(self, tool: Tool) -> Any:
+        """What the tool was made with."""
+        return tool.__dict__[self._name]
+
+    def _schema(self, given: Any) -> dict[str, Any]:
+        if isinstance(given, dict):
+            return given
+        return schema_of(given, closed=self._closed) if isinstance(given, type) else given()
 
 
 @dataclass(frozen=True)
@@ -256,6 +264,7 @@ class Tool:
         one_of: groups of arguments of which a call gives exactly one, and that whole. A model's host takes no choice at
             the top of a schema, so the schema does not have it.
         units: how many units of its budget a call takes.
+        details: makes the type of the details, where `output_schema` is not made of it.
     """
 
     name: str
@@ -276,6 +285,7 @@ class Tool:
     steps: ToolSteps | None = None
     one_of: tuple[tuple[str, ...], ...] = ()
     units: Callable[[Call], int] = lambda _: 1
+    details: Callable[[], Any] | None = None
     _validators: list[Draft202012Validator] = field(default_factory=list, repr=False, compare=False)
 
     @property
@@ -291,6 +301,14 @@ class Tool:
             "inputSchema": self.input_schema,
             "permissions": list(self.permissions),
         }
+
+    @property
+    def type_of_details(self) -> Any:
+        """The type of the details that the tool returns; None where no type declares them."""
+        if self.details is not None:
+            return self.details()
+        given = vars(type(self))["output_schema"].given(self)
+        return given if isinstance(given, type) else None
 
     def validator(self) -> Draft202012Validator:
         """The compiled input schema."""

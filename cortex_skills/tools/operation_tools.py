@@ -53,5 +53,6 @@ def operation_tool(
         input_schema=lambda: arguments_of(named(operation), leaves_out),
         run=called,
         output_schema=(lambda: schema_of(named(operation).answer)) if has_details else {},
+        details=lambda: named(operation).answer,
         **{"permissions": ("graph:read",), "budget": "query", **settings},
     )

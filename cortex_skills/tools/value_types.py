@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, NotRequired
 
-from annotated_types import Len, MaxLen
+from annotated_types import Ge, Len, MaxLen
 from typing_extensions import TypedDict
 
 from cortex_skills.operations.json_schemas import schema_of
@@ -59,3 +59,10 @@ class BudgetLeft(TypedDict, total=False):
 
 
 LowBudget = Annotated[BudgetLeft, Described("What is left of a budget, if less than a fifth.")]
+
+
+class QueryCosts(TypedDict, total=False):
+    """What the gate adds to the details of a query."""
+
+    queriesUsed: Annotated[int, Ge(0)]
+    budget: LowBudget

@@ -19,8 +19,8 @@ _INTRO = """\
 # The tools
 
 Generated from the schemas of the built-in tools by `python -m tests.docs.tools_page docs/tools.md`. The pages
-[Python](python.md#calls) and [agents](agents.md) explain how to call a tool, and [errors](python.md#errors) the error
-codes.
+[Python](python.md#calls) and [agents](agents.md) explain how to call a tool, and [errors](reference/errors.md) the
+error codes.
 """
 _BUDGETS = {"query": "a query", "assertion": "an assertion"}
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import get_args, get_overloads, get_type_hints
 
 import pytest
+from jsonschema_rs import Draft202012Validator
 
 from cortex_skills import Config, CortexError, Plugin, Result
 from cortex_skills.cancellation import CancelToken
+from cortex_skills.features.typed_calls import TypedCalls
+from cortex_skills.operations.json_schemas import schema_of
 from cortex_skills.skill_folder.builtin import builtin_skill, named_folder
+
+OVERLOADS = get_overloads(TypedCalls.call)
 
 
 def asserted(plugin: Plugin, value: object) -> Result:
@@ -72,3 +78,29 @@ def test_the_matches_of_a_query_are_a_data_frame_where_pandas_is() -> None:
 def test_what_features_add_is_among_the_names_of_a_plugin() -> None:
     with Plugin.open(Config()) as plugin:
         assert {"acall", "approvals", "load"} <= set(dir(plugin))
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("skill_assert", {"subject": "ada", "predicate": "likes", "object": "tea"}),
+        ("skill_graph_query", {"subject": "ada"}),
+        ("skill_memory_remember", {"text": "Ada moved to Oslo"}),
+        ("skill_memory_context", {"query": "Oslo"}),
+        ("graph_overview", {}),
+        ("graph_find", {"text": "ada"}),
+        ("graph_describe", {"name": "ada"}),
+        ("graph_sparql", {"query": "SELECT * { ?s ?p ?o }"}),
+    ],
+)
+def test_the_details_of_a_result_have_the_members_of_their_type_and_no_others(tool: str, arguments: dict) -> None:
+    with Plugin.open(Config()) as plugin:
+        plugin.load("notebook")
+        asserted(plugin, "bob")
+        plugin.call("skill_memory_remember", {"text": "Ada lives in Oslo"})
+        result = plugin.call(tool, arguments)
+    assert not result.is_error, result.text
+    types = {get_args(of["tool"])[0]: get_args(of["return"])[0] for of in map(get_type_hints, OVERLOADS[:-1])}
+    schema = schema_of(types[tool], closed=True)
+    assert schema["properties"]
+    assert [error.message for error in Draft202012Validator(schema).iter_errors(result.details)] == []

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cortex_skills import Plugin, feature
+from cortex_skills.features.typed_calls import TypedCalls
 from cortex_skills.features.with_features import PluginWithFeatures
 from cortex_skills.plugin import Plugin as CorePlugin
 from tests.configs import config
@@ -51,7 +52,7 @@ def test_what_no_feature_adds_is_an_error_that_names_it_and_what_is_installed(co
 
 def test_the_members_of_all_features_have_types_and_no_name_is_added_twice() -> None:
     added = list(feature.functions("members"))
-    assert set(PluginWithFeatures.__bases__) == set(added)
+    assert set(PluginWithFeatures.__bases__) == {*added, TypedCalls}
     names = [name for members in (CorePlugin, *added) for name in vars(members) if not name.startswith("_")]
     assert len(names) == len(set(names))
 

@@ -17,7 +17,7 @@ from cortex_skills.errors import CortexError, from_floor
 log = logging.getLogger(__name__)
 
 # The status of the plugin's codes.
-_STATUS = {
+STATUS = {
     "action_failed": 422,
     "action_timeout": 504,
     "approval_changed": 409,
@@ -135,7 +135,7 @@ class HttpError(Exception):
     ) -> None:
         super().__init__(message)
         self.code = code
-        self.status = HTTP_CODES.get(code) or _STATUS[code]
+        self.status = HTTP_CODES.get(code) or STATUS[code]
         self.message = message
         self.hint = hint
         self.details = details or {}

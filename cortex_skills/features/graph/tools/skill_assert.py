@@ -53,13 +53,17 @@ class _Given(TypedDict, total=False):
     ]
 
 
-class _Written(TypedDict):
+class WrittenStatement(TypedDict):
+    """One of several statements that were asserted."""
+
     tripleHash: str
     verified: bool
     created: bool
 
 
-class _Answer(TypedDict, total=False):
+class AssertDetails(TypedDict, total=False):
+    """What was asserted."""
+
     subject: str
     predicate: str
     object: Object
@@ -73,7 +77,7 @@ class _Answer(TypedDict, total=False):
     ]
     created: Annotated[bool, Described("Whether the statement is new.")]
     statements: Annotated[
-        list[_Written], Described("These fields of each of several statements; of very long ones no triples.")
+        list[WrittenStatement], Described("These fields of each of several statements; of very long ones no triples.")
     ]
     createdCount: Annotated[int, Described("How many of several are new.")]
     budget: LowBudget
@@ -176,6 +180,6 @@ SKILL_ASSERT = Tool(
     units=_units,
     repeated=_repeated,
     read_only=False,
-    output_schema=_Answer,
+    output_schema=AssertDetails,
     run=_run,
 )

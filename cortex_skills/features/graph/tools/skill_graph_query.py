@@ -65,7 +65,9 @@ class _Asked:
     prove: Annotated[Literal["none", "pol"], Described("Proofs to return with the triples.")] = "none"
 
 
-class _Match(Triple):
+class QueryMatch(Triple):
+    """A triple that was found."""
+
     id: NotRequired[Annotated[str, Described("Its hash.")]]
     proved: NotRequired[Annotated[Literal[True], Described("It carries a proof by a trusted key.")]]
 
@@ -74,10 +76,12 @@ class _Enrichment(TypedDict):
     status: str
 
 
-class _Answer(TypedDict):
+class GraphQueryDetails(TypedDict):
+    """A page of the triples that match."""
+
     total: Annotated[int, Ge(0)]
     totalIsExact: bool
-    matches: list[_Match]
+    matches: list[QueryMatch]
     withheld: NotRequired[Annotated[list[int], Described("The indexes of matches that the text does not show whole.")]]
     enrichment: _Enrichment
     proofs: list[Any]
@@ -324,6 +328,6 @@ SKILL_GRAPH_QUERY = Tool(
     input_schema=_Asked,
     permissions=("graph:read",),
     budget="query",
-    output_schema=_Answer,
+    output_schema=GraphQueryDetails,
     run=_run,
 )

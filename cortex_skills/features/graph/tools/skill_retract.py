@@ -32,7 +32,9 @@ class _Given(TypedDict):
     ]
 
 
-class _Answer(TypedDict):
+class RetractDetails(TypedDict):
+    """The statement that was withdrawn."""
+
     subject: NotRequired[str]
     predicate: NotRequired[str]
     object: NotRequired[Object]
@@ -65,6 +67,6 @@ SKILL_RETRACT = Tool(
     budget=None,
     read_only=False,
     destructive=True,
-    output_schema=_Answer,
+    output_schema=RetractDetails,
     run=_run,
 )

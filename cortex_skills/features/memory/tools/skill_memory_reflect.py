@@ -17,7 +17,9 @@ from cortex_skills.tools.base import Call, Outcome, Tool
 from cortex_skills.tools.operation_tools import arguments_of
 
 
-class _Answer(TypedDict):
+class ReflectDetails(TypedDict):
+    """The reflection that was remembered."""
+
     id: str
     created: Annotated[bool, Described("Whether it was not remembered before.")]
     depth: int
@@ -52,6 +54,6 @@ SKILL_MEMORY_REFLECT = Tool(
     budget=None,
     profile="registry",
     read_only=False,
-    output_schema=_Answer,
+    output_schema=ReflectDetails,
     run=_run,
 )

@@ -18,7 +18,9 @@ from cortex_skills.tools.base import Call, Outcome, Tool
 from cortex_skills.tools.operation_tools import arguments_of
 
 
-class _Answer(TypedDict):
+class RememberDetails(TypedDict):
+    """The memory."""
+
     id: str
     created: Annotated[bool, Described("Whether it was not remembered before.")]
 
@@ -40,6 +42,6 @@ SKILL_MEMORY_REMEMBER = Tool(
     permissions=("memory:remember",),
     budget=None,
     read_only=False,
-    output_schema=_Answer,
+    output_schema=RememberDetails,
     run=_run,
 )

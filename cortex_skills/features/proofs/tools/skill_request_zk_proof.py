@@ -79,7 +79,9 @@ class _Given(TypedDict):
     ]
 
 
-class _Answer(TypedDict):
+class ZkProofDetails(TypedDict):
+    """The proof that was made."""
+
     proofId: Annotated[str, Described("The id under which it is stored.")]
     status: Literal["proved"]
     proofType: str
@@ -133,6 +135,6 @@ SKILL_REQUEST_ZK_PROOF = Tool(
     budget=None,
     profile="proofs",
     read_only=False,
-    output_schema=_Answer,
+    output_schema=ZkProofDetails,
     run=_run,
 )

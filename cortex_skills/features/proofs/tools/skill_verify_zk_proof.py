@@ -37,7 +37,9 @@ class _Given(TypedDict, total=False):
     ]
 
 
-class _Answer(TypedDict):
+class ZkVerificationDetails(TypedDict):
+    """The verdict on a proof."""
+
     verdict: Literal["verified", "not checked", "refuted"]
     anchored: Annotated[bool, Described("Whether trusted issuers signed every commitment; true when there is none.")]
     checks: Annotated[
@@ -90,6 +92,6 @@ SKILL_VERIFY_ZK_PROOF = Tool(
     budget=None,
     profile="proofs",
     rate_limited=False,
-    output_schema=_Answer,
+    output_schema=ZkVerificationDetails,
     run=_run,
 )

@@ -213,7 +213,9 @@ class _Register:
     ] = False
 
 
-class _Registered(ai_memory.RegisteredVersion, TypedDict):
+class SkillRegisterDetails(ai_memory.RegisteredVersion, TypedDict):
+    """The version that was registered."""
+
     skill_id: Annotated[str, Field(description="The id of the version.")]
     compatDigest: str
 
@@ -222,7 +224,7 @@ MEMORY_SKILL_REGISTER = Tool(
     name="memory_skill_register",
     description="Register a skill, from a folder or inline: as a new skill, or as the next version of a learned one.",
     input_schema=_Register,
-    output_schema=_Registered,
+    output_schema=SkillRegisterDetails,
     permissions=("registry:learn",),
     budget=None,
     profile="registry",
@@ -240,7 +242,9 @@ class _List:
     cursor: Annotated[str, Field(max_length=4096, description="Of the answer before.")] | None = None
 
 
-class _Page(TypedDict):
+class SkillListDetails(TypedDict):
+    """A page of skills."""
+
     skills: list[dict[str, Any]]
     count: int
     cursor: Annotated[str | None, Field(description="For the next page.")]
@@ -250,7 +254,7 @@ MEMORY_SKILL_LIST = Tool(
     name="memory_skill_list",
     description="List the registered skills, page by page.",
     input_schema=_List,
-    output_schema=_Page,
+    output_schema=SkillListDetails,
     permissions=("registry:read",),
     budget=None,
     profile="registry",
@@ -281,7 +285,9 @@ class _Resource:
     resource_path: Annotated[str, Field(min_length=1, max_length=1024)]
 
 
-class _File(ai_memory.FileAbout, TypedDict):
+class SkillResourceDetails(ai_memory.FileAbout, TypedDict):
+    """A file of a skill."""
+
     content: str
     encoding: Annotated[str, Field(description="utf-8 or base64.")]
     text: NotRequired[str]
@@ -294,7 +300,7 @@ MEMORY_SKILL_RESOURCE = Tool(
     name="memory_skill_resource",
     description="Read a file of a registered skill.",
     input_schema=_Resource,
-    output_schema=_File,
+    output_schema=SkillResourceDetails,
     permissions=("registry:read",),
     budget=None,
     profile="registry",
@@ -309,7 +315,9 @@ class _Export:
     form: Annotated[Form, Field(description="Who reads it.")] = FORMS[0]
 
 
-class _Exported(ai_memory.ExportedVersion):
+class SkillExportDetails(ai_memory.ExportedVersion):
+    """What was exported, and where it is."""
+
     folder: Annotated[str, Field(description="Inside registry.exportRoot.")]
 
 
@@ -317,7 +325,7 @@ MEMORY_SKILL_EXPORT = Tool(
     name="memory_skill_export",
     description="Export a registered skill as a folder that another registry, or any reader of agentskills.io, reads.",
     input_schema=_Export,
-    output_schema=_Exported,
+    output_schema=SkillExportDetails,
     permissions=("registry:read",),
     budget=None,
     profile="registry",

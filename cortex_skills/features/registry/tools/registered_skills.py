@@ -308,7 +308,7 @@ def _feedback(call: Call) -> Outcome:
         f"{quality.invocations} measured uses succeeded. Only measured uses decide about it.",
     ]
     text = "\n".join(lines)
-    details: _Counted = {
+    details: SkillFeedbackDetails = {
         "skill": label,
         "counted": not problem,
         "reports": reports_view(quality),
@@ -328,7 +328,9 @@ class _Record(TypedDict):
     trustTier: int
 
 
-class _Skills(TypedDict):
+class SkillReadDetails(TypedDict):
+    """Skills of the registry."""
+
     skills: list[_Record]
     truncated: bool
 
@@ -372,7 +374,9 @@ class _Find:
     ] = False
 
 
-class _Found(_Skills):
+class SkillFindDetails(SkillReadDetails):
+    """The skills that were found, the best first."""
+
     problem: NotRequired[
         Annotated[
             str, Field(description="Which skills were not found by meaning, although that is configured, and why.")
@@ -384,7 +388,7 @@ SKILL_FIND = Tool(
     name="skill_find",
     description="Find registered skills for a task, the best first. load_skill loads one by its name.",
     input_schema=_Find,
-    output_schema=_Found,
+    output_schema=SkillFindDetails,
     permissions=("registry:read",),
     budget=None,
     profile="registry",
@@ -410,7 +414,7 @@ SKILL_READ = Tool(
     name="skill_read",
     description="Read one registered skill by its name, or list the registered skills with their states.",
     input_schema=_Read,
-    output_schema=_Skills,
+    output_schema=SkillReadDetails,
     permissions=("registry:read",),
     budget=None,
     profile="registry",
@@ -425,7 +429,9 @@ class _Feedback:
     note: Annotated[str, Field(max_length=500, description="Why.")] = ""
 
 
-class _Counted(TypedDict):
+class SkillFeedbackDetails(TypedDict):
+    """Whether the outcome counts."""
+
     skill: str
     counted: Annotated[bool, Field(description="False for who wrote the skill.")]
     reports: ReportsView
@@ -442,7 +448,7 @@ SKILL_FEEDBACK = Tool(
         "Reports move a skill a little among found ones; measured uses decide about it."
     ),
     input_schema=_Feedback,
-    output_schema=_Counted,
+    output_schema=SkillFeedbackDetails,
     permissions=("registry:learn",),
     budget=None,
     profile="registry",

@@ -113,7 +113,9 @@ class _Learn:
     __pydantic_config__ = ConfigDict(json_schema_extra={"dependentRequired": {"description": ["name"]}})
 
 
-class _Learned(TypedDict):
+class SkillLearnDetails(TypedDict):
+    """What was learned."""
+
     learned: Annotated[bool, Field(description="False when a model found nothing that is worth repeating.")]
     wordedBy: str
     skill: NotRequired[str]
@@ -130,7 +132,7 @@ SKILL_LEARN = Tool(
         "steps of a candidate. Without a name a model words it."
     ),
     input_schema=_Learn,
-    output_schema=_Learned,
+    output_schema=SkillLearnDetails,
     permissions=("registry:learn",),
     budget=None,
     profile="registry",

@@ -224,7 +224,9 @@ class _Write(_Change, _Original, InlineFields, total=False):
     steps: Annotated[list[_WrittenStep], Field(max_length=200, description="Those of the body if not given.")]  # type: ignore[misc]
 
 
-class _Written(TypedDict, total=False):
+class SkillWriteDetails(TypedDict, total=False):
+    """The change of a skill."""
+
     operation: Required[str]
     skill: str
     skill_id: Annotated[str, Field(description="The id of the new version.")]
@@ -246,7 +248,7 @@ SKILL_WRITE = Tool(
         "what depends on what. A new skill is a candidate until its use shows that it works."
     ),
     input_schema=_Write,
-    output_schema=_Written,
+    output_schema=SkillWriteDetails,
     permissions=("registry:learn",),
     budget=None,
     profile="registry",

@@ -141,7 +141,9 @@ class _Compose:
     ] = BUDGET
 
 
-class _Composed(CompositionView):
+class SkillContextDetails(CompositionView):
+    """A skill with the reflections that it is composed with."""
+
     body: str
 
 
@@ -152,7 +154,7 @@ MEMORY_SKILL_COMPOSE = Tool(
         "within a budget of tokens."
     ),
     input_schema=_Compose,
-    output_schema=_Composed,
+    output_schema=SkillContextDetails,
     permissions=("registry:read", "memory:recall"),
     budget=None,
     profile="registry",
