@@ -44,6 +44,7 @@ _MAX_BYTES = 8192
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _MACHINE_IDS = (Path("/etc/machine-id"), Path("/var/lib/dbus/machine-id"))
 _DOMAIN = b"cortex-host-machine/1\0"
+_OF_PROCESS: set[str] = set()  # ids that could not be written
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +54,10 @@ class HostIdentity:
     Attributes:
         id: 32 hexadecimal digits.
         name: what people call it.
-        lasts: whether the next process has the same id.
     """
 
     id: str
     name: str
-    lasts: bool = True
 
     @classmethod
     def of(cls, config: Config) -> HostIdentity:
@@ -67,8 +66,12 @@ class HostIdentity:
         Raises:
             CortexError: `config_invalid`: its file is damaged, or not private.
         """
-        found, lasts = _kept_id(user_data_folder() / _FILE)
-        return cls(found, config.host.name or machine_name(), lasts)
+        return cls(_kept_id(user_data_folder() / _FILE), config.host.name or machine_name())
+
+    @property
+    def lasts(self) -> bool:
+        """Whether the next process has the same id."""
+        return self.id not in _OF_PROCESS
 
     def to_json(self) -> dict[str, str]:
         """As a JSON object."""
@@ -116,23 +119,24 @@ def adopt() -> str:
         return _write(path, stated["id"] if stated is not None and is_moved else "")
 
 
-def _kept_id(path: Path) -> tuple[str, bool]:
-    """The id, and whether the next process has it too."""
+def _kept_id(path: Path) -> str:
     stated = _read(path)
     if stated is not None:
-        return stated["id"], True
+        return stated["id"]
     try:
         with locked(path):
             stated = _read(path)
-            return stated["id"] if stated is not None else _write(path), True
+            return stated["id"] if stated is not None else _write(path)
     except OSError as error:
-        return _id_of_process(path, error.strerror or ""), False
+        return _id_of_process(path, error.strerror or "")
 
 
 @cache
 def _id_of_process(path: Path, problem: str) -> str:
     log.warning("%s cannot be written (%s): this host has another id after the next start", path, problem)
-    return secrets.token_hex(16)
+    new = secrets.token_hex(16)
+    _OF_PROCESS.add(new)
+    return new
 
 
 def _write(path: Path, kept: str = "") -> str:

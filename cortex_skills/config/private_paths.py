@@ -3,7 +3,9 @@
 Rules kept here:
 - derived from the marks of the settings (`path_settings`), with the folders of the user in which settings without a
   value have their place, what is beside the store, and the configuration file: it may hold a token;
-- a path is private before it exists, and so is all below it.
+- a path is private before it exists, and so is all below it;
+- where the settings of a feature are not read, since it cannot be imported, it is not known what of theirs is private:
+  then it is an error to ask, and nothing reads or writes files for an agent.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from cortex_skills.config.sections import path_settings
+from cortex_skills.config.sections import UnusedSection, path_settings
+from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
     from cortex_skills.config.settings import Config
@@ -23,7 +26,15 @@ SEEN_INDEXES = "indexes.json"  # beside the trust store
 
 
 def private_paths(config: Config) -> Iterator[Path]:
-    """What nobody but the owner reads or writes, as paths without symbolic links above them."""
+    """What nobody but the owner reads or writes, as paths without symbolic links above them.
+
+    Raises:
+        CortexError: `config_invalid`: a section of the configuration is of a feature that cannot be imported.
+    """
+    if unread := unread_settings(config):
+        problem = f"the settings {', '.join(unread)} cannot be read, so that it is not known which files are private"
+        hint = "`cortex-skills doctor` names the feature that cannot be imported; install it again, or remove it"
+        raise CortexError("config_invalid", problem, hint=hint)
     for path in (*user_folders(), config.file, config.store_folder):
         if path is not None:
             yield from _places(path)
@@ -31,6 +42,11 @@ def private_paths(config: Config) -> Iterator[Path]:
         yield from _places(path)
         if name == "verification.trustStore":
             yield from _places(path.with_name(SEEN_INDEXES))
+
+
+def unread_settings(config: Config) -> list[str]:
+    """The sections of features that cannot be imported: of their paths it is not known which are private."""
+    return [name for name, section in config.sections.items() if isinstance(section, UnusedSection)]
 
 
 def read_only_paths(config: Config) -> Iterator[Path]:

@@ -14,7 +14,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cortex_skills import Config, CortexError, Plugin
-from cortex_skills.config.sections import declared
+from cortex_skills.config.private_paths import private_below
+from cortex_skills.config.sections import UnusedSection, declared
 from cortex_skills.features.actions.own_files import guarded
 from cortex_skills.features.actions.paths import Workspace, folded
 from cortex_skills.features.actions.readable_paths import readable
@@ -46,6 +47,21 @@ def opened(workspace: Path, operator: Path) -> Plugin:
     )
     plugin.load(operator)
     return plugin
+
+
+def test_without_the_settings_of_a_feature_it_is_not_known_what_is_private_and_there_is_no_workspace(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    given = config(actions={"workspace": str(tmp_path)}, store=str(tmp_path / "store"))
+    assert guarded(given).workspace == str(tmp_path)
+    object.__setattr__(given, "sections", {**given.sections, "sample": UnusedSection()})
+    assert guarded(given).workspace == ""
+    assert [record.message for record in caplog.records] == [
+        "actions have no workspace: it is not known what is private in the settings sample"
+    ]
+    with pytest.raises(CortexError, match="the settings sample cannot be read") as caught:
+        list(private_below(given, tmp_path))
+    assert caught.value.code == "config_invalid"
 
 
 OWN = [

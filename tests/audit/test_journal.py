@@ -23,6 +23,9 @@ from cortex_skills.audit.journal_files import day_files, lines_backwards, lines_
 from cortex_skills.audit.journal_state import snapshot
 from cortex_skills.audit.lines import document_of, entry_of, read_line
 from cortex_skills.audit.verification import JournalReport, verify_journal
+from cortex_skills.config import host_identity
+from cortex_skills.config.host_identity import HostIdentity
+from cortex_skills.errors import CortexError
 from cortex_skills.keys import Key
 from cortex_skills.keys.did import public_of
 from cortex_skills.keys.ed25519 import verify as verify_signature
@@ -496,3 +499,28 @@ def test_an_event_of_the_audit_round_trips() -> None:
     entry = of_event("trust_level.changed", "a1", data={"from": "observe"}, actor="ada")
     assert entry_of(document_of(entry, "mayros")) == entry
     assert entry_of({"timestamp": 1, "details": {}}) is None
+
+
+def test_a_journal_belongs_to_the_host_that_began_it_and_to_none_whose_id_does_not_last(tmp_path: Path) -> None:
+    first, second, passing = (HostIdentity(letter * 32, letter) for letter in "abc")
+    host_identity._OF_PROCESS.add(passing.id)
+    folder = tmp_path / "audit"
+
+    def journal(host: HostIdentity) -> Journal:
+        return Journal(folder, host=lambda: host, of_one_host=True)
+
+    for host in (passing, passing, first, first):
+        opened = journal(host)
+        opened.check_host()
+        opened.append({"timestamp": "t"})
+        opened.close()
+    for host in (second, passing):
+        refused = journal(host)
+        with pytest.raises(CortexError, match=r"is that of a \(a{32}\)"):
+            refused.check_host()
+        with pytest.raises(PermissionError, match="it is the journal of a"):
+            refused.append({"timestamp": "t"})
+        refused.close()
+    (folder / "host").write_text("\x00 nothing")
+    with pytest.raises(CortexError, match="an unknown host"):
+        journal(first).check_host()

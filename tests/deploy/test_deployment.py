@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -18,6 +20,7 @@ from check_jsonschema.builtin_schemas import get_builtin_schema
 from ruamel.yaml import YAML
 
 from build_steps.tools import ROOT
+from cortex_skills.tokens import TokenFile, new_token
 
 DEPLOY = ROOT / "deploy"
 ENTRY = str(DEPLOY / "entry.sh")
@@ -134,3 +137,49 @@ def test_a_volume_that_the_user_cannot_write_to_is_named(tmp_path: Path) -> None
         words, env={"PATH": os.environ["PATH"], "CORTEX_DATA": "/proc"}, capture_output=True, text=True
     )
     assert (done.returncode, "mount a volume that it owns" in done.stderr) == (1, True)
+
+
+@pytest.mark.extended
+def test_a_server_reads_the_tokens_of_another_host_from_a_folder_that_is_mounted_read_only(tmp_path: Path) -> None:
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        pytest.skip("needs root, who mounts a folder read-only")
+    shared, file = tmp_path / "shared", tmp_path / "shared" / "tokens.json"
+    token, text = new_token("fleet", ("mayros",), ("read",), None, datetime.now(UTC))
+    TokenFile(file).add(token)
+    program = Path(sys.executable).with_name("cortex-skills")
+    steps = f'mount --bind {shared} {shared} && mount -o remount,ro,bind {shared} && exec "$@"'
+    environment = os.environ | {
+        "XDG_DATA_HOME": str(tmp_path / "data"),
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "CORTEX_CORTEX__TOKEN_FILE": str(file),
+        "CORTEX_STORE": str(tmp_path / "store"),
+    }
+
+    def mounted(*words: str) -> subprocess.Popen[str]:
+        command = ["unshare", "--mount", "sh", "-c", steps, "sh", str(program), *words]
+        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    server = mounted("serve", "--port", "0")
+    try:
+        assert server.stdout is not None
+        listening = re.match(r"listening at (http://[^ ]+)", server.stdout.readline())
+        assert listening is not None
+
+        def status(shown: str) -> int:
+            headers = {"Authorization": f"Bearer {shown}"}
+            return httpx.get(f"{listening[1]}/api/v1/triples", headers=headers, trust_env=False).status_code
+
+        assert status(text) == 200
+        more, other = new_token("more", ("mayros",), ("read",), None, datetime.now(UTC))
+        assert status(other) == 401
+        TokenFile(file).add(more)
+        TokenFile(file).remove("fleet")
+        assert (status(other), status(text)) == (200, 401)
+        refused = mounted("token", "create", "third", "--json")
+        _, error = refused.communicate(timeout=WAIT_S)
+        assert (refused.returncode, json.loads(error.splitlines()[-1])["code"]) == (2, "config_invalid")
+        assert "cannot be written: Read-only file system" in error
+        assert status(other) == 200
+    finally:
+        server.kill()
+        server.communicate()

@@ -50,9 +50,11 @@ from cortex_skills.operations.operation import all_operations
 
 logging.basicConfig(level="ERROR", format="%(message)s")
 settings = dict(verification={"requireSignature": False}, store=sys.argv[3], broken={"any": "thing"})
+acting = {"workspace": sys.argv[2], "trustLevel": "bounded_auto"}
 found = {}
-with Plugin.open(Config(**settings, cortex={"authToken": "t" * 40})) as plugin:
+with Plugin.open(Config(**settings, cortex={"authToken": "t" * 40}, actions=acting)) as plugin:
     plugin.load(sys.argv[2])
+    found["actions"] = [plugin.call("fs_read", {"path": "SKILL.md"}).code, bool(plugin.tools(format="mcp"))]
     found["tool"] = plugin.call("skill_assert", {"subject": "a", "predicate": "p", "object": 1}).code
     found["operations"] = "graph.query" in all_operations()
     with TestClient(create_app(plugin), base_url="http://127.0.0.1", headers={"Authorization": "t" * 40}) as client:
@@ -91,6 +93,7 @@ def test_the_rest_works_and_the_log_the_command_and_doctor_name_the_feature(tmp_
     assert (fault["status"], fault["message"]) == ("fail", FAULT.removeprefix("the feature "))
     assert (usable["status"], "graph" in usable["message"], "broken" in usable["message"]) == ("ok", True, False)
     assert found == {
+        "actions": ["tool_not_found", True],
         "tool": None,
         "operations": True,
         "rest": 1,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from cortex_skills.errors import CortexError
 from cortex_skills.tokens import PERMISSIONS, TokenFile, digest_of, new_token, parse_lifetime
 from cortex_skills.tokens.token import find, read_record
-from tests.server.serving import WAIT_S
+from tests.server.serving import WAIT_S, served
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
@@ -224,3 +224,19 @@ def test_a_token_of_an_earlier_version_is_of_a_person_if_it_may_approve_and_the_
     assert [record.getMessage().rpartition(": ")[2] for record in caplog.records] == ["clerk (person), bot (agent)"]
     found.add(made("new")[0])
     assert [record["holder"] for record in json.loads(file.path.read_text())["tokens"]] == ["person", "agent", "agent"]
+
+
+def test_two_servers_with_one_token_file_see_what_is_created_and_revoked_at_the_next_request(tmp_path):
+    file = TokenFile(tmp_path / "shared" / "tokens.json")
+    shared = {"tokenFile": str(file.path)}
+    with served(tmp_path / "a", cortex=shared) as first, served(tmp_path / "b", cortex=shared) as second:
+        answers = []
+        text = "cortex_" + "0" * 43
+        for change in (None, "create", "revoke"):
+            if change == "create":
+                token, text = made("fleet")
+                file.add(token)
+            elif change == "revoke":
+                assert file.remove("fleet")
+            answers.append([each.client(text).get("/api/v1/triples").status_code for each in (first, second)])
+        assert answers == [[401, 401], [200, 200], [401, 401]]

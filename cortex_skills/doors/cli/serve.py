@@ -45,12 +45,17 @@ def serve(common: Common, host: str | None, port: int | None, access_log: bool, 
         plugin = open_now.enter_context(
             common.loaded(settings, strict=False) if common.names_skills else common.plugin(settings)
         )
+        from cortex_skills.audit.opening import MEMORY
         from cortex_skills.doors.explorer.code_socket import path_for
         from cortex_skills.doors.server.serve import serve as run
 
         def ready(url: str) -> None:
             document = {"url": url, "namespace": plugin.graph.namespace, "store": settings.store_name}
             common.out.answer(document, lambda: common.out.line(f"listening at {url} (Ctrl-C ends it)"))
+            if settings.store == MEMORY and (journal := plugin.audit.journal) is not None:
+                common.out.note(
+                    f"the store is in memory, and ends with this process; the audit is kept in {journal.folder}"
+                )
 
         run(plugin, *address, ready, codes_at=path_for(settings))
 

@@ -5,23 +5,28 @@ Rules kept here:
   its name begins beside it: locks, temporary files, backups of editors, the audit of a store;
 - what agents may only read is denied to those that write: what the marks say, files that the command of a program of
   `actions.agents` names, also before they exist, and the folders of active skills;
+- while it is not known what is private, since a feature with settings cannot be imported, there is no workspace: no
+  action that needs one is offered;
 - a workspace that is a private folder of the configuration, or is in one, is refused.
 """
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from cortex_skills.config.private_paths import private_paths, read_only_paths, user_folders
+from cortex_skills.config.private_paths import private_paths, read_only_paths, unread_settings, user_folders
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action_settings import ActionSettings
 from cortex_skills.features.actions.paths import folded
 from cortex_skills.features.actions.workspace_id import NAME as WORKSPACE_ID
+
+log = logging.getLogger(__name__)
 
 _MEANS_MORE = re.compile(r"([*?[])")  # in a pattern of `fnmatch`
 
@@ -48,6 +53,9 @@ def guarded(config: Config) -> ActionSettings:
     settings = config.section(ActionSettings)
     if not settings.workspace:
         return settings
+    if unread := unread_settings(config):
+        log.error("actions have no workspace: it is not known what is private in the settings %s", ", ".join(unread))
+        return replace(settings, workspace="")
     root = Path(settings.workspace).resolve()
     private = (*private_paths(config), root / WORKSPACE_ID)
     chosen = set(private) - {folder.resolve() for folder in user_folders()}
