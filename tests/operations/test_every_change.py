@@ -269,6 +269,10 @@ READS: dict[str, Request] = {
     "POST /api/v1/objects": post("/api/v1/objects", lambda w, c: {"objects": [1]}),
     "POST /api/v1/proofs/verify/batch": post("/api/v1/proofs/verify/batch", lambda w, c: {"proof_ids": ["0" * 64]}),
     "POST /api/v1/validate": post("/api/v1/validate", lambda w, c: {"triples": [w.statement()]}),
+    "POST /api/skills/preview": post("/api/skills/preview", lambda w, c: {"change": "delete", "names": ["x"]}),
+    "POST /api/skills/preview/document": post(
+        "/api/skills/preview/document", lambda w, c: {"name": "previewed", "content": "Do.\n", "description": "d"}
+    ),
     "POST /api/v1/skills/validate": post("/api/v1/skills/validate", lambda w, c: {"manifest_json": "{}"}),
 }
 
@@ -381,6 +385,13 @@ PAGE_ACTIONS: dict[str, tuple[str, Callable[[Watch, httpx.Client], str], dict[st
         lambda w, c: "/explore/registry",
         {"reason": "r"},
     ),
+    "/explore/registry retire": ("registry.retire", lambda w, c: "/explore/registry", {}),
+    "/explore/registry delete": ("registry.delete", lambda w, c: "/explore/registry", {}),
+    "/explore/new-skill save": (
+        "registry.register",
+        lambda w, c: "/explore/new-skill",
+        {"name": "written-on-a-page", "description": "d", "body": "Do it."},
+    ),
 }
 # Each is done there, and leaves one record of the operation of its name.
 PAGES_TESTED_IN = {
@@ -396,6 +407,7 @@ PAGES_TESTED_IN = {
     "/explore/registry/{name} deprecate": "test_parity.py",
     "/explore/registry/{name} delete": "test_parity.py",
     "/explore/registry/{name}/edit save": "test_parity.py",
+    "/explore/skill-folders load": "../explorer/http/test_skill_folders.py",
 }
 
 
@@ -418,7 +430,8 @@ def test_an_action_of_a_page_changes_by_one_operation(watch: Watch, action: str)
         chosen = {f"skill:{skill}": state}
     path, browser = address(watch, client), signed_in(watch.running, token)
     forms = re.findall(r"<form.*?</form>", browser.get(path, headers=CLICKED).text, re.DOTALL)
-    (form,) = (each for each in forms if re.search(rf'name="action" value="{name}"', each))
+    shown = "preview" if chosen else name
+    (form,) = (each for each in forms if re.search(rf'name="action" value="{shown}"', each))
     before = watch.changes()
     watch.unrecorded.clear()
     answer = submitted(browser, path, {**fields_of(form), **fields, **chosen, "action": name, "token": token})

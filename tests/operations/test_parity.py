@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -227,6 +228,11 @@ def expected(operation: str, caller: str, origin: str) -> str:
 
 # Where a skill that is called `{name}`, with the version `{id}`, is read: the address, or the tool and its arguments.
 READS: dict[str, tuple[Any, ...]] = {
+    "registry.preview": ({"path": "/api/skills/preview", "json": {"change": "delete", "names": ["{name}"]}},),
+    "registry.preview_document": (
+        {"path": "/api/skills/preview/document", "json": {"name": "{name}", "description": "d"}},
+    ),
+    "registry.preview_folders": ("/api/skills/folders",),
     "registry.list": (
         "/api/skills?limit=1000",
         "/api/v1/skill/list?filter={name}",
@@ -246,9 +252,14 @@ READS: dict[str, tuple[Any, ...]] = {
 }
 
 
+# The skill is that of a person: an agent is told that it may not change it, as in the change itself.
+ONLY_PEOPLE = {"registry.preview_document": 409}
+
 # What the answers state that do not name the skill.
 STATED = {
     "registry.figures": '"total"',
+    "registry.preview": '"following":"deleted"',
+    "registry.preview_folders": "[]",
     "registry.history": '"version":1',
     "registry.diff": '{"lines":[]}',
     "registry.verify_events": '"fault":null',
@@ -261,24 +272,39 @@ def test_what_reads_has_one_answer_for_every_caller_who_may_read(setting: Settin
     document = inline_document({"name": name, "description": f"Does {name}.", "body": "b"}, "mayros")
     version = setting.plugin.registry.register(document, actor="ada", origin="human").version
     before = setting.plugin.audit.calls.counts().total
+    rights, tools = (
+        sorted({"read", all_operations()[operation].permission}),
+        [each for each in READS[operation] if isinstance(each, tuple)],
+    )
     for holder in ("person", "agent"):
-        client = setting.running.client(setting.token(holder, ("read",)))
+        client = setting.running.client(setting.token(holder, tuple(rights)))
         for place in READS[operation]:
-            if not isinstance(place, str):
+            if isinstance(place, tuple):
                 continue
-            asked = place.format(name=name, id=version.id, event=setting.plugin.registry.log.count())
-            answer = client.get(asked)
+            whole = json.dumps(place).replace("{name}", name).replace("{id}", version.id)
+            asked = json.loads(whole.replace("{event}", str(setting.plugin.registry.log.count())))
+            answer = _asked(client, asked)
+            if operation in ONLY_PEOPLE and holder == "agent":
+                assert answer.status_code == ONLY_PEOPLE[operation], answer.text
+                continue
             assert answer.status_code == 200, answer.text
             assert STATED.get(operation, name) in answer.text
-            refused = setting.running.client(setting.token(holder, ("audit",))).get(asked)
+            refused = _asked(setting.running.client(setting.token(holder, ("audit",))), asked)
             assert refused.json()["code"] == "permission_denied"
-    for tool, given in (each for each in READS[operation] if not isinstance(each, str)):
+    for tool, given in tools:
         arguments = {key: value.format(name=name, id=version.id) for key, value in given.items()}
         answer = setting.plugin.call(tool, arguments, skill="learner")
         assert name in answer.text or answer.code == "invalid_arguments"
     events = {each.record.event for each in setting.plugin.audit.calls.page(limit=10).calls}
     assert operation not in events
-    assert setting.plugin.audit.calls.counts().total - before == sum(not isinstance(e, str) for e in READS[operation])
+    assert setting.plugin.audit.calls.counts().total - before == len(tools)
+
+
+def _asked(client: httpx.Client, request: Any) -> httpx.Response:
+    """What a request gets: an address, or a path with a body."""
+    if isinstance(request, str):
+        return client.get(request)
+    return client.post(request["path"], json=request["json"])
 
 
 def test_every_operation_is_here_or_named_elsewhere() -> None:

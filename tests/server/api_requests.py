@@ -140,6 +140,8 @@ class EveryRight:
             "graphPreviewMerge": {"body": {"merged": "alice", "kept": "bob"}},
             "mergeSkills": {"body": {"target": name, "source": other}},
             "deprecateSkill": {"body": {"name": name, "reason": "It is old."}},
+            "previewSkillChange": {"body": {"change": "delete", "names": [name]}},
+            "previewSkill": {"body": {"name": name, "content": "Read it twice.\n"}},
             "promoteSkill": {"body": {"name": learned["name"], "unmeasured": True}},
             "trustSkill": {"body": {"name": name, "tier": 2}},
             "exportSkill": {"body": {"name": name}},

@@ -198,10 +198,15 @@ class SchemaPageQuery(ApiModel, total=False):
     type: Text
 
 
-class RegistryQuery(ApiModel, total=False):
-    """Of the registry."""
+class OfRegistryQuery(ApiModel, total=False):
+    """Of a page about a registry: its namespace."""
 
     namespace: Word
+
+
+class RegistryQuery(OfRegistryQuery, total=False):
+    """Of the registry."""
+
     group: Literal["all", "people", "learned", "released", "deprecated"]
     state: Literal["candidate", "verified", "released", "degraded", "deprecated", "archived"]
     order: Literal["name", "success", "utility", "used", "trust"]

@@ -11,6 +11,7 @@ FEATURE = Feature(
     rank=40,
     operations=(
         "cortex_skills.features.registry.skill_changes",
+        "cortex_skills.features.registry.skill_previews",
         "cortex_skills.features.registry.skill_reads",
     ),
     tools=("cortex_skills.features.registry.tools",),
@@ -23,6 +24,8 @@ FEATURE = Feature(
         "cortex_skills.features.registry.pages.registry_list",
         "cortex_skills.features.registry.pages.registered_skill",
         "cortex_skills.features.registry.pages.edit_skill",
+        "cortex_skills.features.registry.pages.new_skill",
+        "cortex_skills.features.registry.pages.skill_folders",
     ),
     attention=("cortex_skills.features.registry.pages.may_rise:attention",),
     attach=("cortex_skills.features.registry.parts:attach",),

@@ -27,7 +27,7 @@ from cortex_skills.features.registry.documents.document import SkillDocument
 from cortex_skills.features.registry.folders import FORMS, Form, export_to, write_skill_folder
 from cortex_skills.features.registry.learning import Learned, register_learned
 from cortex_skills.features.registry.parts import finder_in, found_record, named_key, registry_in
-from cortex_skills.features.registry.records.lifecycle import MAKERS, check_learned_name, check_may_restand
+from cortex_skills.features.registry.records.lifecycle import MAKERS, Origin, check_learned_name, check_may_restand
 from cortex_skills.features.registry.records.registry import Registered, SkillRegistry
 from cortex_skills.features.registry.records.skill_record import (
     LearnedIn,
@@ -43,6 +43,19 @@ from cortex_skills.operations.operation import AS_IS, ObjectState, OperationCall
 from cortex_skills.safe_io.schemas import shown
 
 LONGEST_REASON = 1_000
+
+
+def origin_for(call: OperationCall, document: SkillDocument) -> Origin:
+    """The origin of a document that the caller registers.
+
+    Raises:
+        CortexError: `skill_exists`: an agent may not use one of its names.
+    """
+    if not call.caller.is_agent:
+        return "human"
+    for name in (document.name, *document.conflicts_with):
+        check_learned_name(name)
+    return "learned"
 
 
 def standing_of(call: OperationCall) -> ObjectState | None:
@@ -75,13 +88,10 @@ class RegisterSkill:
 @operation("registry.register", effect="changes", permission="write", object_="skill", state=standing_of)
 def register(call: OperationCall, given: RegisterSkill) -> Registered:
     """Register a document: as the first version of a skill, or as its next one."""
-    if call.caller.is_agent:
-        for name in (given.document.name, *given.document.conflicts_with):
-            check_learned_name(name)
     return call.part(registry_in).register(
         given.document,
         actor=call.caller.actor,
-        origin="learned" if call.caller.is_agent else "human",
+        origin=origin_for(call, given.document),
         create_only=given.create_only,
         expected_version=given.expected_version,
         signature=given.signature,
@@ -148,7 +158,7 @@ def register_from_reflection(call: OperationCall, given: RegisterReflection) -> 
 @operation("registry.delete", effect="changes", permission="registry", object_="skill", state=standing_of)
 def delete(call: OperationCall, given: OneSkill) -> SkillKey:
     """Delete a skill with all versions, which no other one depends on."""
-    record = _changeable(call, "delete", given.skill)
+    record = changeable(call, "delete", given.skill)
     call.part(registry_in).purge(record.key, actor=call.caller.actor)
     return record.key
 
@@ -164,7 +174,7 @@ class MergeSkills:
 @operation("registry.merge", effect="changes", permission="registry", object_="skill", state=standing_of)
 def merge(call: OperationCall, given: MergeSkills) -> Registered:
     """Merge a skill into another one."""
-    target, source = (_changeable(call, "merge", name) for name in (given.skill, given.source))
+    target, source = (changeable(call, "merge", name) for name in (given.skill, given.source))
     return call.part(registry_in).merge(target.key, source.key, actor=call.caller.actor, author=call.caller.name)
 
 
@@ -184,7 +194,7 @@ def promote(call: OperationCall, given: PromoteSkill) -> SkillRecord:
 
     A learned skill is verified when its measured uses do not do worse than the agents did without it.
     """
-    record = _changeable(call, "promote", given.skill)
+    record = changeable(call, "promote", given.skill)
     if given.unmeasured:
         _check_person(call, "a promotion without a measured gain")
     return call.part(registry_in).promote(record.key, actor=call.caller.actor, unmeasured=given.unmeasured)
@@ -201,21 +211,21 @@ class SkillOutOfUse:
 @operation("registry.deprecate", effect="changes", permission="registry", object_="skill", state=standing_of)
 def deprecate(call: OperationCall, given: SkillOutOfUse) -> SkillRecord:
     """Take a skill out of use."""
-    record = _changeable(call, "deprecate", given.skill)
+    record = changeable(call, "deprecate", given.skill)
     return call.part(registry_in).deprecate(record.key, given.reason, actor=call.caller.actor)
 
 
 @operation("registry.retire", effect="changes", permission="registry", object_="skill", state=standing_of)
 def retire(call: OperationCall, given: SkillOutOfUse) -> SkillRecord:
     """Archive a skill that no other one depends on."""
-    record = _changeable(call, "deprecate", given.skill)
+    record = changeable(call, "deprecate", given.skill)
     return call.part(registry_in).retire(record.key, given.reason, actor=call.caller.actor)
 
 
 @operation("registry.unretire", effect="changes", permission="registry", object_="skill", state=standing_of)
 def unretire(call: OperationCall, given: OneSkill) -> SkillRecord:
     """Bring an archived skill back, as degraded."""
-    record = _changeable(call, "promote", given.skill)
+    record = changeable(call, "promote", given.skill)
     return call.part(registry_in).unretire(record.key, actor=call.caller.actor)
 
 
@@ -374,8 +384,12 @@ def deletion_order(registry: SkillRegistry, names: Iterable[str]) -> list[str]:
     return ordered
 
 
-def _changeable(call: OperationCall, action: str, name: str) -> SkillRecord:
-    """The record of a skill that the caller may change in this way."""
+def changeable(call: OperationCall, action: str, name: str) -> SkillRecord:
+    """The record of a skill that the caller may change in this way.
+
+    Raises:
+        CortexError: `permission_denied`; `invalid_arguments`, `skill_not_found`.
+    """
     record, caller = found_record(call, name), call.caller
     if caller.is_agent:
         check_may_restand(

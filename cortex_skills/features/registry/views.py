@@ -228,6 +228,7 @@ def record_view(
     *,
     similar: int | None = None,
     level: Level | None = None,
+    version: SkillVersion | None = None,
 ) -> RecordView:
     """A record with its current version.
 
@@ -237,8 +238,9 @@ def record_view(
         now: the current time, with its zone.
         similar: how many other skills are similar to it; without it the health is not known.
         level: how far its signature is trusted; read from the trust store when it is not given.
+        version: the current one, where it is not registered yet.
     """
-    version = registry.version(record.version_id)
+    version = version or registry.version(record.version_id)
     edges = record.edges
     return {
         "namespace": record.key.namespace,
@@ -517,6 +519,7 @@ def shown_record(
     policy: Policy,
     level: Level | None = None,
     more: Mapping[str, Any] = MappingProxyType({}),
+    version: SkillVersion | None = None,
 ) -> dict[str, Any]:
     """A record as JSON (`record_view`) whose texts a model may read.
 
@@ -526,8 +529,9 @@ def shown_record(
         policy: of the host.
         level: see `record_view`; a list reads the trust store once.
         more: further members of it, by whoever wrote the skill.
+        version: see `record_view`.
     """
-    view: dict[str, Any] = {**record_view(registry, record, datetime.now(UTC), level=level)}
+    view: dict[str, Any] = {**record_view(registry, record, datetime.now(UTC), level=level, version=version)}
     if (learned := view["current"]["learnedIn"]) is not None:
         del learned["agent"]
     if is_trusted(record.standing, view["current"]["attest"]):

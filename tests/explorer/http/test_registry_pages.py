@@ -282,14 +282,16 @@ def test_several_are_promoted_or_deprecated_and_the_answer_lists_what_was_refuse
     add(registry, "many-c", "Is many-c.", "learned")
     path = f"{LIST}?group=learned"
     page = browser.get(path, headers=CLICKED).text
-    assert '<input type="checkbox" name="skill:many-a" value="verified" aria-label="many-a">' in page
-    form = re.search(r'name="form" value="([^"]*)"><div class="scroll"', page)
+    assert '<input type="checkbox" name="skill:many-a" value="verified" form="choose" aria-label="many-a">' in page
+    form = re.search(r'<form id="choose".*?name="form" value="([^"]*)"', page)
     assert form is not None, page
     registry.deprecate(key("many-b"), "old", actor="ada")
     chosen = {"skill:many-a": "verified", "skill:many-b": "verified", "skill:many-c": "candidate", "skill:<i>": "x"}
     given = {"form": form[1], "action": "promote", **chosen}
     asking = submitted(browser, path, given)
     assert (asking.status_code, "skill:many-a: verified" in asking.text) == (401, True)
+    assert "many-a: verified → released" in asking.text
+    assert "many-c: candidate → mayros/many-c is not verified" in re.sub(r"\s+", " ", asking.text)
     answer = submitted(browser, path, {**given, "token": token})
     text = re.sub(r"\s+", " ", check_page(answer.text).text)
     assert answer.status_code == 200
@@ -299,6 +301,7 @@ def test_several_are_promoted_or_deprecated_and_the_answer_lists_what_was_refuse
     assert "many-c was refused: mayros/many-c is not verified: 0 of 0" in text
     assert "<i> was refused:" in text
     assert registry.record(key("many-c")).standing.lifecycle == "candidate"
+    chosen |= {"skill:many-a": "released"}
     given = {"form": form[1], "action": "deprecate", **chosen}
     assert submitted(browser, path, given).status_code == 400
     assert submitted(browser, path, {"form": form[1], "action": "promote"}).status_code == 400
@@ -308,6 +311,52 @@ def test_several_are_promoted_or_deprecated_and_the_answer_lists_what_was_refuse
     assert "many-a</bdi> is deprecated now" in text
     assert registry.record(key("many-a")).standing.reason == "<b>too many</b>"
     for name in ("many-a", "many-b", "many-c"):
+        registry.purge(key(name), actor="tests")
+
+
+def test_what_becomes_of_each_is_shown_before_and_each_deletion_has_its_record(running: Running, token: str) -> None:
+    registry, browser = running.plugin.registry, signed_in(running, token)
+    add(registry, "low", "Is low.")
+    add(registry, "high", "Is high.", depends_on=["low"])
+    add(registry, "kept", "Is kept.")
+    add(registry, "above", "Keeps it.", depends_on=["kept"])
+    page = browser.get(LIST, headers=CLICKED).text
+    form = re.search(r'<form id="choose".*?name="form" value="([^"]*)"', page)
+    assert form is not None, page
+    chosen = {f"skill:{name}": "released" for name in ("low", "high", "kept")}
+    asked = {"form": form[1], "action": "preview", **chosen}
+    answer = submitted(browser, LIST, {**asked, "does": "delete"})
+    text = re.sub(r"\s+", " ", check_page(answer.text).text)
+    assert answer.status_code == 200, answer.text
+    assert "Delete: what becomes of each" in text
+    assert "lowreleasedDeleted" in text
+    assert "keptreleasedRefusedmayros/kept cannot be removed: above depend on it" in text
+    section = answer.text.partition("what becomes of each")[2].partition("</section>")[0]
+    assert (section.count('name="skill:'), "Delete 2</button>" in section) == (2, True)
+    assert registry.find(key("low")) is not None
+    retiring = submitted(browser, LIST, {**asked, "does": "retire"})
+    assert "low cannot be removed: high depend on it" in re.sub(r"\s+", " ", retiring.text)
+    for does in ("", "burn"):
+        assert submitted(browser, LIST, {**asked, "does": does}).status_code == 400
+    assert submitted(browser, LIST, {"form": form[1], "action": "preview", "does": "delete"}).status_code == 400
+    before = running.plugin.recent_calls.counts().total
+    given = {"form": form[1], "action": "delete", **chosen}
+    assert submitted(browser, LIST, given).status_code == 401
+    done = re.sub(r"\s+", " ", check_page(submitted(browser, LIST, {**given, "token": token}).text).text)
+    assert "2 deleted, 1 refused" in done
+    records = [each.record for each in running.plugin.audit.calls.page(limit=3).calls]
+    assert running.plugin.recent_calls.counts().total == before + 3
+    found = [(each.tool, each.agent, each.outcome) for each in reversed(records)]
+    assert found == [
+        ("registry.delete", "manages", "ok"),
+        ("registry.delete", "manages", "skill_in_use"),
+        ("registry.delete", "manages", "ok"),
+    ]
+    archived = {"form": form[1], "action": "retire", "skill:above": "released", "reason": "not used"}
+    assert "1 archived, 0 refused" in re.sub(r"\s+", " ", submitted(browser, LIST, archived).text)
+    standing = registry.record(key("above")).standing
+    assert (standing.lifecycle, standing.reason) == ("archived", "not used")
+    for name in ("above", "kept"):
         registry.purge(key(name), actor="tests")
 
 

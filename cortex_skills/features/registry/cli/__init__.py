@@ -28,6 +28,10 @@ registry = Group(
             "rollback": "cortex_skills.features.registry.cli.change_skills:rollback",
         },
         "States": [promote, deprecate, merge, retire, unretire, trust, purge, maintain],
+        "What would happen": {
+            "preview": "cortex_skills.features.registry.skill_previews:preview_change",
+            "preview-folders": "cortex_skills.features.registry.skill_previews:preview_folders",
+        },
         "Learning": [learn],
         "Events": [events],
     },

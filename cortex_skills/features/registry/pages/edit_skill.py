@@ -1,8 +1,9 @@
 """`/explore/registry/{name}/edit`: the next version of a registered skill, written in a form.
 
 Rules kept here:
-- a preview changes nothing; it is made by the functions of the page of the skill: what an agent will read, and the
+- a preview changes nothing; it is what `registry.preview_document` answers: what an agent will read, and the
   difference to the current version;
+- a form with some of the fields, such as the one on the page of the skill, leaves the others as they are;
 - only the fields that were changed are registered, by the operation of the REST API; a field that is too long for a
   form is left out of it, and stays as it is;
 - the form names the version that it was made from, and is refused when another one is the current one by the time that
@@ -12,23 +13,17 @@ Rules kept here:
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.display import OF_HEADING, ShownText, shown_text
-from cortex_skills.doors.explorer.field_text import from_field, to_field, with_line_feeds
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, Faulty, PageCall, Redirected, not_found
 from cortex_skills.doors.explorer.page_queries import RegisteredSkillQuery
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.rest.schemas import check
 from cortex_skills.errors import CortexError
-from cortex_skills.features.registry.dialects import prism
 from cortex_skills.features.registry.dialects.prism import ProceduralSkill
-from cortex_skills.features.registry.documents.document import MAX_DESCRIPTION, SkillDocument, Step
-from cortex_skills.features.registry.documents.skill_md import steps_of
 from cortex_skills.features.registry.pages.registered import (
     CHARACTERS,
     LINES,
@@ -36,41 +31,21 @@ from cortex_skills.features.registry.pages.registered import (
     SkillOfPage,
     found_skill,
     namespace_of,
-    shown_changes,
     shown_key,
+    shown_lines,
     skill_address,
 )
+from cortex_skills.features.registry.pages.skill_fields import (
+    LABELS,
+    LONGEST_FORM,
+    EditField,
+    changed_members,
+    fields_of,
+    shown_fields,
+)
 from cortex_skills.features.registry.records.lifecycle import following_standing
-from cortex_skills.features.registry.rest.procedural_skills import store_skill
-from cortex_skills.features.registry.tools.registered_skills import text_of_skill
-from cortex_skills.safe_io.strict_json import read_json
-
-# Characters of a field: with all of them at nine bytes each, a form is shorter than `_LONGEST_FORM`.
-_MOST = {"description": MAX_DESCRIPTION, "trigger": 4_096, "body": 64 << 10, "steps": 16 << 10, "tools": 4_096}
-_LONGEST_FORM = 900_000  # bytes
-_ROWS = {"description": 3, "trigger": 2, "body": 18, "steps": 6, "tools": 3}
-_LABELS = {
-    "description": ("Description", "What it does, and when to use it."),
-    "trigger": ("Trigger pattern", "What a request that it serves looks like."),
-    "body": ("Body", "Markdown."),
-    "steps": (
-        "Steps",
-        "One a line: action | tool | details | arguments as JSON. Steps of the body follow it if they are unchanged.",
-    ),
-    "tools": ("Allowed tools", "One a line."),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class EditField:
-    """A field: its name, label and help, its text as it is sent back, its rows, and the most characters of it."""
-
-    name: str
-    label: str
-    help: str
-    text: str
-    rows: int
-    most: int
+from cortex_skills.features.registry.rest.procedural_skills import document_of, store_skill
+from cortex_skills.features.registry.skill_previews import PreviewedDocument, preview_document
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +53,8 @@ class EditPage:
     """The form.
 
     Attributes:
-        name: of the skill.
+        name: of the skill; None for a new one.
+        given: the name of a new one, as it was typed.
         version: the number of the version that the form was made from.
         following: the number of the next one.
         standing: what saving changes of its state, in words; empty if it stays.
@@ -86,12 +62,15 @@ class EditPage:
         left_out: the labels of the fields that are too long for a form, in words.
         fault: why nothing was saved; None if nothing was refused.
         reads: what an agent will read; None before a preview.
+        listed: the line by which it finds the skill.
         reads_words: how much of it there is.
         changes: the difference to the current version.
-        back: the page of the skill.
+        back: the page of the skill, or the registry.
+        near: skills that do much the same as a new one, with their addresses.
     """
 
-    name: ShownText
+    name: ShownText | None
+    given: str
     version: str
     following: int
     standing: str
@@ -99,9 +78,11 @@ class EditPage:
     left_out: str
     fault: tuple[ShownText, ShownText] | None
     reads: tuple[ShownText, ...] | None
+    listed: ShownText | None
     reads_words: str
     changes: tuple[tuple[str, ShownText], ...]
     back: str
+    near: tuple[tuple[ShownText, str], ...] = ()
 
 
 def view(call: PageCall) -> EditPage:
@@ -114,7 +95,7 @@ def view(call: PageCall) -> EditPage:
     found = _edited(call)
     if found.shown.id != found.record.version_id:
         raise Redirected(address_of_edit(call, found))
-    return _page(call, found, str(found.shown.number), _fields(found.registry.document(found.shown)))
+    return _page(call, found, str(found.shown.number), fields_of(found.registry.document(found.shown)))
 
 
 def address_of_edit(call: PageCall, found: SkillOfPage) -> str:
@@ -132,74 +113,13 @@ def _edited(call: PageCall) -> SkillOfPage:
     return found
 
 
-def _fields(document: SkillDocument) -> dict[str, str]:
-    """The fields of a document, as they are sent back."""
-    texts = {"description": document.description, "trigger": document.trigger_pattern or "", "body": document.body}
-    fields = {name: to_field(with_line_feeds(text)) for name, text in texts.items()}
-    fields["steps"] = "\n".join(map(_line_of, document.steps))
-    fields["tools"] = "\n".join(to_field(tool, part=True) for tool in document.allowed_tools)
-    return {name: text for name, text in fields.items() if len(text) <= _MOST[name]}
-
-
-def _line_of(step: Step) -> str:
-    params = "" if step.params is None else json.dumps(dict(step.params), ensure_ascii=False)
-    parts = [to_field(text, part=True) for text in (step.action, step.tool or "", step.details, params)]
-    return " | ".join(parts).rstrip(" |")
-
-
-def _changed(document: SkillDocument, fields: Mapping[str, str]) -> dict[str, Any]:
-    """What of a document the fields change, as members of the operation."""
-    before = _fields(document)
-    typed = {name: with_line_feeds(fields[name]) for name in before if name in fields}
-    changed = {name for name, text in typed.items() if text.rstrip("\n") != before[name].rstrip("\n")}
-    texts = {"description": "description", "trigger": "triggerPattern", "body": "content"}
-    body: dict[str, Any] = {texts[name]: from_field(typed[name]) for name in texts if name in changed}
-    if not body.get("triggerPattern", "-").strip():
-        body["triggerPattern"] = None
-    if "tools" in changed:
-        body["allowedTools"] = [from_field(line.strip()) for line in typed["tools"].split("\n") if line.strip()]
-    if "steps" in changed:
-        body["steps"] = [_step(line) for line in typed["steps"].split("\n") if line.strip()]
-    elif "body" in changed and document.steps == steps_of(document.body):
-        body["steps"] = [_member(step) for step in steps_of(body["content"])]
-    return body
-
-
-def _step(line: str) -> dict[str, Any]:
-    action, tool, details = [part.strip() for part in [*line.split("|", 2), "", ""][:3]]
-    text, _, last = details.rpartition("|")
-    params = _arguments(from_field(last.strip()))
-    if params is not None:
-        details = text.strip()
-    return _member(Step(from_field(action), from_field(tool) or None, from_field(details), params))
-
-
-def _arguments(text: str) -> dict[str, Any] | None:
-    """The arguments of a step; None for a text that is no JSON object."""
-    try:
-        found = read_json(text)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _member(step: Step) -> dict[str, Any]:
-    params = {} if step.params is None else {"params": step.params}
-    return {"action": step.action, "tool": step.tool, "description": step.details, **params}
-
-
-def _next(document: SkillDocument, body: Mapping[str, Any]) -> SkillDocument:
-    """The document that the operation would register."""
-    return document.changed(**prism.document_fields(body))
-
-
 def _page(
     call: PageCall,
     found: SkillOfPage,
     version: str,
     fields: Mapping[str, str],
     *,
-    document: SkillDocument | None = None,
+    preview: PreviewedDocument | None = None,
     error: CortexError | HttpError | None = None,
 ) -> EditPage:
     """The form.
@@ -209,46 +129,46 @@ def _page(
         found: the skill.
         version: the number of the version that the form was made from.
         fields: what is in the fields.
-        document: what would be registered, for a preview.
+        preview: what would be registered.
         error: why the form is refused.
     """
-    following = max(each.number for each in found.versions) + 1
     before = found.record.standing
     is_agent = call.principal.holder == "agent"
     standing = following_standing(before, "learned" if is_agent else "human")
     maker = "an agent" if is_agent else "a person"
     words = f"it is {before.lifecycle} now, and {standing.lifecycle} as a skill of {maker} after saving"
-    reads: tuple[ShownText, ...] | None = None
-    reads_words = ""
-    changes: tuple[tuple[str, ShownText], ...] = ()
-    if document is not None:
-        current = found.registry.version(found.record.version_id)
-        record, shown = replace(found.record, standing=standing), replace(current, number=following)
-        text, _ = text_of_skill(found.registry, record, shown, call.service.plugin.cleaning, document)
-        lines = text.splitlines()
-        reads = tuple(shown_text(line, CHARACTERS) for line in lines[:LINES])
-        reads_words = f"{min(len(lines), LINES):,} of {len(lines):,} lines"
-        changes = tuple(shown_changes(found.registry.document(current), document))
     return EditPage(
         shown_text(shown_key(found.registry, found.record.key), OF_HEADING),
+        "",
         version,
-        following,
+        max(each.number for each in found.versions) + 1,
         "" if standing == before else words,
-        tuple(_shown_fields(fields)),
-        ", ".join(label for name, (label, _) in _LABELS.items() if name not in fields),
-        None if error is None else (shown_text(error.message, 1_000), shown_text(error.hint, 1_000)),
-        reads,
-        reads_words,
-        changes,
+        tuple(shown_fields(fields)),
+        ", ".join(label for name, (label, _) in LABELS.items() if name not in fields),
+        shown_fault(error),
+        *shown_preview(preview),
         skill_address(call, found.registry, found.record.key),
     )
 
 
-def _shown_fields(fields: Mapping[str, str]) -> Iterator[EditField]:
-    for name, (label, help_text) in _LABELS.items():
-        if name in fields:
-            text = to_field(with_line_feeds(fields[name]), typed=True)
-            yield EditField(name, label, help_text, text, _ROWS[name], _MOST[name])
+def shown_fault(error: CortexError | HttpError | None) -> tuple[ShownText, ShownText] | None:
+    """Why a form is refused, and what to do."""
+    return None if error is None else (shown_text(error.message, 1_000), shown_text(error.hint, 1_000))
+
+
+def shown_preview(
+    preview: PreviewedDocument | None,
+) -> tuple[tuple[ShownText, ...] | None, ShownText | None, str, tuple[tuple[str, ShownText], ...]]:
+    """What an agent will read, its line in a search, how much of it there is, and the difference."""
+    if preview is None:
+        return None, None, "", ()
+    lines = preview["reads"].splitlines()
+    return (
+        tuple(shown_text(line, CHARACTERS) for line in lines[:LINES]),
+        shown_text(preview["listed"], 2_000),
+        f"{min(len(lines), LINES):,} of {len(lines):,} lines",
+        tuple(shown_lines(preview["changes"])),
+    )
 
 
 # --- actions
@@ -264,9 +184,12 @@ def _preview(call: PageCall, fields: Mapping[str, str]) -> EditPage:
     version = _checked_version(fields)
     try:
         document = found.registry.document(found.registry.version(found.record.version_id))
+        fields = {**fields_of(document), **fields}
         _check_version(found, version)
-        body = check(ProceduralSkill, {"name": found.record.key.name, **_changed(document, fields)})
-        return _page(call, found, version, fields, document=_next(document, body))
+        body = check(ProceduralSkill, {"name": found.record.key.name, **changed_members(document, fields)})
+        api = call.api(namespace=namespace_of(call))
+        preview = api.operate(preview_document, document=document_of(found.registry, body)[1])
+        return _page(call, found, version, fields, preview=preview)
     except (CortexError, HttpError) as error:
         raise _again(call, found, version, fields, error) from None
 
@@ -281,8 +204,9 @@ def _save(call: PageCall, fields: Mapping[str, str]) -> str:
     version = _checked_version(fields)
     try:
         document = found.registry.document(found.registry.version(found.record.version_id))
+        fields = {**fields_of(document), **fields}
         _check_version(found, version)
-        changed = _changed(document, fields)
+        changed = changed_members(document, fields)
         if not changed:
             raise CortexError("invalid_arguments", "nothing was changed, and nothing saved", hint="change a field")
         body = check(
@@ -325,7 +249,7 @@ PAGE = ExplorerPage(
         "preview": Action("Preview", "write", _preview, form="edit", changes=False),
         "save": Action("Save", "write", _save, form="edit"),
     },
-    longest_form=_LONGEST_FORM,
+    longest_form=LONGEST_FORM,
     pool="slow",
     place=210,
 )

@@ -149,7 +149,11 @@ def success_words(quality: Quality) -> str:
 
 def shown_changes(before: SkillDocument, document: SkillDocument) -> Iterator[tuple[str, ShownText]]:
     """The lines of the difference between two documents: the class, and the text."""
-    lines = differences(before, document)
+    return shown_lines(differences(before, document))
+
+
+def shown_lines(lines: Sequence[str]) -> Iterator[tuple[str, ShownText]]:
+    """The lines of a difference: the class, and the text."""
     for line in lines[:LINES]:
         kind = {"+": "add", "-": "gone"}.get(line[:1], "") if line[:3] not in ("+++", "---") else ""
         yield kind, shown_text(line, CHARACTERS)

@@ -41,6 +41,7 @@ from cortex_skills.features.registry.pages.registered import (
 )
 from cortex_skills.features.registry.pages.skill_actions import ACTIONS
 from cortex_skills.features.registry.pages.skill_beside import Beside, skill_beside
+from cortex_skills.features.registry.pages.skill_fields import EditField, fields_of, shown_fields
 from cortex_skills.features.registry.pages.skill_relations import Relations, relations_of
 from cortex_skills.features.registry.records.events import SkillUse, skill_use
 from cortex_skills.features.registry.records.lifecycle import Quality, following_state
@@ -56,6 +57,7 @@ _VERSIONS = 100
 _SIMILAR = 20
 _METADATA = 40
 _LEARNED = 5
+_INLINE = 4_096  # characters of a field
 _ATTEST_KINDS = {"publisher_signed": "ok", "invalid": "bad"}
 
 
@@ -100,7 +102,8 @@ class RegisteredSkillPage:
         may_deprecate: whether it is in use.
         needed_by: who depends on it, as text; it is not deleted then.
         list_href: the list of the registry.
-        edit: the form for the next version; empty if it is not edited here.
+        edit, edit_path: the form for the next version, and its path; empty if it is not edited here.
+        inline: its fields that are on this page, too; none for an earlier version.
         away: the other forms.
     """
 
@@ -133,6 +136,8 @@ class RegisteredSkillPage:
     needed_by: str
     list_href: str
     edit: str
+    edit_path: str
+    inline: tuple[EditField, ...]
     away: TakeAway
 
 
@@ -153,6 +158,7 @@ def view(call: PageCall) -> RegisteredSkillPage:
     gain = gain_of(registry, record) if record.standing.origin == "learned" else None
     rows = tuple(_version_row(call, found, each) for each in reversed(found.versions))
     needed = ", ".join(map(str, registry.dependents(record.key)))
+    edit = address_of_edit(call, found)
     return RegisteredSkillPage(
         registry.terms.names.namespace,
         shown_name(shown_key(registry, record.key), OF_HEADING),
@@ -190,9 +196,18 @@ def view(call: PageCall) -> RegisteredSkillPage:
         record.standing.lifecycle not in ("deprecated", "archived"),
         shown_text(needed, IN_TABLE).plain,
         addresses.address(PATH, namespace=call.query.get("namespace")),
-        address_of_edit(call, found),
+        edit,
+        edit.partition("?")[0],
+        tuple(_inline(document)) if edit and found.shown.id == record.version_id else (),
         TakeAway((TextLink("JSON", _here(call, format="json")),), "application/json", _here(call)),
     )
+
+
+def _inline(document: SkillDocument) -> Iterator[EditField]:
+    """The fields of the description and the steps, which the page shows where they are not long."""
+    for field in shown_fields(fields_of(document)):
+        if field.name in ("description", "steps") and len(field.text) <= _INLINE:
+            yield field
 
 
 def _here(call: PageCall, **parameters: Any) -> str:

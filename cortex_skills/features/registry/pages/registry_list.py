@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from cortex_skills.doors.explorer import addresses
@@ -24,7 +25,17 @@ from cortex_skills.doors.explorer.pictures.svg import Svg
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.errors import CortexError
 from cortex_skills.features.explorer.reading import TakeAway, TextLink
-from cortex_skills.features.registry.pages.chosen_skills import FIELD, ChosenOutcome, deprecate_chosen, promote_chosen
+from cortex_skills.features.registry.documents.document import front_matter
+from cortex_skills.features.registry.pages.chosen_skills import (
+    FIELD,
+    LABELS,
+    ChosenOutcome,
+    ChosenPreview,
+    change_chosen,
+    preview_chosen,
+    repeated,
+)
+from cortex_skills.features.registry.pages.new_skill import PATH as NEW
 from cortex_skills.features.registry.pages.registered import (
     PATH,
     ShownStanding,
@@ -35,6 +46,7 @@ from cortex_skills.features.registry.pages.registered import (
     success_picture,
     success_words,
 )
+from cortex_skills.features.registry.pages.skill_folders import PATH as FOLDERS
 from cortex_skills.features.registry.parts import finder_in, registry_in
 from cortex_skills.features.registry.records.lifecycle import STATES, health
 from cortex_skills.features.registry.records.registry import SkillRegistry
@@ -43,12 +55,14 @@ from cortex_skills.features.registry.rest.procedural_skills import maintain_skil
 from cortex_skills.features.registry.rest.registered_skills import skill_view
 from cortex_skills.features.registry.skill_finder import MAX_LIMIT, FoundSkills
 from cortex_skills.features.registry.skill_listing import SkillListing
+from cortex_skills.features.registry.skill_previews import Change
 
 _ROWS = 30
 _GROUPS = {"all": "All", "people": "People's", "learned": "Learned", "released": "Released", "deprecated": "Deprecated"}
 _ORDERS = {"name": "name", "success": "success", "utility": "utility", "used": "last use", "trust": "trust"}
 _VIEWS = {None: "List", "cards": "Cards"}
 _PER_CENT = 100
+_STEPS = 8  # of a card
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +80,9 @@ class RegistryRow:
         used: when it was used last; empty before the first time.
         by: how it was found; empty in a list.
         field: the name of its check box.
+        steps: the first ones, and `more_steps` that are not shown.
+        tools: the tools that it may use; empty for any.
+        inline: where its description and steps are edited.
     """
 
     name: ShownText
@@ -78,6 +95,10 @@ class RegistryRow:
     health: int
     used: str
     field: str
+    steps: tuple[ShownText, ...]
+    more_steps: int
+    tools: ShownText
+    inline: str
     by: str = ""
 
 
@@ -112,6 +133,9 @@ class RegistryView:
         proposals: what maintenance would do; None when the health was not checked.
         away: the other forms.
         outcome: what was done with the chosen skills; None if nothing was asked for.
+        preview: what would be done with them; None if that was not asked for.
+        here: the address of this page.
+        new, folders: the pages that register skills.
     """
 
     namespace: str
@@ -131,7 +155,11 @@ class RegistryView:
     check: str
     proposals: tuple[Proposal, ...] | None
     away: TakeAway
+    here: str
+    new: str
+    folders: str
     outcome: ChosenOutcome | None = None
+    preview: ChosenPreview | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +207,9 @@ def view(call: PageCall) -> RegistryView:
         _address(call, check="yes"),
         _proposals(call, registry) if call.query.get("check") else None,
         TakeAway((TextLink("JSON", _address(call, format="json")),), "application/json", _address(call)),
+        _address(call),
+        addresses.address(NEW, namespace=call.query.get("namespace")),
+        addresses.address(FOLDERS, namespace=call.query.get("namespace")),
     )
 
 
@@ -212,11 +243,12 @@ def _read(registry: SkillRegistry, key: SkillKey) -> tuple[SkillRecord, SkillVer
 def _row(
     call: PageCall, registry: SkillRegistry, record: SkillRecord, version: SkillVersion, now: datetime
 ) -> RegistryRow:
-    quality = record.evidence
+    quality, front = record.evidence, front_matter(version.front)
+    steps, href = front["steps"], skill_address(call, registry, record.key)
     return RegistryRow(
         shown_name(shown_key(registry, record.key)),
         shown_text(version.description, IN_TABLE),
-        skill_address(call, registry, record.key),
+        href,
         version.number,
         shown_standing(record),
         success_picture(quality),
@@ -224,6 +256,10 @@ def _row(
         round(_PER_CENT * health(quality, 0, now).overall),
         "" if quality.last_used_at is None else f"{quality.last_used_at:%Y-%m-%d %H:%M}",
         FIELD + shown_key(registry, record.key),
+        tuple(shown_text(each["action"], IN_TABLE) for each in steps[:_STEPS]),
+        max(0, len(steps) - _STEPS),
+        shown_text(", ".join(front["allowed_tools"]), IN_TABLE),
+        f"{href}#inline",
     )
 
 
@@ -290,14 +326,25 @@ def _maintain(call: PageCall, _: Mapping[str, str]) -> str:
     return _address(call, check="yes")
 
 
-def _promote(call: PageCall, fields: Mapping[str, str]) -> RegistryView:
-    outcome = promote_chosen(call, fields)
+def _preview(call: PageCall, fields: Mapping[str, str]) -> RegistryView:
+    preview = preview_chosen(call, fields)
+    return replace(view(call), preview=preview)
+
+
+def _change(change: Change, call: PageCall, fields: Mapping[str, str]) -> RegistryView:
+    outcome = change_chosen(change, call, fields)
     return replace(view(call), outcome=outcome)
 
 
-def _deprecate(call: PageCall, fields: Mapping[str, str]) -> RegistryView:
-    outcome = deprecate_chosen(call, fields)
-    return replace(view(call), outcome=outcome)
+def _action(change: Change) -> Action:
+    return Action(
+        LABELS[change],
+        "registry",
+        partial(_change, change),
+        form="choose",
+        takes_away=change != "promote",
+        repeats=partial(repeated, change),
+    )
 
 
 def _document(call: PageCall) -> bytes:
@@ -333,8 +380,8 @@ PAGE = ExplorerPage(
     forms={"json": Form("application/json", _document)},
     actions={
         "maintain": Action("Do the maintenance", "registry", _maintain),
-        "promote": Action("Promote", "registry", _promote, form="choose"),
-        "deprecate": Action("Deprecate", "registry", _deprecate, form="choose", takes_away=True),
+        "preview": Action("Preview", "registry", _preview, form="choose", changes=False),
+        **{change: _action(change) for change in LABELS},
     },
     pool="slow",
     label="Registry",

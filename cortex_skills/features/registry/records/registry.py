@@ -25,7 +25,7 @@ Rules kept here:
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import cast
@@ -115,18 +115,7 @@ class Registrations(StandingChanges):
         """
         write_skill_md(document)
         key = SkillKey(document.namespace, document.name)
-        version = SkillVersion(
-            id=str(uuid.uuid4()),
-            key=key,
-            number=1,
-            created=datetime.now(UTC),
-            digest=digest(document),
-            compat_digest=compat_digest(document),
-            kind=document.kind,
-            description=document.summary,
-            front=front_of(document),
-            learned_in=learned_in,
-        )
+        version = first_version(document, learned_in)
 
         def current() -> tuple[SkillRecord | None, SkillVersion | None]:
             """The record, and its version if that is the same as the new one; refused if it must stay."""
@@ -185,6 +174,38 @@ class Registrations(StandingChanges):
 
         return self.log.change(decide, actor)
 
+    def preview(
+        self,
+        document: SkillDocument,
+        *,
+        origin: Origin,
+        signature: VersionSignature | None = None,
+        known: Collection[SkillKey] = (),
+    ) -> Registered:
+        """What `register` would answer, with an id that is not kept; nothing is changed.
+
+        Args:
+            document: the document.
+            origin: who made it.
+            signature: as for `register`.
+            known: skills that are registered by then.
+
+        Raises:
+            CortexError: as `register`.
+        """
+        write_skill_md(document)
+        version, key = first_version(document), SkillKey(document.namespace, document.name)
+        record = self.find(key)
+        if record is not None:
+            self._check_replaces(record, origin, create_only=False)
+            if (same := self._same(record, version, signature)) is not None:
+                return Registered(same, created=False)
+        version = self._signed(version, signature)
+        needs = [SkillKey(key.namespace, name) for name in document.depends_on]
+        self._checked_dependencies(key, needs, frozenset(map(self.terms.record, known)))
+        number = 1 if record is None else self._newest(key) + 1
+        return Registered(replace(version, number=number), created=True)
+
     def rollback(self, key: SkillKey, number: int, *, actor: str) -> Registered:
         """Register an earlier version of a skill as its next one.
 
@@ -241,7 +262,9 @@ class Registrations(StandingChanges):
             details={"expected": expected, "current": None if current is None else current.id},
         )
 
-    def _checked_dependencies(self, key: SkillKey, needs: list[SkillKey]) -> tuple[NamedNode, ...]:
+    def _checked_dependencies(
+        self, key: SkillKey, needs: list[SkillKey], known: Collection[NamedNode] = ()
+    ) -> tuple[NamedNode, ...]:
         """The nodes of the dependencies of a skill; a missing one and a cycle are refused with their path."""
         start = self.terms.record(key)
         names = {self.terms.record(need): need.name for need in needs}
@@ -258,6 +281,8 @@ class Registrations(StandingChanges):
             if len(seen) > _MAX_DEPENDENCIES:
                 raise CortexError("invalid_arguments", f"{key} depends on more than {_MAX_DEPENDENCIES:,} skills")
             record = self._record_at(node)
+            if record is None and node in known:
+                continue
             if record is None:
                 way = " → ".join((*path, names.get(node, str(node))))
                 raise CortexError("skill_not_found", f"a dependency is not registered: {way}", hint="register it first")
@@ -316,10 +341,7 @@ class SkillRegistry(Registrations):
 
         def decide() -> RegistryChange[None]:
             record = self.record(key)
-            if record.standing.origin == "builtin" and self.skills.is_of_package(key):
-                hint = "deprecate or archive it: then no agent is shown it"
-                raise CortexError("state_conflict", f"{key} is a skill of the package, which stays", hint=hint)
-            self._check_unused(key)
+            self.check_deletable(record)
             versions = self.versions(key)
             gone = self._quads(self.terms.record(key))
             for version in versions:
@@ -328,6 +350,17 @@ class SkillRegistry(Registrations):
             return RegistryChange(None, "skill.purged", named(key) | details, remove=gone)
 
         self.log.change(decide, actor)
+
+    def check_deletable(self, record: SkillRecord, gone: Collection[SkillKey] = ()) -> None:
+        """Refuse what `purge` refuses, where some skills are gone by then; nothing is changed.
+
+        Raises:
+            CortexError: as `purge`.
+        """
+        if record.standing.origin == "builtin" and self.skills.is_of_package(record.key):
+            hint = "deprecate or archive it: then no agent is shown it"
+            raise CortexError("state_conflict", f"{record.key} is a skill of the package, which stays", hint=hint)
+        self.check_unused(record.key, gone)
 
     def merge(self, target: SkillKey, source: SkillKey, *, actor: str, author: str | None = None) -> Registered:
         """Merge a skill into another one: its steps, body, files and counters; the source is archived.
@@ -421,6 +454,22 @@ class SkillRegistry(Registrations):
         """Record that a version was exported."""
         details = named(key) | {"version": version.number, "digest": version.digest}
         self.log.change(lambda: RegistryChange(None, "skill.exported", details), actor)
+
+
+def first_version(document: SkillDocument, learned_in: LearnedIn | None = None) -> SkillVersion:
+    """The version of a document that is not registered: the first one, without a signature."""
+    return SkillVersion(
+        id=str(uuid.uuid4()),
+        key=SkillKey(document.namespace, document.name),
+        number=1,
+        created=datetime.now(UTC),
+        digest=digest(document),
+        compat_digest=compat_digest(document),
+        kind=document.kind,
+        description=document.summary,
+        front=front_of(document),
+        learned_in=learned_in,
+    )
 
 
 def merged(target: SkillDocument, source: SkillDocument) -> SkillDocument:

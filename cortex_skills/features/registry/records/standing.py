@@ -172,13 +172,21 @@ class StandingChanges(RegistryReader):
                 does not do worse than the agents did without it; `skill_not_found`.
         """
 
-        def raised(record: SkillRecord) -> Standing:
-            standing = lifecycle.promoted(str(key), record.standing)
-            if standing.lifecycle == "verified" and standing.origin == "learned" and not unmeasured:
-                self._check_gain(record)
-            return standing
+        def stand(record: SkillRecord) -> Standing:
+            return self.raised(record, unmeasured=unmeasured)
 
-        return self._restand(key, "skill.promoted", raised, actor, unmeasured=True if unmeasured else None)
+        return self._restand(key, "skill.promoted", stand, actor, unmeasured=True if unmeasured else None)
+
+    def raised(self, record: SkillRecord, *, unmeasured: bool = False) -> Standing:
+        """The standing that `promote` gives a skill; nothing is changed.
+
+        Raises:
+            CortexError: as `promote`.
+        """
+        standing = lifecycle.promoted(str(record.key), record.standing)
+        if standing.lifecycle == "verified" and standing.origin == "learned" and not unmeasured:
+            self._check_gain(record)
+        return standing
 
     def _check_gain(self, record: SkillRecord) -> None:
         gain = gain_of(self, record)
@@ -210,7 +218,7 @@ class StandingChanges(RegistryReader):
         """
 
         def archived(record: SkillRecord) -> Standing:
-            self._check_unused(key)
+            self.check_unused(key)
             return lifecycle.archived(record.standing, reason)
 
         return self._restand(key, "skill.retired", archived, actor)
@@ -416,8 +424,13 @@ class StandingChanges(RegistryReader):
         after = set(self.terms.quads_of_record(new))
         return [quad for quad in self._quads(self.terms.record(old.key)) if quad not in after]
 
-    def _check_unused(self, key: SkillKey) -> None:
-        others = self.dependents(key)
+    def check_unused(self, key: SkillKey, gone: Collection[SkillKey] = ()) -> None:
+        """Refuse a change of a skill that others depend on, without those that are gone by then.
+
+        Raises:
+            CortexError: `skill_in_use`.
+        """
+        others = [each for each in self.dependents(key) if each not in gone]
         if others:
             names = ", ".join(other.name for other in others[:20])
             raise CortexError(

@@ -11,9 +11,9 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -24,13 +24,14 @@ from cortex_skills.doors.rest.operations import ApiCall, Operations
 from cortex_skills.errors import CortexError
 from cortex_skills.features.finder.finder_settings import FinderSettings
 from cortex_skills.features.registry import skill_changes as changes
+from cortex_skills.features.registry import skill_previews as previews
 from cortex_skills.features.registry import skill_reads as reads
 from cortex_skills.features.registry.dialects import prism
 from cortex_skills.features.registry.dialects.prism import ProcedureView
 from cortex_skills.features.registry.documents.document import SkillDocument, StepView, front_matter
 from cortex_skills.features.registry.documents.skill_md import steps_of
 from cortex_skills.features.registry.records.lifecycle import Lifecycle
-from cortex_skills.features.registry.records.registry import Registered
+from cortex_skills.features.registry.records.registry import Registered, SkillRegistry
 from cortex_skills.features.registry.records.skill_record import SkillKey, SkillRecord
 from cortex_skills.features.registry.registry_settings import RegistrySettings
 from cortex_skills.features.registry.rest.registered_skills import (
@@ -269,17 +270,7 @@ def store_skill(call: ApiCall) -> prism.StoredSkill:
     A version that was registered meanwhile is not overwritten (409).
     """
     registry, body = registry_of(call), call.body
-    fields = prism.document_fields(body)
-    key = SkillKey(registry.terms.names.namespace, body["name"])
-    record = registry.find(key)
-    before = None if record is None else registry.document(registry.version(record.version_id))
-    if "body" in fields and (before is None or before.steps == steps_of(before.body)):
-        fields.setdefault("steps", steps_of(fields["body"]))
-    if before is None:
-        fields["description"] = prism.first_description(fields, key.name)
-        document = SkillDocument.checked(namespace=key.namespace, name=key.name, **fields)
-    else:
-        document = before.changed(**fields)
+    record, document = document_of(registry, body)
     done = call.operate(
         changes.register,
         document=document,
@@ -288,6 +279,37 @@ def store_skill(call: ApiCall) -> prism.StoredSkill:
     )
     warnings = withheld(registry, done.version, document)
     return {"ok": True, "id": done.version.id, "created": done.created, "warnings": warnings}
+
+
+def document_of(registry: SkillRegistry, body: Mapping[str, Any]) -> tuple[SkillRecord | None, SkillDocument]:
+    """The document that a body (`prism.ProceduralSkill`) makes of a skill, and the record of that if there is one.
+
+    Raises:
+        CortexError: `manifest_invalid`; `graph_corrupt`, `signature_invalid`: what is registered is not whole.
+    """
+    fields = prism.document_fields(body)
+    key = SkillKey(registry.terms.names.namespace, body["name"])
+    record = registry.find(key)
+    before = None if record is None else registry.document(registry.version(record.version_id))
+    if "body" in fields and (before is None or before.steps == steps_of(before.body)):
+        fields.setdefault("steps", steps_of(fields["body"]))
+    if before is not None:
+        return record, before.changed(**fields)
+    fields["description"] = prism.first_description(fields, key.name)
+    return None, SkillDocument.checked(namespace=key.namespace, name=key.name, **fields)
+
+
+@OPERATIONS.add(
+    "POST",
+    "/api/skills/preview/document",
+    permission="write",
+    query=NamespaceQuery,
+    body=prism.ProceduralSkill,
+    errors=("manifest_invalid", *_CHANGES, *_STATES, "skill_exists", "graph_corrupt", "signature_invalid"),
+)
+def preview_skill(call: ApiCall) -> previews.PreviewedDocument:
+    """Return what registering a skill would do, and what an agent would read of it; nothing is changed."""
+    return call.operate(previews.preview_document, document=document_of(registry_of(call), call.body)[1])
 
 
 @OPERATIONS.add(
@@ -412,6 +434,8 @@ OPERATIONS.serve(
     name="promoteSkill",
     errors=(*_CHANGES, *_STATES, "gain_not_measured"),
 )
+OPERATIONS.serve("GET", "/api/skills/folders", previews.preview_folders, name="previewSkillFolders", pool="slow")
+OPERATIONS.serve("POST", "/api/skills/preview", previews.preview_change, name="previewSkillChange", pool="slow")
 OPERATIONS.serve(
     "POST", "/api/skills/trust", changes.trust, names=_BY_NAME, show=_changed, name="trustSkill", errors=_CHANGES
 )

@@ -132,9 +132,10 @@ def text_of_skill(
         policy: of the host; what is removed beyond the rule.
         document: of the version; by default the one that is registered.
     """
-    view = shown_record(registry, record, policy)
+    is_current = version.id == record.version_id
+    view = shown_record(registry, record, policy, version=version if is_current else None)
     document = document or registry.document(version)
-    trusted = version.id == record.version_id and is_trusted(record.standing, view["current"]["attest"])
+    trusted = is_current and is_trusted(record.standing, view["current"]["attest"])
     found = document_for_model(document, trusted=trusted, policy=policy)
     standing = f"{view['lifecycle']}, {view['origin']}, trust tier {view['trustTier']}"
     name = registry.terms.label(record.key)
@@ -261,14 +262,31 @@ def _listed(call: Call, registry: SkillRegistry, records: list[SkillRecord], *, 
     views = [shown_record(registry, record, policy, level) for record in records]
     shown = zip(records, views, strict=True)
     details = views if "limit" in call.arguments else views[: first_records(views)]
-    lines = [
-        f"{described(registry, record, view)} ({_state(record)}{_trigger(registry, record, view, policy)})"
-        for record, view in shown
-    ]
+    lines = [line_of_skill(registry, record, view, policy) for record, view in shown]
     if truncated:
         lines.append("(more are registered: filter them, or list all of them with memory_skill_list)")
     truncated = truncated or len(details) < len(views)
     return Outcome("\n".join(lines) or "No skill matches.", {"skills": details, "truncated": truncated})
+
+
+def line_of_skill(
+    registry: SkillRegistry,
+    record: SkillRecord,
+    view: dict[str, Any],
+    policy: Policy,
+    version: SkillVersion | None = None,
+) -> str:
+    """The line about a skill in an answer of `skill_find`.
+
+    Args:
+        registry: where it is registered.
+        record: the record.
+        view: what `shown_record` returned.
+        policy: of the host.
+        version: the current one, where it is not registered yet.
+    """
+    trigger = _trigger(version or registry.version(record.version_id), record, view, policy)
+    return f"{described(registry, record, view)} ({_state(record)}{trigger})"
 
 
 def _state(record: SkillRecord) -> str:
@@ -281,9 +299,9 @@ def _state(record: SkillRecord) -> str:
     return f"{state}, {quality.successes} of {quality.invocations} uses succeeded{others}"
 
 
-def _trigger(registry: SkillRegistry, record: SkillRecord, view: dict[str, Any], policy: Policy) -> str:
+def _trigger(version: SkillVersion, record: SkillRecord, view: dict[str, Any], policy: Policy) -> str:
     """What a request for a skill looks like, as a model may read it."""
-    fields = {"trigger": front_matter(registry.version(record.version_id).front)["trigger_pattern"] or ""}
+    fields = {"trigger": front_matter(version.front)["trigger_pattern"] or ""}
     if fields["trigger"] and not is_trusted(record.standing, view["current"]["attest"]):
         fields, _ = cleaned_fields(fields, policy)
     return f"; trigger: {json_text(cut(fields['trigger'], _MAX_TRIGGER))}" if fields["trigger"] else ""
