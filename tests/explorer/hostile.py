@@ -31,7 +31,7 @@ _MARKS = re.compile("[\u0300-\u036f]{5,}")
 _KNOWN = """
 html head meta title link script body a header span form label input kbd button nav h1 h2 h3 ul ol li div p b br main
 section table thead tbody tr th td code pre dl dt dd bdi time i small article details summary footer svg path circle
-rect line polyline text tspan g textarea select option datalist del mark
+rect line polyline text tspan g textarea select option datalist del mark fieldset legend
 """
 _TAGS = set(_KNOWN.split())
 _ATTRIBUTES = {"href", "src", "action", "formaction"}

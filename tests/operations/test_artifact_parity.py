@@ -111,9 +111,9 @@ REACHED = {
     "remove": ("python",),
     "audit": ("python",),
 }
-# It takes bytes and answers, which only a command and a host have: the tests below.
-ELSEWHERE = {"install"}
-READS = {"list", "show", "describe", "check"}
+# Bytes and answers: a command, a host, and the page of `tests/explorer/http/test_install_page.py` have them.
+ELSEWHERE = {"install", "offers", "download"}
+READS = {"list", "show", "describe", "check", "examine", "indexes"}
 CALLERS = {
     "owner": ("python",),
     "person approve": ("rest", "page"),

@@ -407,6 +407,10 @@ PAGES_TESTED_IN = {
     "/explore/registry/{name} deprecate": "test_parity.py",
     "/explore/registry/{name} delete": "test_parity.py",
     "/explore/registry/{name}/edit save": "test_parity.py",
+    **{
+        f"/explore/install {name}": "../explorer/http/test_install_page.py"
+        for name in ("offers", "download", "install")
+    },
     "/explore/skill-folders load": "../explorer/http/test_skill_folders.py",
 }
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import TypeVar
 from urllib.parse import quote
 
@@ -35,6 +36,7 @@ from cortex_skills.doors.explorer.display import shown_text
 from cortex_skills.doors.explorer.field_text import from_field
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, Faulty, PageCall, Repeated
 from cortex_skills.doors.explorer.sessions import BrowserSession
+from cortex_skills.doors.explorer.uploads import has_file, read_with_file
 from cortex_skills.doors.http.http_errors import HttpError, as_http
 from cortex_skills.doors.http.middleware.request_log import REQUEST_ID
 from cortex_skills.doors.http.service import Service
@@ -84,7 +86,14 @@ async def act(page: ExplorerPage, scope: Scope, receive: Receive) -> Response:
     check_origin(scope)
     visitor = visitor_of(scope)
     session = visitor.session
-    fields = await (read_form(scope, receive) if session is None else read_form(scope, receive, page.longest_form))
+    files: dict[str, bytes] = {}
+    if session is not None and has_file(page, scope):
+        visitor.principal.require(page.permission)
+        fields, files = await read_with_file(page, scope, receive)
+    elif session is not None:
+        fields = await read_form(scope, receive, page.longest_form, page.most_fields)
+    else:
+        fields = await read_form(scope, receive)
     if session is None:
         hint = "sign in with a token; a program uses the REST API"
         raise HttpError("permission_denied", "an action needs a session", hint=hint)
@@ -107,13 +116,20 @@ async def act(page: ExplorerPage, scope: Scope, receive: Receive) -> Response:
     if action.changes and not session.may_act(now()):
         return await _again(page, scope, visitor, session, action, fields, "", 401)
     typed = {key: value for key, value in fields.items() if key not in _OWN_FIELDS}
-    return await _run(page, scope, visitor, action, typed)
+    return await _run(page, scope, visitor, action, typed, files)
 
 
-async def _run(page: ExplorerPage, scope: Scope, visitor: Visitor, action: Action, fields: dict[str, str]) -> Response:
+async def _run(
+    page: ExplorerPage,
+    scope: Scope,
+    visitor: Visitor,
+    action: Action,
+    fields: dict[str, str],
+    files: Mapping[str, bytes],
+) -> Response:
     status = 200
     try:
-        done = await _called(page, scope, visitor, action.run, fields)
+        done = await _called(page, scope, visitor, action.run, fields, files)
     except Faulty as fault:
         done, status = fault.view, as_http(fault.error, scope[REQUEST_ID]).status
     if isinstance(done, str):
@@ -127,13 +143,16 @@ async def _called(
     visitor: Visitor,
     run: Callable[[PageCall, Mapping[str, str]], Answer],
     fields: Mapping[str, str],
+    files: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Answer:
     """What a function of a page answers, in the pool of the page."""
     service: Service = scope["app"].state.service
     query = parse_query(page.query, scope["query_string"], from_field)
     languages = languages_in(Headers(scope=scope).get("accept-language"))
     with service.calls.token() as cancel:
-        call = PageCall(service, visitor.principal, query, scope["path_params"], cancel=cancel, languages=languages)
+        call = PageCall(
+            service, visitor.principal, query, scope["path_params"], cancel=cancel, languages=languages, files=files
+        )
         return await service.pools[page.pool].run(partial(run, call, fields))
 
 

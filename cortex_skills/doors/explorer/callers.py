@@ -14,6 +14,7 @@ from __future__ import annotations
 import secrets
 import string
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import ceil
@@ -138,37 +139,57 @@ def check_origin(scope: Scope) -> None:
         raise HttpError("origin_not_allowed", "a form is accepted from a page of this server only", hint=hint)
 
 
-async def read_form(scope: Scope, receive: Receive, most: int = _MAX_FORM) -> dict[str, str]:
+async def read_form(
+    scope: Scope, receive: Receive, most: int = _MAX_FORM, most_fields: int = _FIELDS
+) -> dict[str, str]:
     """The fields of a form from a page of this server, of at most so many bytes.
 
     Raises:
         HttpError: `origin_not_allowed`, `method_not_allowed`, `invalid_arguments`, or one of `Bodies`.
     """
+    check_form(scope, most)
+    service: Service = scope["app"].state.service
+    async with service.bodies.read(Headers(scope=scope), receive, _FORM) as body:
+        pairs = form_pairs(body, most_fields)
+    return dict(pairs)
+
+
+def check_form(scope: Scope, most: int) -> None:
+    """Check that a request is a form of a page of this server, of at most so many bytes.
+
+    Raises:
+        HttpError: `origin_not_allowed`, `method_not_allowed`, `request_too_large`.
+    """
     if scope["method"] != "POST":
         raise method_not_allowed(scope["method"], "GET, HEAD, POST")
     check_origin(scope)
     declared = Headers(scope=scope).get("content-length", "none")
-    if not declared.isdecimal() or len(declared) > 6 or int(declared) > most:
+    if not declared.isdecimal() or len(declared) > 9 or int(declared) > most:
         raise HttpError("request_too_large", f"a form has at most {most >> 10} KiB", hint="send less")
-    service: Service = scope["app"].state.service
-    async with service.bodies.read(Headers(scope=scope), receive, _FORM) as body:
-        pairs = form_pairs(body)
-    return dict(pairs)
 
 
-def form_pairs(encoded: bytes) -> list[tuple[str, str]]:
+def form_pairs(encoded: bytes, most: int = _FIELDS) -> list[tuple[str, str]]:
     """The fields of a form or of a query string, each given once.
 
     Raises:
         HttpError: `invalid_arguments`.
     """
     try:
-        pairs = pairs_of(encoded, _FIELDS)
+        pairs = pairs_of(encoded, most)
     except ValueError:
         raise HttpError("invalid_arguments", "the form is malformed") from None
+    check_once(pairs)
+    return pairs
+
+
+def check_once(pairs: Sequence[tuple[str, object]]) -> None:
+    """Refuse a form that gives a field twice.
+
+    Raises:
+        HttpError: `invalid_arguments`.
+    """
     if len({name for name, _ in pairs}) < len(pairs):
         raise HttpError("invalid_arguments", "a field of the form is given twice")
-    return pairs
 
 
 def address_of(scope: Scope) -> str:

@@ -50,6 +50,7 @@ class PageCall:
         may_run: whether a query in the address may be executed; False when the address came with a followed link.
         cancel: cancelled when the client disconnects or the server shuts down.
         languages: of the reader, the best one first.
+        files: of a form that sent some, by the names of their fields.
     """
 
     service: OperationService
@@ -59,6 +60,7 @@ class PageCall:
     may_run: bool = True
     cancel: CancelToken = field(default_factory=CancelToken)
     languages: Sequence[str] = ()
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def namespace(self) -> str | None:
@@ -154,6 +156,8 @@ class ExplorerPage:
         forms: the other forms by name, the preferred first.
         actions: what can be done on it, by name.
         longest_form: in bytes, of a form that a session sends.
+        most_fields: of it.
+        longest_file: in bytes, of the one file that a form of it may send; 0 for none.
         label: in the navigation; empty for a page that is not in it.
         section: the heading there.
         keys: the keys that open it, such as `g r`.
@@ -174,6 +178,8 @@ class ExplorerPage:
     forms: Mapping[str, Form] = field(default_factory=dict)
     actions: Mapping[str, Action] = field(default_factory=dict)
     longest_form: int = 64 << 10
+    most_fields: int = 40
+    longest_file: int = 0
     label: str = ""
     section: str = ""
     keys: str = ""

@@ -27,6 +27,7 @@ from cortex_skills.safe_io.strict_json import read_json, without_mark
 MAX_BODY = 8 << 20
 MAX_HELD = 256 << 20
 BODY_S = 30.0
+FORM_WITH_FILES = "multipart/form-data"
 JSON_ONLY = frozenset({"application/json"})
 _MAX_DEPTH = 16
 _MAX_MEMBERS = 500_000  # twice the members of a full batch of proofs
@@ -52,13 +53,16 @@ class Bodies:
         self._held = 0
 
     @asynccontextmanager
-    async def read(self, headers: Headers, receive: Receive, kinds: frozenset[str] = JSON_ONLY) -> AsyncIterator[bytes]:
+    async def read(
+        self, headers: Headers, receive: Receive, kinds: frozenset[str] = JSON_ONLY, most: int = MAX_BODY
+    ) -> AsyncIterator[bytes]:
         """Read the whole body of a request; it counts as held until the end of the block.
 
         Args:
             headers: the headers of the request.
             receive: the ASGI channel.
             kinds: the accepted media types; all are UTF-8.
+            most: bytes.
 
         Raises:
             HttpError: `unsupported_media_type`, `request_too_large`, `request_timeout` or `server_busy`. The rest of
@@ -66,13 +70,13 @@ class Bodies:
         """
         _check_type(headers, kinds)
         declared = headers.get("content-length")
-        if declared is not None and (len(declared) > 12 or int(declared) > MAX_BODY):
-            raise _too_large()
+        if declared is not None and (len(declared) > 12 or int(declared) > most):
+            raise _too_large(most)
         body = bytearray()
         try:
             try:
                 async with asyncio.timeout(self._within_s):
-                    while await self._read_part(receive, body):
+                    while await self._read_part(receive, body, most):
                         pass
             except TimeoutError:
                 message = f"the body was not complete after {self._within_s:g} s"
@@ -81,7 +85,7 @@ class Bodies:
         finally:
             self._held -= len(body)
 
-    async def _read_part(self, receive: Receive, body: bytearray) -> bool:
+    async def _read_part(self, receive: Receive, body: bytearray, most: int) -> bool:
         """Append the next part; True if more follow."""
         message = await receive()
         if message["type"] == "http.disconnect":
@@ -89,8 +93,8 @@ class Bodies:
         part = message.get("body", b"")
         body += part
         self._held += len(part)
-        if len(body) > MAX_BODY:
-            raise _too_large()
+        if len(body) > most:
+            raise _too_large(most)
         if self._held > MAX_HELD:
             raise HttpError("server_busy", "too many request bodies are in memory", hint="try again in a while")
         return bool(message.get("more_body", False))
@@ -146,7 +150,9 @@ def invalid(message: str, hint: str = "", **details: Any) -> HttpError:
 def _check_type(headers: Headers, kinds: frozenset[str]) -> None:
     kind, _, parameters = headers.get("content-type", "").partition(";")
     charset = parameters.strip().lower().replace('"', "")
-    if kind.strip().lower() not in kinds or charset not in ("", "charset=utf-8"):
+    named = kind.strip().lower()
+    is_text = named != FORM_WITH_FILES  # its parameter is the boundary of its parts, each of which has its own
+    if named not in kinds or (is_text and charset not in ("", "charset=utf-8")):
         hint = f"send `Content-Type: {' or '.join(sorted(kinds))}`, in UTF-8"
         raise HttpError("unsupported_media_type", "bodies of this type are not accepted here", hint=hint)
     if headers.get("content-encoding", "identity").lower() != "identity":
@@ -167,6 +173,6 @@ def _check_depth(document: Any) -> None:
     raise invalid("the body is nested too deeply", f"at most {_MAX_DEPTH} levels")
 
 
-def _too_large() -> HttpError:
-    message = f"the body has more than {MAX_BODY >> 20} MiB"
+def _too_large(most: int) -> HttpError:
+    message = f"the body has more than {most >> 20} MiB"
     return HttpError("request_too_large", message, hint="send several smaller requests")

@@ -282,7 +282,7 @@ class NewlyInstalled(InstalledVersion):
 @operation("artifacts.install", effect="changes", permission="approve", object_="id", state=versions_of)
 def install(call: OperationCall, given: InstallArtifact) -> NewlyInstalled:
     """Verify, audit, grant and install an artifact; one that fails its audit is quarantined."""
-    _check_is_no_agent(call)
+    check_is_no_agent(call)
     installed = call.part(installed_in)
     call.facts["fileSha256"] = sha256(given.data).hexdigest()
     prepared = prepare(installed, given.data, given.options)
@@ -361,7 +361,7 @@ class Enable:
 def enable(call: OperationCall, given: Enable) -> InstalledVersion:
     """Let a version run; a quarantined one needs `override: true` and a reason."""
     if given.override:
-        _check_is_no_agent(call)
+        check_is_no_agent(call)
     call.facts["override"] = given.override
     found = call.part(installed_in).enable(
         given.id, given.version, actor=call.caller.name, override=given.override, reason=given.reason
@@ -395,7 +395,7 @@ def _wire(found: InstalledArtifact) -> InstalledVersion:
     return found.to_json()  # type: ignore[return-value]
 
 
-def _check_is_no_agent(call: OperationCall) -> None:
+def check_is_no_agent(call: OperationCall) -> None:
     """Refuse an agent, also one with the permission.
 
     Raises:

@@ -7,6 +7,7 @@ FEATURE = Feature(
     rank=60,
     operations=(
         "cortex_skills.features.artifacts.artifact_operations",
+        "cortex_skills.features.artifacts.examination",
         "cortex_skills.features.artifacts.installation_operations",
         "cortex_skills.features.artifacts.package_operations",
     ),
@@ -14,6 +15,7 @@ FEATURE = Feature(
     pages=(
         "cortex_skills.features.artifacts.pages.artifact_list",
         "cortex_skills.features.artifacts.pages.artifact_page",
+        "cortex_skills.features.artifacts.pages.install_page",
     ),
     attention=("cortex_skills.features.artifacts.pages.artifact_list:attention",),
     commands={

@@ -17,6 +17,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
@@ -112,6 +113,15 @@ class PreparedInstall:
         """Which artifact it is."""
         return ArtifactKey(self.manifest.skill_id, self.manifest.version, self.report.payload_sha256)
 
+    @property
+    def shown(self) -> str:
+        """A digest of what a person decides by: the file, the version whose grants it takes over, and the audit."""
+        before = None if self.before is None else [str(self.before.key), *sorted(map(str, self.before.grants.grants()))]
+        checks = [[each.id, each.status] for each in self.audit.checks]
+        trust = self.report.steps[-1].message
+        stated = [sha256(self.data).hexdigest(), before, checks, list(self.audit.findings), trust]
+        return sha256(json.dumps(stated).encode()).hexdigest()
+
     def decide(self, answers: GrantAnswers) -> GrantDecision:
         """What is granted with these answers, denied, and open."""
         if self.before is None:
@@ -132,6 +142,18 @@ def prepare(installed: InstalledArtifacts, data: bytes, options: InstallOptions)
             `skill_exists`: this version is installed with other contents.
         GraphError: the store cannot be read.
     """
+    report = verified_for(installed, data, options)
+    if report.error is not None:
+        raise report.error
+    return prepare_verified(installed, data, options, report)
+
+
+def verified_for(installed: InstalledArtifacts, data: bytes, options: InstallOptions) -> VerificationReport:
+    """The verification of an artifact that is to be installed; nothing is changed.
+
+    Raises:
+        CortexError: `artifact_invalid`: it is another file than the expected one.
+    """
     digest = sha256(data).hexdigest()
     if options.sha256 and options.sha256.lower() != digest:
         raise CortexError(
@@ -140,11 +162,19 @@ def prepare(installed: InstalledArtifacts, data: bytes, options: InstallOptions)
             hint="get the file again; if the hash differs still, ask its publisher",
         )
     installed.fleet.look()
-    report = verify_artifact(
+    return verify_artifact(
         data, HOST_VERSIONS, options.trust_check(installed.trust_file, installed.index.now()), options.expected
     )
-    if report.error is not None:
-        raise report.error
+
+
+def prepare_verified(
+    installed: InstalledArtifacts, data: bytes, options: InstallOptions, report: VerificationReport
+) -> PreparedInstall:
+    """The same as `prepare`, of an artifact whose verification found no error.
+
+    Raises:
+        CortexError, GraphError: as `prepare`.
+    """
     manifest = report.manifest
     assert manifest is not None  # noqa: S101 - a valid artifact has one
     versions = installed.index.versions(manifest.skill_id)

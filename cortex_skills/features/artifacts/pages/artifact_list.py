@@ -28,7 +28,7 @@ KINDS = {"active": "ok", "quarantined": "bad", "disabled": "none"}
 
 @dataclass(frozen=True, slots=True)
 class ArtifactRow:
-    """A version: its page, id, version, publisher, kinds of grants, status and last audit with their signs."""
+    """A version: its page, id, version, publisher, kinds of grants, status with its reason, and last audit."""
 
     href: str
     name: ShownText
@@ -37,6 +37,7 @@ class ArtifactRow:
     publisher: ShownText
     grants: ShownText
     status: tuple[str, str]
+    reason: ShownText | None
     audit: tuple[str, str]
     installed: str
 
@@ -47,6 +48,7 @@ class ArtifactListView:
 
     rows: tuple[ArtifactRow, ...]
     damaged: tuple[ShownText, ...]
+    install: str
     away: TakeAway
 
 
@@ -60,6 +62,7 @@ def view(call: PageCall) -> ArtifactListView:
     return ArtifactListView(
         tuple(map(row, listed["artifacts"])),
         tuple(shown_text(skill_id, OF_NAME) for skill_id in listed["damaged"]),
+        f"{ROOT}/install",
         TakeAway((TextLink("JSON", f"{PATH}?format=json"),), "application/json", PATH),
     )
 
@@ -96,6 +99,7 @@ def row(artifact: Mapping[str, Any]) -> ArtifactRow:
         shown_text(artifact["publisher"], OF_NAME),
         shown_text(grants or "nothing", IN_TABLE),
         (KINDS[artifact["status"]], artifact["status"]),
+        shown_text(artifact["reason"], IN_TABLE) if artifact["reason"] else None,
         ("bad", f"{findings} finding{'' if findings == 1 else 's'}") if findings else ("ok", "passed"),
         f"{datetime.fromisoformat(artifact['installedAt']):%Y-%m-%d %H:%M} UTC",
     )

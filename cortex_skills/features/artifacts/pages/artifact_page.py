@@ -27,6 +27,7 @@ from cortex_skills.features.artifacts.installed import InstalledArtifact, grant_
 from cortex_skills.features.artifacts.package import ArtifactManifest, VerificationReport
 from cortex_skills.features.artifacts.package.provenance_statement import UNATTESTED
 from cortex_skills.features.artifacts.pages.artifact_list import PATH, ArtifactRow, operated, row
+from cortex_skills.features.artifacts.pages.install_page import PATH as INSTALL
 from cortex_skills.features.explorer.reading import TakeAway, TextLink
 from cortex_skills.features.registry.pages.registered import CHARACTERS
 from cortex_skills.operations.operation import Operation
@@ -81,6 +82,8 @@ class ArtifactView:
         left_out: how many components are not shown.
         provenance: who built it, with labels.
         history: the latest changes: time, what, by whom, why.
+        refusal: why it does not run whatever its status, such as a revoked key; None if its verification has no error.
+        update: the page that installs another version.
         actions: which of `quarantine` and `enable` can be done.
         away: other forms.
     """
@@ -101,6 +104,8 @@ class ArtifactView:
     left_out: int
     provenance: tuple[tuple[str, ShownText], ...]
     history: tuple[tuple[ShownText, ShownText, ShownText, ShownText], ...]
+    refusal: ShownText | None
+    update: str
     actions: tuple[str, ...]
     away: TakeAway
 
@@ -136,6 +141,8 @@ def view(call: PageCall) -> ArtifactView:
         max(0, len(components) - _COMPONENTS),
         tuple(_provenance(report)),
         tuple(_history(examined.history)),
+        None if report is None or report.error is None else shown_text(str(report.error.message), IN_TABLE),
+        addresses.address(INSTALL, id=found.key.skill_id),
         ("quarantine",)
         if found.status == "active"
         else ("quarantine", "enable")
