@@ -161,7 +161,7 @@ def test_an_update_marks_what_is_new_and_asks_for_that_alone(running: Running, b
     seen = give(browser, artifact("1.3.0", MORE, name="updated"), address)
     text = text_of(seen)
     assert asked(seen.text) == ["http=*.example.net", "predicate=note"]
-    assert "http=*.example.net New new: not asked before; contains *" in text
+    assert "http=*.example.net New contains *" in text
     assert "http=api.example.orggranted, as for the version before" in text
     assert "version 1.2.0 is, and its grants are taken over" in text
     kept = form(seen.text, "install")

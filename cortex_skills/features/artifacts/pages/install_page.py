@@ -50,7 +50,7 @@ _CHECKS = {"passed": "ok", "warned": "warn", "failed": "bad", "skipped": "none"}
 _OFFERS = 100
 _MOST_GRANTS = 300
 _BECOMES = {
-    "new": "new: not asked before",
+    "new": "",
     "never": "never allowed on this host",
     "denied": "denied, as for the version before",
     "granted": "granted, as for the version before",
@@ -282,7 +282,7 @@ def _text(text: str) -> ShownText:
 
 
 def _grant(asked: AskedGrant) -> ShownGrant:
-    words = "; ".join((_BECOMES[asked.becomes], *(_REMARKS[each] for each in asked.remarks)))
+    words = "; ".join(filter(None, (_BECOMES[asked.becomes], *(_REMARKS[each] for each in asked.remarks))))
     text = str(asked.grant)
     return ShownGrant(_text(text), f"{FIELD}{text}", asked.becomes == "new", words, _KINDS.get(asked.becomes, ""))
 

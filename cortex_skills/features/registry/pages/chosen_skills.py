@@ -45,6 +45,7 @@ _WORDS: dict[Change, str] = {
     "retire": "archived",
     "delete": "deleted",
 }
+_SIGNS = {"deleted": "warn", "archived": "none", "deprecated": "none"}
 _WITH_REASON = ("deprecate", "retire")
 
 
@@ -116,7 +117,7 @@ def _previewed(call: PageCall, change: Change, names: Iterable[str]) -> list[Pre
 
 def _row(found: PreviewedSkill) -> tuple[ShownText, str, tuple[str, str], ShownText | None]:
     following, message = found["following"], found["message"]
-    sign = ("bad", "refused") if following is None else ("ok", following)
+    sign = ("bad", "refused") if following is None else (_SIGNS.get(following, "ok"), following)
     return shown_name(found["name"]), found["lifecycle"] or "", sign, None if message is None else shown_text(message)
 
 
