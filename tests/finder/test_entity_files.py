@@ -21,9 +21,7 @@ from cortex_graph.as_of import as_of
 from cortex_graph.namespace.agent_graph import AgentGraph
 from cortex_skills.features.finder import entity_follower, entity_texts, index_follower
 from cortex_skills.features.finder.entities import EntityIndex, Found
-from cortex_skills.features.finder.entity_documents import EntityDocuments
-from cortex_skills.features.finder.kept_documents import DocumentsState, DocumentsWriter
-from cortex_skills.features.finder.owned_documents import OwnedDocuments
+from cortex_skills.features.finder.kept_documents import DocumentsWriter
 from cortex_skills.features.memory.memory_triples import triples_of
 from cortex_skills.features.memory.model import NewMemory
 
@@ -142,64 +140,6 @@ def test_a_kill_while_indexing_loses_nothing_and_repeats_nothing(graph, folder, 
     assert len(subjects(found)) == found.total == 10 * commits
 
 
-@pytest.mark.parametrize("damage", ["term", "idx", "store", "fieldnorm", "meta.json", "missing", "cut", "all"])
-def test_a_damaged_index_is_made_again(folder, damage):
-    store = open_store(folder)
-    graph = NamespacedGraph(store, "m")
-    note(graph, "a", "hello Zoë")
-    assert subjects(EntityIndex(graph).find("zoe")) == ["a"]
-    store.close()
-    place = files(folder)
-    if damage == "all":
-        for path in place.iterdir():
-            path.unlink()
-    else:
-        kind = damage if damage not in ("missing", "cut") else "idx"
-        file = next(path for path in sorted(place.iterdir()) if path.name.endswith(kind))
-        data = file.read_bytes()
-        middle = len(data) // 3
-        match damage:
-            case "missing":
-                file.unlink()
-            case "cut":
-                file.write_bytes(data[:middle])
-            case _:
-                file.write_bytes(data[:middle] + bytes([data[middle] ^ 0xFF]) + data[middle + 1 :])
-    store = open_store(folder)
-    index = EntityIndex(NamespacedGraph(store, "m"))
-    assert subjects(index.find("zoe")) == ["a"]
-    assert subjects(index.find("nothing")) == []
-    store.close()
-
-
-def test_an_index_of_an_earlier_version_is_made_again_and_its_files_are_removed(folder, tmp_path, monkeypatch):
-    def found():
-        store = open_store(folder)
-        graph = NamespacedGraph(store, "m")
-        note(graph, "a", "hello Zoë")
-        assert subjects(EntityIndex(graph).find("zoe")) == ["a"]
-        store.close()
-        return sorted(path.name for root in (folder / ".find", tmp_path / "cache") for path in root.rglob("v*"))
-
-    now = EntityDocuments.version
-    assert found() == [f"v{now}"]
-    (files(folder).parent / "version").mkdir()  # not a folder of an index
-    monkeypatch.setattr(EntityDocuments, "version", now + 1)
-    assert found() == [f"v{now + 1}", "version"]
-    monkeypatch.setattr(EntityDocuments, "version", now)  # an earlier release leaves what it cannot read
-    assert found() == [f"v{now}", f"v{now + 1}", "version"]
-
-
-def test_files_of_another_schema_are_made_again(folder):
-    store = open_store(folder)
-    note(NamespacedGraph(store, "m"), "a", "hello Zoë")
-    place = folder / ".find" / index_follower._key("urn:cortex:m") / f"v{EntityDocuments.version}"
-    with OwnedDocuments(place).writing() as writer:
-        writer.commit(DocumentsState(store.changes_since("").position))
-    assert subjects(EntityIndex(NamespacedGraph(store, "m")).find("zoe")) == ["a"]
-    store.close()
-
-
 def test_where_the_folder_cannot_be_written_the_index_is_in_the_cache_and_else_in_memory(folder, tmp_path):
     store = open_store(folder)
     graph = NamespacedGraph(store, "m")
@@ -216,19 +156,6 @@ def test_where_the_folder_cannot_be_written_the_index_is_in_the_cache_and_else_i
     note(graph, "b", "hello")
     assert subjects(EntityIndex(graph).find("hello")) == ["a", "b"]
     store.close()
-
-
-def test_on_a_full_disk_the_index_is_in_memory(graph, folder, monkeypatch):
-    note(graph, "a", "hello")
-    make = EntityDocuments.writing
-
-    def full(self):
-        if self._folder is not None:
-            raise OSError(28, "No space left on device")
-        return make(self)
-
-    monkeypatch.setattr(EntityDocuments, "writing", full)
-    assert subjects(EntityIndex(graph).find("hello")) == ["a"]
 
 
 def test_an_index_that_is_being_made_is_stated_and_finds_all_when_it_is_there(graph, folder, monkeypatch):

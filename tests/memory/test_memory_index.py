@@ -11,7 +11,6 @@ import pytest
 
 from cortex_graph import NamespacedGraph, open_store
 from cortex_skills.features.finder import index_follower
-from cortex_skills.features.memory import memory_follower
 from cortex_skills.features.memory.memories import Memories
 from cortex_skills.features.memory.requests import memory_query, new_memory
 from tests.graph.shared.processes import ended, line_of, python
@@ -150,18 +149,3 @@ def test_recalls_while_the_files_are_replaced_find_what_is_there(memories, monke
     for each in readers:
         each.join()
     assert wrong == []
-
-
-def test_damaged_files_are_made_again(folder: Path) -> None:
-    store = open_store(str(folder))
-    memories = Memories(NamespacedGraph(store, "mayros"))
-    memories.remember(new_memory("tea"), agent="a1")
-    assert found(memories, "tea") == ["tea"]
-    (place,) = (folder / ".find").iterdir()
-    store.close()
-    for file in place.glob("v2/*.store"):
-        file.write_bytes(b"x" * file.stat().st_size)
-    store = open_store(str(folder))
-    assert found(Memories(NamespacedGraph(store, "mayros")), "tea") == ["tea"]
-    store.close()
-    assert memory_follower.OwnedDocuments.version == 2

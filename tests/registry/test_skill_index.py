@@ -113,18 +113,6 @@ def test_a_kill_while_the_index_is_written_loses_and_repeats_nothing(folder: Pat
     registry.store.close()
 
 
-def test_damaged_files_are_made_again(folder: Path) -> None:
-    for step in range(2):
-        registry = SkillRegistry(open_store(str(folder)), Names("mayros"), lambda: None)
-        add(registry, f"grate-{step}")
-        assert found(registry) == [f"grate-{number}" for number in range(step + 1)]
-        registry.store.close()
-        files = list(folder.glob(".find/*/v*/*.store"))
-        assert files
-        for file in files:
-            file.write_bytes(b"x" * file.stat().st_size)
-
-
 def test_a_folder_that_cannot_be_written_to_costs_no_skill(registry, folder, monkeypatch, tmp_path) -> None:
     (folder / ".find").write_text("no folder")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

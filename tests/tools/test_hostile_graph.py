@@ -50,6 +50,22 @@ def test_names_with_marks_are_found_and_stay_on_one_line(plugin: Plugin) -> None
             assert "\nlines" not in text
 
 
+def test_names_of_things_with_marks_are_found_and_an_answer_takes_back_what_it_prints(plugin: Plugin) -> None:
+    for number, name in enumerate(NAMES.values()):
+        plugin.graph.create_triple({"subject": f"place:{name}", "predicate": "note", "object": number})
+    found = plugin.call("graph_find", {"text": "harbour"})
+    hits = [each["name"] for each in found.details["hits"]]
+    assert len(hits) == found.details["total"] == len(NAMES)
+    assert len(found.text.splitlines()) == len(NAMES) + 1
+    notes = set()
+    for name in hits:
+        described = plugin.call("graph_describe", {"name": name})
+        first, note = described.text.splitlines()
+        assert not set(first) & set("\u202e\u202c\x00\x07\x1b")
+        notes.add(note)
+    assert notes == {f"  mayros:note {number}" for number in range(len(NAMES))}
+
+
 def test_a_literal_of_a_megabyte_disturbs_no_answer(plugin: Plugin) -> None:
     graph = plugin.graph
     graph.create_triple({"subject": "place:big", "predicate": "note", "object": "harbour " + "x" * 1_000_000})

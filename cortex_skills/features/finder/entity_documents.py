@@ -9,6 +9,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from cortex_skills.features.finder.entity_match import OF_IRI, OF_NAME, OF_TEXT, PREFIX, STEM, TYPO, QueryWord
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _FIELDS = {"names": OF_NAME, "iri": OF_IRI, "texts": OF_TEXT}
 _SHARE = 0.01  # of BM25 in an order that is otherwise that of the weights
+_READ_TOGETHER = 1_000  # documents
 _WHOLE = 100  # characters of a name that is found first by all its words
 
 
@@ -56,11 +58,17 @@ class EntityDocuments(KeptDocuments):
             fields["shape"] = document.shape.written()
         return fields | {"whole": sorted(wholes), "cut": ["1"] if document.is_cut else []}
 
-    def shape(self, iri: str) -> Shape | None:
-        """The shape of a resource; None if it is not there."""
-        hits = self._searcher.search(self._term("key", iri), limit=1, count=False).hits
-        data = self._searcher.doc(hits[0][1]).get_first("shape") if hits else None
-        return shape_in(bytes(data)) if data else None
+    def shapes(self, iris: Collection[str]) -> dict[str, Shape]:
+        """The shapes of the resources that are there and have one, by their IRIs."""
+        should, found = self._tantivy.Occur.Should, {}
+        wanted = iter(iris)
+        while some := [(should, self._term("key", iri)) for iri in islice(wanted, _READ_TOGETHER)]:
+            query = self._tantivy.Query.boolean_query(some)
+            for _, address in self._searcher.search(query, limit=len(some), count=False).hits:
+                get = self._searcher.doc(address).get_first
+                if (shape := get("shape")) and (iri := get("key")):
+                    found[iri] = shape_in(shape)
+        return found
 
     def languages_of(self, entity: EntityTexts) -> set[str]:
         """The languages of the texts of a resource."""
@@ -118,8 +126,10 @@ class EntityDocuments(KeptDocuments):
         query, occur = self._tantivy.Query, self._tantivy.Occur
         of_words = occur.Should if fewer else occur.Must
         matching = query.boolean_query([(of_words, self._of_word(word, typos=typos)) for word in words])
-        others = query.term_set_query(self._schema, "key", [STATE, *without])
-        return [(occur.Must, matching), (occur.MustNot, others)]
+        others = [self._term("key", STATE)]
+        if without:
+            others.append(query.term_set_query(self._schema, "key", list(without)))
+        return [(occur.Must, matching), *((occur.MustNot, other) for other in others)]
 
     def cut(self) -> int:
         """How many resources have more texts, or longer ones, than are in it."""
@@ -132,8 +142,8 @@ class EntityDocuments(KeptDocuments):
         stems = [stem for language in self.state.languages for stem in sorted(word.stems_in(language))]
         for field, weight in _FIELDS.items():
             ways.append((self._term(field, word.folded), weight))
-            if stems:
-                ways.append((query.term_set_query(schema, f"{field}_stems", stems), weight * STEM))
+            # A set of them would be an automaton for each segment, which takes longer.
+            ways += [(self._term(f"{field}_stems", stem), weight * STEM) for stem in stems]
             if word.begins:
                 begins = query.fuzzy_term_query(schema, field, word.folded, distance=0, prefix=True)
                 ways.append((begins, weight * PREFIX))

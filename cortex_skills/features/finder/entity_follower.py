@@ -12,7 +12,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -76,9 +76,9 @@ class EntityFollower(IndexFollower[NamespacedGraph]):
             return {}
         read = {iri: _statements(graph, iri) for iri in subjects | again.keys()}
         pointing: set[str] = set()
+        indexed = {**self._classes(read), **again}
         for iri, statements in read.items():
-            before = again[iri] if iri in again else self._classes(iri)
-            if before != classes_in(statements):
+            if indexed.get(iri, ()) != classes_in(statements):
                 with closing(quads_of(graph.store, Pattern(graph.names.graph, None, None, NamedNode(iri)))) as quads:
                     found = {quad.subject.value for quad in quads if quad.predicate != TYPE}
                     pointing |= found
@@ -87,21 +87,19 @@ class EntityFollower(IndexFollower[NamespacedGraph]):
         read |= {iri: _statements(graph, iri) for iri in pointing - read.keys()}
         self._compared = self._generation
         known = {iri: classes_in(statements) for iri, statements in read.items()}
+        known = self._classes(_nodes(read.values()) - known.keys()) | known
+        return {
+            iri: _entity(graph.names, iri, statements, lambda node: known.get(node, ()))
+            for iri, statements in read.items()
+        }
 
-        def classes_of(node: str) -> tuple[str, ...]:
-            if node not in known:
-                known[node] = self._classes(node)
-            return known[node]
-
-        return {iri: _entity(graph.names, iri, statements, classes_of) for iri, statements in read.items()}
-
-    def _classes(self, iri: str) -> tuple[str, ...]:
-        """The classes of a resource as it is indexed."""
-        if iri in self._changed:
-            entity = self._changed[iri]
-            return () if entity is None else entity.shape.classes
-        shape = self._documents.shape(iri) if isinstance(self._documents, EntityDocuments) else None
-        return () if shape is None else shape.classes
+    def _classes(self, iris: Collection[str]) -> dict[str, tuple[str, ...]]:
+        """The classes of resources as they are indexed; those that are not are left out."""
+        kept = [iri for iri in iris if iri not in self._changed]
+        shapes = self._documents.shapes(kept) if isinstance(self._documents, EntityDocuments) else {}
+        found = {iri: shape.classes for iri, shape in shapes.items()}
+        later = {iri: self._changed[iri] for iri in iris if iri in self._changed}
+        return found | {iri: entity.shape.classes for iri, entity in later.items() if entity is not None}
 
     def every(self, graph: NamespacedGraph) -> Generator[EntityTexts, None, None]:
         """All resources of the graph."""
@@ -170,9 +168,9 @@ def _counters(documents: EntityDocuments, changed: Mapping[str, EntityTexts | No
     if not documents.state.summary:
         return None
     counters = counters_in(_summary_in(documents.state.summary)[1])
+    for iri, shape in documents.shapes(changed).items():
+        counters.discard(iri, shape)
     for iri, entity in changed.items():
-        if (shape := documents.shape(iri)) is not None:
-            counters.discard(iri, shape)
         if entity is not None and entity.shape is not None:
             counters.add(iri, entity.shape)
     return counters
@@ -208,6 +206,12 @@ def _example(graph: NamespacedGraph, use: Use, kind: Kind) -> tuple[tuple[str, s
                 text = value.value if is_node else value.value[:OF_EXAMPLE]
                 return (text, "" if is_node else value.language or ""), quad.subject.value
     return None
+
+
+def _nodes(read: Iterable[list[Statement]]) -> set[str]:
+    """The nodes that are values in some statements, whose classes are counted."""
+    every = (statement for statements in read for statement in statements[:MAX_COUNTED])
+    return {value.value for predicate, value in every if isinstance(value, NamedNode) and predicate != TYPE}
 
 
 def _statements(graph: NamespacedGraph, iri: str) -> list[Statement]:

@@ -19,7 +19,7 @@ from pyoxigraph import Literal, NamedNode
 from cortex_graph.namespace.labels import LABELS
 from cortex_graph.naming.names import Names
 from cortex_graph.naming.vocabulary import TYPE
-from cortex_skills.features.finder.folded_words import UNTAGGED, folded, language_of, name_words, stems
+from cortex_skills.features.finder.folded_words import UNTAGGED, folded, language_of, name_words, stems_of_all
 from cortex_skills.features.finder.subject_shapes import Shape
 from cortex_skills.features.finder.words import words
 
@@ -50,14 +50,16 @@ class EntityText:
     @cached_property
     def words(self) -> list[str]:
         """Its folded words."""
-        return name_words(self.value) if self.predicate is None else [folded(word) for word in self._words]
+        if self.predicate is None:
+            return name_words(self.value)
+        return self._words if self.value.isascii() else [folded(word) for word in self._words]
 
     @cached_property
     def stems(self) -> frozenset[str]:
         """The stems of its words, each with the language: `en:run`."""
         given = self.words if self.predicate is None else self._words
         language = self.language
-        return frozenset(f"{language}:{stem}" for word in given for stem in stems(language, word))
+        return frozenset([f"{language}:{stem}" for stem in stems_of_all(language, given)])
 
     @cached_property
     def _words(self) -> list[str]:

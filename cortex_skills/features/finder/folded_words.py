@@ -17,6 +17,7 @@ Rules kept here:
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
@@ -77,11 +78,25 @@ def folded(word: str) -> str:
 @lru_cache(_KEPT_FORMS)
 def stems(language: str, word: str) -> frozenset[str]:
     """The folded stems of a word of `words`; none if the language has no stemmer."""
+    return stems_of_all(language, [word])
+
+
+def stems_of_all(language: str, given: Sequence[str]) -> frozenset[str]:
+    """The folded stems of words of `words`; none if the language has no stemmer."""
     name = _STEMMERS.get(language)
     if name is None:
         return frozenset()
     stemmer = _analyzer(name)
-    return frozenset((folded(_one(stemmer, word)), _one(stemmer, folded(word))))
+    found = _each(stemmer, given)
+    if all(word.isascii() for word in given):
+        return frozenset((*map(folded, found), *found))
+    return frozenset((*map(folded, found), *_each(stemmer, [folded(word) for word in given])))
+
+
+def _each(analyzer: TextAnalyzer, given: Sequence[str]) -> list[str]:
+    """What becomes of each word; the word itself where that is nothing."""
+    found = analyzer.analyze(" ".join(given))  # one call takes less than one for each
+    return found if len(found) == len(given) and all(found) else [_one(analyzer, word) for word in given]
 
 
 def _one(analyzer: TextAnalyzer, word: str) -> str:

@@ -11,6 +11,7 @@ Rules kept here:
 from __future__ import annotations
 
 import json
+import os
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,15 +21,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import orjson
 
-from cortex_skills.safe_io.private_files import make_private_folder
+from cortex_skills.safe_io.private_files import make_private_folder, write_whole
 
 if TYPE_CHECKING:
-    from tantivy import IndexWriter, Query, SchemaBuilder
+    from tantivy import Index, IndexWriter, Query, SchemaBuilder
 
 STATE = "state"  # the key of the document with the position; other keys have a colon
 ANALYZER = "apart"
 _HEAP_BYTES = 15_000_000  # the minimum of tantivy
 _MAGIC = 1337
+_META = "meta.json"
+_STORED_BLOCK = 2048  # bytes; 16,384 by default
+_BLOCK = 1 << 20  # bytes of a file that are read at once
 
 
 class DocumentsDamaged(Exception):
@@ -78,17 +82,43 @@ class KeptDocuments:
         schema.add_bytes_field("summary", stored=True, indexed=False)
         self._add_fields(schema)
         self._schema = schema.build()
+        self._is_new = folder is not None and not (folder / _META).exists()
         if folder is not None:
             make_private_folder(folder)
             check_files(folder)
         try:
-            self._index = tantivy.Index(self._schema, None if folder is None else str(folder))
+            self._index = self._opened()
+            if folder is not None and self._is_new and self._set_blocks(folder):
+                self._index = self._opened()
             self._index.config_reader("manual")
             analyzer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
             self._index.register_tokenizer(ANALYZER, analyzer)
             self.reload()
         except (ValueError, KeyError) as error:
             raise DocumentsDamaged(str(error)) from error
+
+    def _opened(self) -> Index:
+        return self._tantivy.Index(self._schema, None if self._folder is None else str(self._folder))
+
+    def _set_blocks(self, folder: Path) -> bool:
+        """Have what is stored of documents in small blocks, as tantivy has no argument for; returns whether it is so.
+
+        A document is read with its whole block, and of many documents each is in another one.
+        """
+        try:
+            writer = self._index.writer(_HEAP_BYTES, 1)  # another process writes neither to it nor this file meanwhile
+        except ValueError:
+            return False
+        try:
+            meta = orjson.loads((folder / _META).read_bytes())
+            settings = meta.get("index_settings", {})
+            if meta.get("segments") != [] or "docstore_blocksize" not in settings:
+                return False
+            settings["docstore_blocksize"] = _STORED_BLOCK
+            write_whole(folder / _META, orjson.dumps(meta), 0o600)
+        finally:
+            del writer
+        return True
 
     def _add_fields(self, schema: SchemaBuilder) -> None:
         """Add the fields of a document, without its key."""
@@ -214,7 +244,7 @@ def check_files(folder: Path) -> None:
     Raises:
         DocumentsDamaged: one is missing or damaged.
     """
-    meta = folder / "meta.json"
+    meta = folder / _META
     if not meta.exists():
         return
     try:
@@ -231,14 +261,24 @@ def check_files(folder: Path) -> None:
         raise DocumentsDamaged(str(error)) from error
 
 
-def _check_file(file: Path) -> None:
-    data = file.read_bytes()
-    length, magic = int.from_bytes(data[-8:-4], "little"), int.from_bytes(data[-4:], "little")
-    if magic != _MAGIC or length > len(data) - 8:
-        raise DocumentsDamaged(f"{file.name} is cut")
-    end = len(data) - 8 - length
-    if zlib.crc32(memoryview(data)[:end]) != orjson.loads(data[end:-8])["crc"]:
-        raise DocumentsDamaged(f"{file.name} is damaged")
+def _check_file(path: Path) -> None:
+    with path.open("rb") as file:
+        end = file.seek(0, os.SEEK_END)
+        file.seek(max(0, end - 8))
+        length, magic = int.from_bytes(file.read(4), "little"), int.from_bytes(file.read(4), "little")
+        if magic != _MAGIC or length > end - 8:
+            raise DocumentsDamaged(f"{path.name} is cut")
+        rest, crc = end - 8 - length, 0
+        file.seek(rest)
+        expected = orjson.loads(file.read(length))["crc"]
+        file.seek(0)
+        while rest:
+            part = file.read(min(rest, _BLOCK))
+            if not part:
+                raise DocumentsDamaged(f"{path.name} is cut")
+            crc, rest = zlib.crc32(part, crc), rest - len(part)
+    if crc != expected:
+        raise DocumentsDamaged(f"{path.name} is damaged")
 
 
 def remove_files(folder: Path) -> None:

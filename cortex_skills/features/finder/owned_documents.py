@@ -12,7 +12,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cortex_skills.features.finder.kept_documents import ANALYZER, KeptDocuments
@@ -36,7 +36,6 @@ class OwnedText:
         time: in seconds since 1970.
         tags: by which a search may be narrowed.
         details: what is read with it, and not searched.
-        words: the stems, each once.
     """
 
     key: str
@@ -45,10 +44,11 @@ class OwnedText:
     time: float = 0.0
     tags: tuple[str, ...] = ()
     details: bytes = b""
-    words: frozenset[str] = field(init=False, compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "words", frozenset(self.stems.split()))
+    @property
+    def words(self) -> frozenset[str]:
+        """The stems, each once."""
+        return frozenset(self.stems.split())
 
     @property
     def id(self) -> str:
@@ -61,10 +61,10 @@ class OwnedText:
 
     def mask(self, asked: Sequence[str]) -> int:
         """Which of some words it has (`QueryWords`)."""
-        own = self.words
+        own = f" {self.stems} "  # a set of them takes longer than looking for a few words
         mask = 0
         for place, word in enumerate(asked):
-            if word in own:
+            if word in own and f" {word} " in own:
                 mask |= 1 << place
         return mask
 
@@ -128,16 +128,16 @@ class OwnedDocuments(KeptDocuments):
     def texts(self, places: Sequence[int]) -> list[OwnedText]:
         """What is indexed of the texts at some places."""
         searcher = self._searcher
-        addresses = [self._tantivy.DocAddress(place >> _DOC_BITS, place & ((1 << _DOC_BITS) - 1)) for place in places]
+        make, bits = self._tantivy.DocAddress, (1 << _DOC_BITS) - 1
+        addresses = [make(place >> _DOC_BITS, place & bits) for place in places]
         weights, times = (searcher.fast_field_values(name, addresses) for name in ("weight", "time"))
         found = []
         for address, weight, time in zip(addresses, weights, times, strict=True):
             document = searcher.doc(address)
             get = document.get_first
-            details = bytes(get("details") or b"")
-            tags = tuple(map(str, document.get_all("tags"))) if details else ()
-            stems = bytes(get("stems") or b"").decode()
-            found.append(OwnedText(str(get("key")), stems, weight or 0.0, time or 0.0, tags, details))
+            stems, details = (get("stems") or b"").decode(), get("details") or b""
+            tags = tuple(document.get_all("tags")) if details else ()
+            found.append(OwnedText(get("key") or "", stems, weight or 0.0, time or 0.0, tags, details))
         return found
 
     def having(self, owner: str, words: Iterable[str]) -> list[int]:

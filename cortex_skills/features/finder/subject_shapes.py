@@ -13,6 +13,8 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from heapq import merge
+from itertools import islice
 
 import orjson
 from pyoxigraph import Literal, NamedNode
@@ -22,6 +24,7 @@ from cortex_graph.naming.vocabulary import TYPE
 
 MAX_COUNTED = 20_000
 _MOST_CLASSES = 1 << 16
+_SORTED = 100_000  # classes of nodes that are sorted at once
 
 Kind = tuple[bool, str]  # whether it is of nodes, and its IRI
 Example = tuple[str, str]  # the beginning of a text or an IRI, and the language of the text
@@ -106,13 +109,14 @@ class ClassesOfNodes:
 
     def __init__(self, types: Iterable[tuple[str, str]]) -> None:
         numbers: dict[str, int] = {}
-        found = array("Q")
-        for node, class_ in types:
-            found.append(_hash(node) | numbers.setdefault(class_, len(numbers)))
-        if len(numbers) > _MOST_CLASSES:
-            raise ValueError(f"{len(numbers):,} classes")
+        numbered = (_hash(node) | numbers.setdefault(class_, len(numbers)) for node, class_ in types)
+        runs = []  # a list of all of them would be five times as large
+        while run := sorted(islice(numbered, _SORTED)):
+            runs.append(array("Q", run))
+            if len(numbers) > _MOST_CLASSES:
+                raise ValueError(f"{len(numbers):,} classes")
         self._classes = list(numbers)
-        self._found = array("Q", sorted(found))
+        self._found = array("Q", merge(*runs))
 
     def of(self, node: str) -> Iterator[str]:
         """The classes of a node."""

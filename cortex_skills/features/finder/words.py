@@ -34,7 +34,8 @@ def words(text: str) -> list[str]:
     ['the', 'strasse', '東京', '京都']
     """
     if text.isascii():
-        return [_plain(word) for word in _ASCII.findall(text.lower())[:MAX_WORDS]]
+        plain: list[str] = _ASCII.findall(text.lower())[:MAX_WORDS]
+        return [_plain(word) for word in plain] if "'" in text or max(map(len, plain), default=0) > LONGEST else plain
     found: list[str] = []
     for match in _runs().finditer(_folded(text)):
         found.extend(_pairs(match[1]) if match[1] else [_plain(match[2])])
