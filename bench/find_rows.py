@@ -90,12 +90,12 @@ def texts(number: int) -> tuple[str, str]:
     return " ".join(chance.sample(_names, 2)), " ".join(chance.choices(_words, cum_weights=_weights, k=10))
 
 
-def queries(count: int) -> list[str]:
-    """Queries for resources of a graph with so many triples."""
+def queries(resources: int) -> list[str]:
+    """Queries for resources of a graph with so many of them."""
     chance = random.Random(2)
     found = []
     for _ in range(20):
-        number = chance.randrange(count // STATEMENTS)
+        number = chance.randrange(resources)
         label, note = texts(number)
         first, last = label.split()
         found += [f"{last} {first}".lower(), first[:5], f"{first[:3]}x{first[3:]} {last}", f"U{number}"]
@@ -104,7 +104,7 @@ def queries(count: int) -> list[str]:
 
 
 def _finds(graph: NamespacedGraph, count: int) -> Callable[[], object]:
-    asked, index = cycle(queries(count)), EntityIndex(graph)
+    asked, index = cycle(queries(count // STATEMENTS)), EntityIndex(graph)
 
     def finds() -> None:
         found = index.find(next(asked), limit=LIMIT)
@@ -117,7 +117,7 @@ def _finds(graph: NamespacedGraph, count: int) -> Callable[[], object]:
 def _raw(graph: NamespacedGraph, count: int) -> Callable[[], object]:
     documents = follower_of(EntityFollower, graph).current(graph, _TIMEOUT_S).documents
     assert documents is not None
-    asked = cycle(queries(count))
+    asked = cycle(queries(count // STATEMENTS))
 
     def search() -> None:
         words = query_words(next(asked))

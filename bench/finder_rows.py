@@ -1,16 +1,18 @@
 """The rows of finding, with vectors of this machine: a search and a page of a list, among 100,000 skills and 1,000.
 
-Processor time: the thread of the caller does all of it. A query counts if it finds as many skills among few as among
-many: each of them is read from the registry.
+The skills are on disk. Processor time: the thread of the caller does all of it. A query counts if it finds as many
+skills among few as among many: each of them is read from the registry.
 """
 
 from __future__ import annotations
 
 import random
+import tempfile
 import time
 from datetime import UTC, datetime
 from functools import partial
 from itertools import accumulate, chain, cycle
+from pathlib import Path
 
 from bench.measure import Row, in_turn_s
 from cortex_graph import open_store
@@ -33,7 +35,16 @@ _CHUNK = 2_000
 
 def rows() -> list[Row]:
     """All rows."""
-    few, many = (finder_of(count) for count in (FEW, MANY))
+    with tempfile.TemporaryDirectory() as scratch:
+        few, many = (finder_of(count, Path(scratch, str(count))) for count in (FEW, MANY))
+        try:
+            return _rows(few, many)
+        finally:
+            for finder in (few, many):
+                finder._registry.store.close()
+
+
+def _rows(few: SkillFinder, many: SkillFinder) -> list[Row]:
     questions = [question for _, question in pairs("skill_questions.tsv")][:ROUNDS]
     queries = [each for each in questions if all(len(of.find(each, LIMIT).skills) == LIMIT for of in (few, many))]
     turns = {finder: cycle(queries) for finder in (few, many)}
@@ -62,12 +73,12 @@ def _page(finder: SkillFinder, group: str, state: str | None) -> None:
         record_view(finder._registry, finder._registry.record(skill.key), datetime.now(UTC), level=lambda _: "unsigned")
 
 
-def finder_of(count: int) -> SkillFinder:
+def finder_of(count: int, folder: Path) -> SkillFinder:
     """A finder over the skills of the questions and others, of random words in a Zipf distribution, indexed.
 
     Those of the questions are there so that a query finds as many skills among few as among many.
     """
-    registry = SkillRegistry(open_store("memory:"), Names("bench"), lambda: None)
+    registry = SkillRegistry(open_store(folder), Names("bench"), lambda: None)
     chance = random.Random(count)
     real = sorted({word for _, text in pairs("skills.tsv") for word in text.lower().rstrip(".").split()})
     words = real + ["w" + "".join(chance.choices("bcdfgklmnprt", k=6)) for _ in range(WORDS - len(real))]

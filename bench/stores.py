@@ -62,7 +62,7 @@ def store_of(shape: Shape) -> Path:
         shutil.rmtree(being_built, ignore_errors=True)
         being_built.parent.mkdir(parents=True, exist_ok=True)
         store = Store(being_built)
-        store.bulk_load(Lines(shape), RdfFormat.N_QUADS)  # type: ignore[arg-type]
+        store.bulk_load(Lines(blocks(shape)), RdfFormat.N_QUADS)  # type: ignore[arg-type]
         store.flush()
         store.optimize()  # otherwise compaction would run in every copy during the measurement
         del store
@@ -77,10 +77,10 @@ def copy_of(shape: Shape, folder: Path) -> Path:
 
 
 class Lines:
-    """The N-Quads of a shape, as a file that is read once."""
+    """N-Quads, as a file that is read once."""
 
-    def __init__(self, shape: Shape) -> None:
-        self._blocks = blocks(shape)
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
         self._rest = b""
 
     def read(self, size: int = -1) -> bytes:
