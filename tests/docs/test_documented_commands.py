@@ -7,44 +7,21 @@ expression is the expected value of the expression.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests import fork_server
+from tests.docs.walking import PYTHON_PAGES, ROOT, blocks, run, shell
 
 # A page runs a dozen commands one after the other, and the first test also runs those of the tutorial.
 pytestmark = pytest.mark.timeout(600)
 
-ROOT = Path(__file__).parents[2]
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # The environment is set up already when the tests run.
 TUTORIAL = "docs/tutorials/a-first-skill.md"
 SET_UP = ("make setup", "export PATH=")
 STATED = re.compile(r"^( *)(\w\S.*?) +# (\d+)\b.*", re.MULTILINE)
-
-
-def blocks(page: str, language: str) -> list[str]:
-    text = (ROOT / page).read_text(encoding="utf-8")
-    return [block for name, block in BLOCK.findall(text) if name == language]
-
-
-def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
-    home = {"XDG_DATA_HOME": str(folder / "data"), "XDG_CONFIG_HOME": str(folder / "config")}
-    environment = {**kept, **home, "PATH": fork_server.search_path(), "CORTEX_UNSAFE_DIRECT_LOAD": "1"}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=280)
-
-
-def shell(lines: list[str], folder: Path) -> str:
-    """Run the lines, of which none may fail, and return their output."""
-    done = run(["bash", "-euo", "pipefail", "-c", "\n".join(lines)], folder)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -135,21 +112,7 @@ def test_the_commands_on_an_existing_graph_print_what_the_page_shows(tmp_path: P
 
 @pytest.mark.parametrize(
     ("page", "number"),
-    [
-        (page, number)
-        for page in (
-            "docs/python.md",
-            "docs/graph.md",
-            "docs/ontology.md",
-            "docs/sandbox.md",
-            "docs/enrichment.md",
-            "docs/direct-mode.md",
-            "docs/actions.md",
-            "docs/how-to/a-memory-that-lasts.md",
-            "docs/how-to/an-agent-on-an-existing-graph.md",
-        )
-        for number in range(len(blocks(page, "python")))
-    ],
+    [(page, number) for page in PYTHON_PAGES for number in range(len(blocks(page, "python")))],
 )
 def test_a_python_sample_runs(page: str, number: int, newcomer: tuple[Path, str]) -> None:
     if page == "docs/direct-mode.md" and shutil.which("node") is None:
