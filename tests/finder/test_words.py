@@ -10,10 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_skills.features.finder import index_follower
+from cortex_skills.features.finder.folded_words import _STEMMERS, stems, stems_of_all
 from cortex_skills.features.finder.question_words import asked_words
 from cortex_skills.features.finder.word_stems import MAX_QUERY_WORDS, stems_of
 from cortex_skills.features.finder.words import LONGEST, MAX_WORDS, without_accents, words
 from tests.finder.owned_index import OwnedIndex
+from tests.property_examples import examples
 
 
 @pytest.mark.parametrize(
@@ -168,3 +170,10 @@ def test_what_is_not_written_yet_is_found_as_what_is(rounds: list, few: int) -> 
                 expected = {n for n, text in there.items() if set(text.split()) & set(asked.words)}
                 assert set(index.numbers(asked, 0.4, 100)) == expected
                 assert index.numbers(asked, 0.6, 100) == []
+
+
+@given(st.lists(st.text("abcdeinrsté̈ßüøçşıь", min_size=1, max_size=8), max_size=5), st.sampled_from(sorted(_STEMMERS)))
+@settings(max_examples=examples(100), deadline=None)
+def test_the_stems_of_words_together_are_those_of_each(texts, language):
+    given = words(" ".join(texts))
+    assert stems_of_all(language, given) == frozenset().union(*(stems(language, word) for word in given))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _FIELDS = {"names": OF_NAME, "iri": OF_IRI, "texts": OF_TEXT}
 _SHARE = 0.01  # of BM25 in an order that is otherwise that of the weights
 _READ_TOGETHER = 1_000  # documents
+_FEW = 200  # keys that are looked up one by one
 _WHOLE = 100  # characters of a name that is found first by all its words
 
 
@@ -126,10 +127,13 @@ class EntityDocuments(KeptDocuments):
         query, occur = self._tantivy.Query, self._tantivy.Occur
         of_words = occur.Should if fewer else occur.Must
         matching = query.boolean_query([(of_words, self._of_word(word, typos=typos)) for word in words])
-        others = [self._term("key", STATE)]
-        if without:
-            others.append(query.term_set_query(self._schema, "key", list(without)))
+        # A set of many is an automaton for each segment, which takes longer than a few terms.
+        keys = [STATE, *without]
+        others = [self._term("key", key) for key in keys] if len(keys) <= _FEW else [self._keys(keys)]
         return [(occur.Must, matching), *((occur.MustNot, other) for other in others)]
+
+    def _keys(self, keys: list[str]) -> Query:
+        return self._tantivy.Query.term_set_query(self._schema, "key", keys)
 
     def cut(self) -> int:
         """How many resources have more texts, or longer ones, than are in it."""
