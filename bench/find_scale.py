@@ -186,11 +186,11 @@ def _complete(folder: Path, resources: int) -> Figures:
                     break
                 assert page.complete, page.reason
                 found |= {hit.subject.value for hit in page.hits}
-                if len(page.hits) < PAGE or len(found) >= 5 * PAGE:
+                if len(page.hits) < PAGE or len(found) >= 2 * PAGE:
                     break
             total = page.total if page is not None else 0
             checked += 1
-            right += total == len(expected) and (found == expected if total < 5 * PAGE else found < expected)
+            right += total == len(expected) and (found == expected if total < 2 * PAGE else found < expected)
         lately = {hit.subject.value.rpartition(":")[2] for hit in index.find("written lately").hits}
     rarest, most = min(map(len, having.values())), max(map(len, having.values()))
     return {

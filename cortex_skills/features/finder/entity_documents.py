@@ -133,7 +133,8 @@ class EntityDocuments(KeptDocuments):
         return [(occur.Must, matching), *((occur.MustNot, other) for other in others)]
 
     def _keys(self, keys: list[str]) -> Query:
-        return self._tantivy.Query.term_set_query(self._schema, "key", keys)
+        found: Query = self._tantivy.Query.term_set_query(self._schema, "key", keys)
+        return found
 
     def cut(self) -> int:
         """How many resources have more texts, or longer ones, than are in it."""
