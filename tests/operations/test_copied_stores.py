@@ -136,7 +136,7 @@ def test_a_copy_that_is_killed_is_continued(home: Home, server: str, step: str) 
         for graph in store.graph_names():
             store.apply(remove=store.quads(Pattern(graph)))
     words = ("graph", "copy", "--from", home.folder / "graph", "--to", server, "--config", home.folder / "cortex.yaml")
-    command = [sys.executable, "-m", "tests.operations.copier", step, *map(str, words)]
+    command = [sys.executable, "-m", "tests.operations.killed_command", step, *map(str, words)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline().strip() == step
