@@ -174,18 +174,9 @@ class Journal:
                 raise
 
     def check_host(self) -> None:
-        """Refuse a journal of another host.
-
-        Raises:
-            CortexError: `config_invalid`.
-        """
+        """Refuse a journal of another host (`config_invalid`)."""
         if self._of_one_host and self.host is not None:
-            try:
-                other = journal_host.other_host(self.folder, self.host)
-            except OSError:  # reported when it is written
-                return
-            if other:
-                raise journal_host.refused(self.folder, other)
+            journal_host.check(self.folder, self.host)
 
     def _current(self) -> JournalHead:
         """The head, checked; the file of the day is open then, and an old end is repaired."""

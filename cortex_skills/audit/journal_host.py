@@ -14,7 +14,7 @@ from pathlib import Path
 
 from cortex_skills.config.host_identity import ID, HostIdentity
 from cortex_skills.errors import CortexError
-from cortex_skills.safe_io.private_files import write_whole
+from cortex_skills.safe_io.private_files import NotPrivateError, read_private, write_whole
 
 _FILE = "host"
 _MAX_BYTES = 200
@@ -27,10 +27,11 @@ def other_host(folder: Path, host: HostIdentity) -> str:
         OSError: the file cannot be read.
     """
     try:
-        with (folder / _FILE).open(encoding="ascii", errors="replace") as file:
-            words = file.read(_MAX_BYTES).split()
+        words = read_private(folder / _FILE, _MAX_BYTES).decode("ascii", "replace").split()
     except FileNotFoundError:
         return ""
+    except NotPrivateError:
+        words = []
     id_, name = (*words, "", "")[:2]
     return "" if id_ == host.id else f"{name} ({id_})" if ID.fullmatch(id_) else "an unknown host"
 
@@ -56,11 +57,20 @@ def adopt(folder: Path, host: HostIdentity) -> None:
     write_whole(folder / _FILE, f"{host.id} {host.name}\n".encode(), 0o600)
 
 
-def refused(folder: Path, other: str) -> CortexError:
-    """The error for a journal of another host."""
-    return CortexError(
-        "config_invalid",
-        f"audit.folder: the journal in {folder} is that of {other}, and each host has one of its own",
-        hint="name another folder; or, where this host has replaced that one, run `cortex-skills doctor --adopt`",
-        details={"folder": str(folder), "host": other},
-    )
+def check(folder: Path, host: HostIdentity) -> None:
+    """Refuse a journal of another host; one that cannot be read is reported when it is written.
+
+    Raises:
+        CortexError: `config_invalid`.
+    """
+    try:
+        other = other_host(folder, host)
+    except OSError:
+        return
+    if other:
+        raise CortexError(
+            "config_invalid",
+            f"audit.folder: the journal in {folder} is that of {other}, and each host has one of its own",
+            hint="name another folder; or, where this host has replaced that one, run `cortex-skills doctor --adopt`",
+            details={"folder": str(folder), "host": other},
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -28,8 +29,10 @@ from cortex_skills.features.artifacts.installed.installed_audit import (
     audit_installed,
     check_files,
 )
+from cortex_skills.features.graph.copied_parts import StorePair, compare_parts, copy_parts
 from cortex_skills.signatures import RevokedKey, TrustFile
 from tests.artifacts.samples import KEY, OTHER_KEY
+from tests.configs import config
 from tests.installed.samples import MODULE, artifact, install, judge, place
 from tests.installed.test_security_audit import events, feed, record
 from tests.services.oxigraph import oxigraph
@@ -216,6 +219,25 @@ def test_what_was_accepted_without_trust_stays_on_its_host(host: Host) -> None:
     assert install(first, data, allow_untrusted=True).trust == "untrusted"
     assert first.open("acme.other").installed.status == "active"
     assert code_of(second.open, "acme.other") == "signature_invalid"
+
+
+def test_a_copy_of_a_store_takes_what_was_accepted_without_trust_to_this_host_only(server: str, tmp_path: Path) -> None:
+    names, source = Names(f"n{uuid4().hex}"), open_store("memory:")
+    here = [config(artifacts={"folder": str(tmp_path / name)}) for name in ("source", "target", "back")]
+    before = InstalledArtifacts(here[0], source, names)
+    before.trust_file.change(lambda state: state.without_publisher("acme"))
+    install(before, artifact(), allow_untrusted=True)
+    with closing(open_store(server)) as target, closing(open_store("memory:")) as back:
+        copy_parts(StorePair(source, target, here[0], here[1]), names, replace=False)
+        assert InstalledArtifacts(here[1], target, names).open(ID).installed.trust == "untrusted"
+        other = InstalledArtifacts(config(artifacts={"folder": str(tmp_path / "other")}), target, names)
+        assert code_of(other.open, ID) == "signature_invalid"
+        pair = StorePair(target, back, other.config, here[2])
+        (part,) = compare_parts(pair, names)
+        assert part.files == 0
+        assert part.notes == (f"the bytes of {ID} 1.2.0 stay there: {ID} is signed by acme, whom you do not trust",)
+        copy_parts(pair, names, replace=False)
+        assert code_of(InstalledArtifacts(here[2], back, names).open, ID) == "not_on_this_host"
 
 
 def test_a_server_that_states_that_an_artifact_was_accepted_without_trust_is_not_believed(host: Host) -> None:

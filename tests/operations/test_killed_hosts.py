@@ -72,7 +72,7 @@ def test_a_skill_whose_registration_was_killed_is_registered_once_and_the_chain_
     (record,) = [record for record in second.all_records() if record.key.name == "killed-skill"]
     assert [version.number for version in second.versions(record.key)] == [1]
     document = second.document(second.current(record.key))
-    second.register(replace(document, body="More.\n"), actor="ada", origin="authored")
+    second.register(replace(document, body="More.\n"), actor="ada", origin="human")
     assert [version.number for version in second.versions(record.key)] == [1, 2]
     assert second.verify_events() is None
 

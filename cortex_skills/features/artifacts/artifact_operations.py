@@ -184,6 +184,7 @@ class DescribedArtifact:
     report: VerificationReport | None = None
     audit: SecurityAudit | None = None
     problem: str = ""
+    runs_here: bool = True
     config: list[dict[str, Any]] = field(default_factory=list)
 
     def document(self) -> ArtifactDocument:
@@ -219,6 +220,7 @@ def describe(call: OperationCall, given: DescribeVersion) -> DescribedArtifact:
     if found is None:
         raise not_found(given.id, given.version)
     known = DescribedArtifact(found, versions.versions, installed.index.history(given.id, _CHANGES))
+    known = replace(known, runs_here=installed.runs(found))
     try:
         if not given.audit:
             report = verified(installed, found)[1]

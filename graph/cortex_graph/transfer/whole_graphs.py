@@ -95,15 +95,16 @@ def copy_whole(
         progress(f"writing {graph.value}", 0, None)
         if new.stat().st_size:
             target.bulk_load(new, graph)
-        other = (quad_of(line, graph) for line, is_wanted in _differing(wanted, there) if not is_wanted)
-        while some := list(islice(other, _AT_ONCE)):
+        surplus = (quad_of(line, graph) for line, is_wanted in _differing(wanted, there) if not is_wanted)
+        while some := list(islice(surplus, _AT_ONCE)):
             target.apply(remove=some)
         _write(target, target, graph, is_left, there, progress)
         missing = sum(is_wanted for _, is_wanted in _differing(wanted, there))
-        if missing:
+        other = sum(not is_wanted for _, is_wanted in _differing(wanted, there))
+        if missing or other:
             raise GraphUnavailable(
-                f"the copy of {graph.value} lacks {missing} triples",
-                hint="another process changes them, or the target does not store them: copy again",
+                f"the copy of {graph.value} lacks {missing} triples, and has {other} others",
+                hint="another process writes to it, or the target does not store them: stop it, and --replace them",
             )
         with new.open("rb") as lines:
             return sum(1 for _ in lines)

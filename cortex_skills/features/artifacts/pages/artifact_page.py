@@ -144,9 +144,9 @@ def view(call: PageCall) -> ArtifactView:
         None if report is None or report.error is None else shown_text(str(report.error.message), IN_TABLE),
         addresses.address(INSTALL, id=found.key.skill_id),
         ("quarantine",)
-        if found.status == "active"
+        if examined.runs_here
         else ("quarantine", "enable")
-        if found.status == "disabled"
+        if found.status != "quarantined"
         else ("enable",),
         TakeAway((TextLink("JSON", f"{here}&format=json"),), "application/json", here),
     )
