@@ -4,7 +4,9 @@ Rules kept here:
 - pure: the level, the manifest of the action and one switch decide; nothing is read;
 - below the lowest level of an action it is refused, and the refusal names both levels;
 - `requiresApproval` wins over every level;
-- a level that is missing or not known is `observe`, the lowest one.
+- a level that is missing or not known is `observe`, the lowest one;
+- a rule of a person stands for the approval of more risk at a higher level: at `observe` for none, and of high risk at
+  `bounded_auto` alone.
 
 >>> trust_level("bounded-auto"), trust_level(None)
 ('observe', 'observe')
@@ -29,6 +31,12 @@ _WITHOUT_APPROVAL: dict[TrustLevel, frozenset[Risk]] = {
     "suggest": frozenset(),
     "supervised_auto": frozenset({"low"}),
     "bounded_auto": frozenset({"low", "medium"}),
+}
+_BY_RULE: dict[TrustLevel, frozenset[Risk]] = {
+    "observe": frozenset(),
+    "suggest": frozenset({"low"}),
+    "supervised_auto": frozenset({"low", "medium"}),
+    "bounded_auto": frozenset({"low", "medium", "high"}),
 }
 
 
@@ -96,3 +104,8 @@ def decide(level: object, action: TrustSubject, *, allow_reads: bool = False) ->
     if action.risk in _WITHOUT_APPROVAL[present] or (allow_reads and action.id in READS):
         return Run()
     return NeedsApproval(f"at the trust level {present} an action of {action.risk} risk needs the approval of a person")
+
+
+def may_be_ruled(level: object, risk: Risk) -> bool:
+    """Whether a rule may stand for the approval of a call with this risk."""
+    return risk in _BY_RULE[trust_level(level)]

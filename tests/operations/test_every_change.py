@@ -280,6 +280,9 @@ READS: dict[str, Request] = {
 TESTED_IN = {
     "POST /api/v1/approvals/{id}/approve": "test_action_operations.py",
     "POST /api/v1/approvals/{id}/edit": "test_action_operations.py",
+    "POST /api/v1/approval-rules": "test_rule_operations.py",
+    "POST /api/v1/approval-rules/preview": "test_rule_operations.py",
+    "POST /api/v1/approval-rules/{rule}/end": "test_rule_operations.py",
     "POST /api/v1/triples/{triple}/correct": "test_corrections.py",
     "POST /api/v1/resources/merge": "test_corrections.py",
     "POST /api/v1/approvals/{id}/reject": "test_action_operations.py",
@@ -398,6 +401,8 @@ PAGES_TESTED_IN = {
     "/explore/approvals/{id} approve": "test_action_operations.py",
     "/explore/approvals/{id} reject": "test_action_operations.py",
     "/explore/approvals/{id}/edit edit": "test_action_operations.py",
+    "/explore/approvals/{id}/rule rule": "test_rule_operations.py",
+    "/explore/approvals end-rule": "test_rule_operations.py",
     "/explore/{namespace}/write save": "../explorer/http/test_write_page.py",
     "/explore/approvals approve": "../explorer/http/test_approval_pages.py",
     "/explore/approvals reject": "../explorer/http/test_approval_pages.py",

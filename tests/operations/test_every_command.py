@@ -11,6 +11,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -119,6 +120,16 @@ class Home:
         (self.folder / "operator" / "SKILL.md").write_text(OPERATOR)
         return str(self.run("call", "fs_write", given, "--skills", self.folder / "operator")["details"]["approval"])
 
+    def rule(self) -> Words:
+        """A request, a folder and a day, of which a rule can be made."""
+        request = self.request()
+        self.run("trust-level", "set", "bounded_auto")
+        return request, "out", f"{datetime.now(UTC) + timedelta(2):%Y-%m-%d}"
+
+    def ruled(self) -> str:
+        """The id of a rule."""
+        return str(self.run("approvals", "add-rule", *self.rule())["id"])
+
     def subject(self) -> str:
         """A name that one statement has."""
         name = f"thing-{next(_NUMBERS)}"
@@ -178,7 +189,7 @@ def home_in(folder: Path) -> Iterator[Home]:
         "verification": {"requireSignature": False},
         "actions": {"workspace": str(folder / "work"), "write": ["out"], "allowLoopback": True},
         "tools": {"profiles": ["operator"]},
-        "approvals": {"waitMs": 0},
+        "approvals": {"waitMs": 0, "rules": True},
         "learning": {"enabled": True},
     }
     for name in ("work/out", "served"):
@@ -327,11 +338,13 @@ def after(first: Callable[[Home], Words], *words: object, place: int = -1) -> Ca
 
 # Commands that change something, the operations that they run, and an example.
 CHANGES: dict[str, tuple[tuple[str, ...], Callable[[Home], Words]]] = {
+    "approvals add-rule": (("approvals.rule.add",), lambda home: ("approvals", "add-rule", *home.rule())),
     "approvals approve": (
         ("approvals.approve",),
         approved,
     ),
     "approvals edit": (("approvals.edit",), edited),
+    "approvals end-rule": (("approvals.rule.end",), lambda home: ("approvals", "end-rule", home.ruled())),
     "approvals reject": (("approvals.reject",), lambda home: ("approvals", "reject", home.request())),
     "approve": (("skills.grant",), granted),
     "audit-artifact": (("artifacts.audit",), lambda home: ("audit-artifact", home.installed())),

@@ -12,15 +12,18 @@ import itertools
 import random
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from cortex_skills.features.actions.rule_operations import end_rule, list_rules
 from cortex_skills.features.memory.requests import new_memory
 from cortex_skills.signatures import Publisher, TrustFile
 from cortex_skills.tokens import PERMISSIONS
+from tests.actions.manifests import manifest
 from tests.approvals.approver import opened
 from tests.approvals.test_desk import asked
 from tests.artifacts.samples import KEY
@@ -32,6 +35,14 @@ SKILL = "---\nname: {name}\ndescription: Fetches data.\n---\n1. **Read it** — 
 TRIPLE = {"subject": "hammer", "predicate": "inStock", "object": 3}
 TOKEN = "of-all"  # its holder is the agent of its memories
 ARTIFACT = "acme.echo_http"
+NOTE = manifest(
+    id="note_path",
+    category="fs",
+    risk="medium",
+    inputs={"path": {"type": "string", "required": True, "schema": {"format": "workspace-path"}}},
+    allowedDirectories=["out"],
+    limits={"perMinute": 1000},
+)
 _NUMBERS = itertools.count()
 _KNOWN = 0.8  # of the values in generated cases
 
@@ -71,6 +82,12 @@ class EveryRight:
         learned = {"name": f"learned-{number}", "description": "Takes an umbrella."}
         promoted = self.client.post(f"/api/v1/skill/{reflection.id}/promote", json=learned).json()["skill_id"]
         approval = self._pending(number)
+        ruled = {
+            "approval": self._in_a_folder(),
+            "folder": "out",
+            "ends": f"{datetime.now(UTC) + timedelta(2):%Y-%m-%d}",
+        }
+        rule = self._made("/api/v1/approval-rules", ruled)
         self._install()
         triple = {**TRIPLE, "object": number}
         triple_id = self._made("/api/v1/triples", triple)
@@ -167,6 +184,9 @@ class EveryRight:
             "approveRequest": {"path_parameters": {"id": approval}},
             "rejectRequest": {"path_parameters": {"id": approval}},
             "editApproval": {"path_parameters": {"id": approval}, "body": {"inputs": {"text": f"edited {number}"}}},
+            "approvalsRuleAdd": {"body": ruled},
+            "approvalsRulePreview": {"body": ruled},
+            "approvalsRuleEnd": {"path_parameters": {"rule": rule}},
             "artifactsShow": of_artifact,
             "artifactsDescribe": of_artifact,
             "artifactsQuarantine": {**of_artifact, "body": {"version": "1.2.0", "reason": "It is odd."}},
@@ -185,6 +205,17 @@ class EveryRight:
         if self._approval == "0" or desk.state_of(desk.show(self._approval)) != "pending":
             self._approval = asked(self.running.plugin, f"line {number}")
         return self._approval
+
+    def _in_a_folder(self) -> str:
+        """A request that waits, of which a rule can be made."""
+        plugin = self.running.plugin
+        plugin.trust.set("supervised_auto", actor="owner")
+        for each in plugin.operate(list_rules)["rules"]:
+            if each["state"] == "holds":
+                plugin.operate(end_rule, rule=each["id"])
+        waiting = plugin.approvals.list("pending").records
+        kept = next((each.id for each in waiting if each.request.action == NOTE["id"]), None)
+        return kept or str(plugin.call(NOTE["id"], {"path": "out/note.md"}, agent="a1").details["approval"])
 
     def _install(self) -> None:
         installed = self.running.plugin.installed
@@ -218,7 +249,7 @@ def every_right(folder: Path, skill: Path) -> Iterator[EveryRight]:
         trusted = TrustFile(folder / "data/cortex-skills/trust.json", folder / "config/cortex-skills/trust.key")
         publisher = Publisher("acme", KEY.did, "listed", "2026-01-01T00:00:00Z")
         trusted.change(lambda known: known.with_publisher(publisher))
-        for name in ("in", "out", "human"):
+        for name in ("in", "out", "human", "work"):
             (folder / name).mkdir()
         plugin = opened(
             "memory:",
@@ -226,11 +257,14 @@ def every_right(folder: Path, skill: Path) -> Iterator[EveryRight]:
             folder / "lines",
             cortex={"tokenFile": str(folder / "tokens.json")},
             artifacts={"folder": str(folder / "artifacts")},
+            actions={"workspace": str(folder / "work")},
+            approvals={"rules": True},
             registry={
                 "importRoot": str(folder / "in"),
                 "exportRoot": str(folder / "out"),
                 "folders": [str(folder / "human")],
             },
         )
+        plugin.actions.register(NOTE, lambda _: {"lines": 1})
         with served(folder, plugin=plugin) as running:
             yield EveryRight(running, folder)

@@ -48,6 +48,8 @@ BEYOND_SCHEMAS_OF = {
     "graphOverview": {"class"},
     "graphSparql": {"query"},
     "graphDifference": {"query", "since", "until"},
+    "approvalsRuleAdd": {"approval", "ends", "folder"},
+    "approvalsRulePreview": {"approval", "ends", "folder"},
     "graphSaveQuery": {"query", "parameters", "name"},
     "graphRunQuery": {"values", "query"},
     "reflectOnEntries": {"reflects_on", "text"},  # which memories the agent has

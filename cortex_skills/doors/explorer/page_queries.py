@@ -137,7 +137,16 @@ class AgentQuery(AsOfQuery, total=False):
 class ApprovalListQuery(ApiModel, total=False):
     """Of the requests for approval."""
 
-    state: Literal["all"]
+    state: Literal["all", "rules"]
+
+
+class RuleQuery(ApiModel, total=False):
+    """Of a rule before it is made."""
+
+    folder: Word
+    ends: Word
+    uses: Word
+    reason: Word
 
 
 class SkillQuery(ApiModel, total=False):

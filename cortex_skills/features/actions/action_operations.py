@@ -83,7 +83,7 @@ def set_trust_level(call: OperationCall, given: SetTrustLevel) -> TrustLevelChan
     if given.namespace not in ("", namespace):
         hint = "leave the namespace to the interface"
         raise CortexError("invalid_arguments", f"{shown(given.namespace)} is another namespace", hint=hint)
-    _check_no_agent(call, "sets the trust level")
+    check_no_agent(call, "sets the trust level")
     call.host.audit.begin()
     change = call.part(AgentActions).trust.change(given.level)
     return {"namespace": namespace, "before": change.before, "after": change.after}
@@ -174,7 +174,7 @@ class OneRequest:
 @operation("approvals.show", effect="reads", permission="approve")
 def show_request(call: OperationCall, given: OneRequest) -> Approval:
     """Return one request."""
-    approvals = _approvals(call, given.approval)
+    approvals = approvals_of(call, given.approval)
     return approvals.view(approvals.show(given.approval))
 
 
@@ -199,12 +199,12 @@ class WaitForRequest:
 @operation("approvals.wait", effect="reads", permission="approve")
 def wait_for_request(call: OperationCall, given: WaitForRequest) -> Approval:
     """Wait until a request was rejected, has expired, or its action has ended, and return it as it is then."""
-    approvals = _approvals(call, given.approval)
+    approvals = approvals_of(call, given.approval)
     return approvals.view(approvals.wait(given.approval, given.seconds))
 
 
 def _request(call: OperationCall) -> ObjectState:
-    approvals = _approvals(call, call.about)
+    approvals = approvals_of(call, call.about)
     record = approvals.show(call.about)
     return record.id, f"{record.request.action} for {record.request.agent}, {approvals.state_of(record)}"
 
@@ -222,7 +222,7 @@ def approve_request(call: OperationCall, given: DecideRequest) -> Approval:
     """Approve a request, and run its action, unless another host runs it: its state is `done` or `failed` then."""
     approvals, record = _to_decide(call, given.approval)
     if approvals.state_of(record) == "pending":
-        _check_may_approve(call, record)
+        check_may_approve(call, record)
     return approvals.view(approvals.approve_now(record, call.caller.name, given.reason))
 
 
@@ -250,7 +250,7 @@ def edit_request(call: OperationCall, given: EditRequest) -> Approval:
     approvals, record = _to_decide(call, given.approval)
     if approvals.state_of(record) != "pending":
         approvals.reject_now(record, call.caller.name, "")  # raises, with who decided
-    _check_may_approve(call, record)
+    check_may_approve(call, record)
     if refusal := approvals.refusal_of(record):
         raise refusal
     if not call.part(AgentActions).runs_here(record.request):
@@ -264,30 +264,45 @@ def edit_request(call: OperationCall, given: EditRequest) -> Approval:
 
 def _to_decide(call: OperationCall, approval_id: str) -> tuple[Approvals, ApprovalRecord]:
     call.host.audit.begin()
-    approvals = _approvals(call, approval_id)
+    approvals = approvals_of(call, approval_id)
     record = approvals.show(approval_id)
     call.facts |= {"action": record.request.action, "agent": record.request.agent, "digest": record.digest}
     return approvals, record
 
 
-def _approvals(call: OperationCall, approval_id: str) -> Approvals:
+def approvals_of(call: OperationCall, approval_id: str) -> Approvals:
+    """The requests of the namespace, with the decisions about them.
+
+    Raises:
+        CortexError: `approval_not_found`: it has none.
+    """
     acting = call.part(AgentActions)
     if acting.connected is None:
         raise not_found(approval_id)
     return acting.approvals
 
 
-def _check_may_approve(call: OperationCall, record: ApprovalRecord) -> None:
+def check_may_approve(call: OperationCall, record: ApprovalRecord) -> None:
+    """Refuse an agent, and who asked for a request.
+
+    Raises:
+        CortexError: `permission_denied`.
+    """
     caller = call.caller
     if caller.kind == "owner":
         return
     names = {record.request.agent, record.request.asked_by}
     if not names.isdisjoint({caller.name, caller.actor, caller.who}):
         raise CortexError("permission_denied", f"{caller.who} asked for this, and does not approve it", hint=_ByCommand)
-    _check_no_agent(call, "approves what agents ask for")
+    check_no_agent(call, "approves what agents ask for")
 
 
-def _check_no_agent(call: OperationCall, what: str) -> None:
+def check_no_agent(call: OperationCall, what: str) -> None:
+    """Refuse an agent.
+
+    Raises:
+        CortexError: `permission_denied`.
+    """
     if call.caller.is_agent:
         hint = "a person does, with a token that was made with `--holder person`, or the owner by the command line"
         raise CortexError("permission_denied", f"no agent {what}, and {call.caller.name} is one", hint=hint)

@@ -166,6 +166,11 @@ class ApprovalSettings:
             "maxLength": 128,
         },
     )
+    rules: bool = setting(
+        False,
+        "Whether a person may make rules that approve what an agent asks for within a folder until a day: true or "
+        "false.",
+    )
     ask: Literal["none", "client"] = setting(
         "none", "Whether an MCP client asks its user in place (elicitation): none or client."
     )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cortex_skills.features.actions.approvals.desk import Approvals
     from cortex_skills.features.actions.approvals.queue import ApprovalQueue
     from cortex_skills.features.actions.approvals.record import ApprovalRecord
+    from cortex_skills.features.actions.approvals.rule_book import RuleBook
     from cortex_skills.features.actions.catalog import Actions, ActionSource
     from cortex_skills.features.actions.steps import ActionSteps
     from cortex_skills.features.actions.trust_store import TrustChange, TrustStore
@@ -88,6 +89,11 @@ class AgentActions:
     def approvals(self) -> Approvals:
         """The requests, with the decisions about them."""
         return self._host.part(_approvals)
+
+    @property
+    def rules(self) -> RuleBook:
+        """The rules of persons that stand for approvals."""
+        return self._host.part(_rules)
 
     @property
     def steps(self) -> ActionSteps:
@@ -322,4 +328,23 @@ def _steps(host: Host) -> ActionSteps:
     from cortex_skills.features.actions.steps import ActionSteps
 
     acting = host.part(AgentActions)
-    return ActionSteps(acting.gate.hooks, acting.actions.settings, acting.trust, acting.approvals, acting.workspace_id)
+    settings = acting.actions.settings
+    return ActionSteps(acting.gate.hooks, settings, acting.trust, acting.approvals, acting.workspace_id, acting.rules)
+
+
+def _rules(host: Host) -> RuleBook:
+    from cortex_skills.features.actions.approvals.rule_book import RuleBook, may_still_approve
+    from cortex_skills.features.actions.paths import Workspace
+
+    graph, acting = today_of(host.graph), host.part(AgentActions)
+    settings = acting.actions.settings
+    return RuleBook(
+        graph.store,
+        graph.names,
+        acting.queue.now,
+        lambda: _signer(host),
+        host.audit,
+        partial(may_still_approve, host.config.cortex.token_file),
+        Workspace.of(settings) if settings.workspace else None,
+        is_on=host.config.section(ApprovalSettings).rules,
+    )

@@ -4,7 +4,8 @@ Rules kept here:
 - trust level, inputs, targets (paths, commands, hosts), the host's hooks, rate, cost, approval, the journal, the
   action, its outputs, the cleaning of what a model reads: in this order, and none is skipped;
 - an approved request passes every step again with the rules of today; only a person's decision is not asked twice. It
-  runs as it was shown: another version of the action, or another preview, is refused;
+  runs as it was shown: another version of the action, or another preview, is refused. A rule of a person stands for
+  that decision alone (`approvals/rule_book.py`), and for none about what a person edited;
 - the rate of an action is that of the caller, as the interface knows them, for all agents that they name; all callers
   together have a larger one, in fair shares (`policy/caller_rates.py`).
 """
@@ -26,8 +27,9 @@ from cortex_skills.features.actions.action import ActionCall, AgentAction
 from cortex_skills.features.actions.action_request import ActionRequest
 from cortex_skills.features.actions.action_settings import ActionSettings
 from cortex_skills.features.actions.approvals.desk import Approvals
-from cortex_skills.features.actions.approvals.record import ApprovalRecord
+from cortex_skills.features.actions.approvals.record import ApprovalRecord, digest_of
 from cortex_skills.features.actions.approvals.request_text import answer_of
+from cortex_skills.features.actions.approvals.rule_book import RuleBook
 from cortex_skills.features.actions.checks import (
     changed_since,
     check_as_approved,
@@ -119,6 +121,7 @@ class ActionSteps:
         trust: the trust level.
         desk: keeps requests until a person decides; None refuses what needs an approval.
         workspace_id: returns the id of the workspace, which a request carries.
+        rules: stand for the approval of some calls; None for none.
     """
 
     def __init__(
@@ -128,12 +131,14 @@ class ActionSteps:
         trust: TrustStore,
         desk: Approvals | None = None,
         workspace_id: Callable[[], str] = str,
+        rules: RuleBook | None = None,
     ) -> None:
         self.desk = desk
         self._hooks = hooks
         self._settings = settings
         self._trust = trust
         self._workspace_id = workspace_id
+        self._rules = rules
 
     def run(
         self,
@@ -202,8 +207,10 @@ class ActionSteps:
         with _slot(manifest, call, name) as slot:
             if approved is None and isinstance(decision, NeedsApproval):
                 facts.approval_required = True
-                slot.refund()
-                return self._ask(manifest, acting, call, decision.reason, preview, facts, asks)
+                request = self._request(manifest, acting, call, decision.reason, preview, asks)
+                if asks is not None or not self._is_ruled(request, manifest, facts):
+                    slot.refund()
+                    return self._ask(manifest, request, call, facts, waits=asks is None)
             acting.check_time()
             call.host.graph.settle()
             recorded = {"skill": name, "inputs": inputs, "facts": facts.about, **facts.named()}
@@ -213,25 +220,17 @@ class ActionSteps:
         low = slot.low()
         return outcome.with_budget(low) if low else outcome
 
-    def _ask(
+    def _request(
         self,
         manifest: ActionManifest,
         acting: ActionCall,
         call: Call,
         reason: str,
         preview: str,
-        facts: ActionFacts,
         asks: Asking | None,
-    ) -> Outcome:
-        """Keep a request, and answer that it waits."""
-        if self.desk is None:
-            raise CortexError(
-                "approval_required",
-                f"{manifest.id} did not run: {reason}",
-                hint="this host keeps no requests for approval; its owner may raise the trust level",
-                details={"action": manifest.id, "risk": manifest.risk, "reason": reason},
-            )
-        request = ActionRequest(
+    ) -> ActionRequest:
+        """What a call asks for, as a person is shown it."""
+        return ActionRequest(
             manifest.id,
             manifest.version,
             acting.inputs,
@@ -246,7 +245,29 @@ class ActionSteps:
             call.host.identity.name,
             self._workspace_id(),
         )
-        kept = self.desk.request(request, call.cancel, waits=asks is None)
+
+    def _is_ruled(self, request: ActionRequest, manifest: ActionManifest, facts: ActionFacts) -> bool:
+        """Whether a rule stands for the approval of a call; the audit names it then, and the person who made it."""
+        used = None if self._rules is None else self._rules.use(request, manifest, facts.trust_level)
+        if used is None:
+            return False
+        rule, number = used
+        facts.approved_by = rule.by
+        facts.about |= {"rule": rule.id, "ruleUse": number, "digest": digest_of(request)}
+        return True
+
+    def _ask(
+        self, manifest: ActionManifest, request: ActionRequest, call: Call, facts: ActionFacts, *, waits: bool
+    ) -> Outcome:
+        """Keep a request, and answer that it waits."""
+        if self.desk is None:
+            raise CortexError(
+                "approval_required",
+                f"{manifest.id} did not run: {request.reason}",
+                hint="this host keeps no requests for approval; its owner may raise the trust level",
+                details={"action": manifest.id, "risk": manifest.risk, "reason": request.reason},
+            )
+        kept = self.desk.request(request, call.cancel, waits=waits)
         facts.about |= facts_of(kept)
         return answer_of(kept, self.desk.state_of(kept))
 

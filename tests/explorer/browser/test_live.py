@@ -67,3 +67,51 @@ def test_without_scripts_and_as_of_a_moment_a_page_is_not_live(signed_in: Pages,
     playwright.expect(page.locator(".live")).to_be_hidden()
     page.goto(f"{running.url}/explore/mayros/list?asOf=2026-01-01")
     playwright.expect(page.locator(".live")).to_have_count(0)
+
+
+@pytest.mark.extended
+def test_the_first_row_of_a_page_that_had_none_is_offered(signed_in: Pages, running: Running) -> None:
+    page = signed_in()
+    opened(page, running, "/explore/mayros/list?subject=arrives-first")
+    playwright.expect(page.locator("main table")).to_have_count(0)
+    asserted(running, "arrives-first")
+    page.get_by_role("button", name="1 new").click()
+    playwright.expect(page.locator("main table")).to_contain_text("state")
+
+
+# The real notifications are counted: a browser without a window shows none. A page in it is never hidden.
+HIDES = """
+window.notified = [];
+window.Notification = class extends Notification {
+    constructor(title, given) { super(title, given); window.notified.push(given.body); }
+};
+let hidden = false;
+Object.defineProperty(document, "hidden", {get: () => hidden});
+window.hide = () => { hidden = true; document.dispatchEvent(new Event("visibilitychange")); };
+"""
+
+
+def waits(running: Running, path: str) -> None:
+    request = ActionRequest("fs_write", "v1", {"path": path}, "a1", "mayros", "tidy", "low", "why", "+one")
+    running.plugin.approvals.request(request)
+
+
+@pytest.mark.extended
+def test_a_reader_who_chose_so_is_notified_of_what_waits_and_no_other(signed_in: Pages, running: Running) -> None:
+    page = signed_in(permissions=["notifications"])
+    page.add_init_script(HIDES)
+    waits(running, "first.md")
+    opened(page, running, "/explore/approvals")
+    button = page.get_by_role("button", name="Notify me in this browser")
+    playwright.expect(button).to_have_attribute("aria-pressed", "false")
+    waits(running, "seen.md")  # nobody chose
+    many = len(running.plugin.approvals.list("pending").records)
+    playwright.expect(page.locator(".rail [data-page=approvals] .n")).to_have_text(f"{many} waiting")
+    assert page.evaluate("() => window.notified") == []
+    button.click()
+    playwright.expect(button).to_have_attribute("aria-pressed", "true")
+    page.evaluate("() => window.hide()")
+    before = int(re.sub(r"\D", "", page.locator(".rail [data-page=overview] .n").inner_text()))
+    waits(running, "unseen.md")
+    playwright.expect(page).to_have_title(f"({before + 1}) Approvals · Cortex explorer")
+    assert page.evaluate("() => window.notified") == [f"{before + 1} waiting for a person"]

@@ -43,7 +43,7 @@ QUERIES: dict[str, tuple[dict[str, str], ...]] = {
     ),
     "find": ({"q": "customer"},),
     "memories": ({}, {"q": "table"}),
-    "approvals": ({}, {"state": "all"}),
+    "approvals": ({}, {"state": "all"}, {"state": "rules"}),
     "registry": ({}, {"check": "yes"}, {"q": "table"}, {"view": "cards"}),
 }
 # The editor of queries is larger, and only its page loads it.

@@ -4,11 +4,13 @@
 // - the stream says that something changed; the page asks for itself again, as the same reader, and takes the new rows;
 // - nothing jumps: rows are exchanged only where their table begins in view and is not in use; else a button with their
 //   number does it;
-// - a page that is hidden or left has no stream, since a browser has few connections to a server.
+// - a page that is hidden or left has no stream, since a browser has few connections to a server; a hidden one keeps it
+//   where its reader chose to be notified.
 
 import {made} from './made';
 
 const PAUSE_MS = 2_000; // between two requests of a page for itself
+const NOTIFIES = 'cortex.notifies';
 
 interface Told {
   waiting: Record<string, number>;
@@ -16,6 +18,8 @@ interface Told {
 }
 
 const mark = document.querySelector<HTMLElement>('[data-stream]');
+let waited: number | undefined;
+offerNotifying();
 if (mark?.dataset.stream) follow(mark, mark.dataset.stream, mark.dataset.live ?? '');
 
 function follow(mark: HTMLElement, address: string, of: string): void {
@@ -26,13 +30,14 @@ function follow(mark: HTMLElement, address: string, of: string): void {
   mark.hidden = false;
 
   const open = (): void => {
-    if (document.hidden || stream) return;
+    if ((document.hidden && !notifies()) || stream) return;
     stream = new EventSource(address);
     stream.onopen = () => mark.classList.add('on');
     stream.onerror = () => mark.classList.remove('on');
     stream.onmessage = (event) => {
       const told = JSON.parse(event.data) as Told;
       number(told.waiting);
+      notify(told.waiting.overview ?? 0);
       const now = JSON.stringify(told[of] ?? '');
       if (shown !== undefined && now !== shown) void ask();
       shown = now;
@@ -58,7 +63,7 @@ function follow(mark: HTMLElement, address: string, of: string): void {
     asking = false;
   };
 
-  document.addEventListener('visibilitychange', () => (document.hidden ? close() : open()));
+  document.addEventListener('visibilitychange', () => (document.hidden && !notifies() ? close() : open()));
   addEventListener('pagehide', close);
   addEventListener('pageshow', open);
   open();
@@ -115,18 +120,26 @@ function exchange(page: Document): void {
     if (isInView && !old.contains(document.activeElement) && !old.contains(getSelection()?.anchorNode ?? null)) show();
     else offer(old, fresh.length, show);
   }
+  const first = [...page.querySelectorAll(TABLES)].find((now) => !counterpart(document, now));
+  if (first) offer(document.querySelector('main')!, first.querySelectorAll(ROWS).length, () => location.reload());
 }
 
 const ROWS = 'tbody > tr, li';
 const key = (row: Element): string => [...row.querySelectorAll('a')].map((link) => link.getAttribute('href')).join(' ');
 
+const TABLES = 'main [role=region][aria-label] > table, main section[aria-labelledby=waiting]';
+
+/** The table, or the inbox, of a page that is the one of another. */
+function counterpart(page: Document, of: Element): Element | null {
+  const name = of.parentElement?.getAttribute('aria-label') ?? '';
+  const table = `main [role=region][aria-label="${CSS.escape(name)}"] > table`;
+  return page.querySelector(of.matches('table') ? table : 'main section[aria-labelledby=waiting]');
+}
+
 /** The tables and the inbox here and there. */
 function* pairs(page: Document): Generator<[Element, Element]> {
-  for (const old of document.querySelectorAll('main [role=region][aria-label] > table, main section[aria-labelledby=waiting]')) {
-    const name = old.parentElement?.getAttribute('aria-label');
-    const now = old.matches('table')
-      ? page.querySelector(`main [role=region][aria-label="${CSS.escape(name ?? '')}"] > table`)
-      : page.querySelector('main section[aria-labelledby=waiting]');
+  for (const old of document.querySelectorAll(TABLES)) {
+    const now = counterpart(page, old);
     if (now) yield [old, now];
   }
 }
@@ -141,4 +154,36 @@ function offer(old: Element, many: number, show: () => void): void {
     old.scrollIntoView({block: 'nearest'});
   });
   document.body.append(button);
+}
+
+/** Whether the reader chose to be notified in this browser, and it may. */
+function notifies(): boolean {
+  return 'Notification' in window && Notification.permission === 'granted' && !!localStorage.getItem(NOTIFIES);
+}
+
+/** Notifies of what waits since the last message, where nobody looks at the page; its text is a number alone. */
+function notify(waiting: number): void {
+  const before = waited;
+  waited = waiting;
+  if (before === undefined || waiting <= before || !document.hidden || !notifies()) return;
+  const shown = new Notification('Cortex explorer', {body: `${waiting} waiting for a person`, tag: 'cortex-waiting'});
+  shown.addEventListener('click', () => {
+    window.focus();
+    shown.close();
+  });
+}
+
+/** The button by which a reader chooses: the browser is asked at a click, and never before. */
+function offerNotifying(): void {
+  const button = document.querySelector<HTMLButtonElement>('[data-notify]');
+  if (!button || !('Notification' in window)) return;
+  const show = (): void => button.setAttribute('aria-pressed', String(notifies()));
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    if (notifies()) localStorage.removeItem(NOTIFIES);
+    else if ((await Notification.requestPermission()) === 'granted') localStorage.setItem(NOTIFIES, '1');
+    else button.title = 'The browser does not allow notifications of this page.';
+    show();
+  });
+  show();
 }

@@ -4,9 +4,11 @@ Rules kept here:
 - a request states the key of the host where it was asked for, and its signature: a server cannot make up a request that
   a host runs;
 - a resolution for another host states the key of the host where it was made, and its signature: a host that names the
-  keys of others (`approvals.hosts`) runs only what was approved there or here.
+  keys of others (`approvals.hosts`) runs only what was approved there or here;
+- a rule states the key of the host where it was made, where alone it holds.
 
     of a request     Ed25519 over "cortex-approval-host/1\0" + RFC 8785 JSON of the request without `signed`
+    of a rule        Ed25519 over "cortex-approval-rule/1\0" + RFC 8785 JSON of the rule without `signed`
     of a resolution  Ed25519 over "cortex-approval-resolution/1\0" + the id + RFC 8785 JSON of it without `signed`
 """
 
@@ -20,6 +22,7 @@ from cortex_skills.audit.chain import Signer
 
 OF_REQUEST = b"cortex-approval-host/1\0"
 OF_RESOLUTION = b"cortex-approval-resolution/1\0"
+OF_RULE = b"cortex-approval-rule/1\0"
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,8 +184,7 @@ def new_request(
     Raises:
         CortexError: `invalid_arguments`: it is longer than `MAX_REQUEST`, or has a value that RFC 8785 cannot write.
     """
-    runs = _runs(request.action, request.manifest_version, request.inputs, request.agent, request.namespace)
-    stored = runs | {
+    stored = what_runs(request) | {
         "skill": request.skill,
         "risk": request.risk,
         "reason": request.reason,
@@ -194,7 +193,7 @@ def new_request(
         "host": request.host,
         "hostName": request.host_name,
         "workspace": request.workspace,
-        "digest": sha256(_DOMAIN + canonical(runs)).hexdigest(),
+        "digest": digest_of(request),
         "created": date_time(now),
         "expires": date_time(now + lasts),
         "nonce": uuid.uuid4().hex,
@@ -222,8 +221,8 @@ def read_record(approval_id: str, request: str, resolution: str, start: str, rep
     """
     try:
         given = read_json(request)
-        runs = _runs(*(given[name] for name in ("action", "manifestVersion", "inputs", "agent", "namespace")))
-        if _id_of(request.encode()) != approval_id or sha256(_DOMAIN + canonical(runs)).hexdigest() != given["digest"]:
+        runs = {name: given[name] for name in ("action", "manifestVersion", "inputs", "agent", "namespace")}
+        if _id_of(request.encode()) != approval_id or _digest(runs) != given["digest"]:
             changed(approval_id)
         of_later = {name: given.get(name, "") for name in _LATER}  # one of an earlier version has none
         known = (
@@ -321,15 +320,28 @@ def changed(approval_id: str) -> NoReturn:
     )
 
 
-def _runs(action: str, manifest_version: str, inputs: Any, agent: str, namespace: str) -> dict[str, Any]:
+def what_runs(request: ActionRequest) -> dict[str, Any]:
     """What the digest is over."""
     return {
-        "action": action,
-        "manifestVersion": manifest_version,
-        "inputs": dict(inputs),
-        "agent": agent,
-        "namespace": namespace,
+        "action": request.action,
+        "manifestVersion": request.manifest_version,
+        "inputs": dict(request.inputs),
+        "agent": request.agent,
+        "namespace": request.namespace,
     }
+
+
+def digest_of(request: ActionRequest) -> str:
+    """The digest over what runs, in hexadecimal.
+
+    Raises:
+        CortexError: `invalid_arguments`: it has a value that RFC 8785 cannot write.
+    """
+    return _digest(what_runs(request))
+
+
+def _digest(runs: Mapping[str, Any]) -> str:
+    return sha256(_DOMAIN + canonical(runs)).hexdigest()
 
 
 def _id_of(request: bytes) -> str:

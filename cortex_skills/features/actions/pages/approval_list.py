@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any
 
 from cortex_skills.doors.explorer import addresses
-from cortex_skills.doors.explorer.addresses import ROOT
 from cortex_skills.doors.explorer.display import ShownText, shown_name, shown_text
 from cortex_skills.doors.explorer.inbox import Attention
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, Form, PageCall, Repeated
@@ -27,13 +26,22 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action_operations import approve_request, reject_request
 from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.approvals.desk import Approvals
+from cortex_skills.features.actions.approvals.queue import ListedApprovals
 from cortex_skills.features.actions.approvals.record import ApprovalRecord
 from cortex_skills.features.actions.pages.request_view import Sentence, sentence_of
+from cortex_skills.features.actions.pages.rule_rows import (
+    PATH,
+    TAB,
+    RuleRow,
+    end_chosen,
+    repeated_end,
+    rule_rows,
+    rules_document,
+)
 from cortex_skills.features.actions.rest.approvals import list_approvals
 from cortex_skills.features.explorer.reading import TakeAway, TextLink
 from cortex_skills.operations.operation import Operation
 
-PATH = f"{ROOT}/approvals"
 KINDS = {
     "pending": "warn",
     "approved": "none",
@@ -47,7 +55,11 @@ KINDS = {
 RISKS = {"low": "none", "medium": "warn", "high": "warn"}
 _LIMIT = 100
 _CHOSEN = "approval:"  # and the id: the field of a chosen request, with the digest that was shown
-_TABS: tuple[tuple[str, dict[str, str]], ...] = (("Waiting", {}), ("All", {"state": "all"}))
+_TABS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("Waiting", {}),
+    ("All", {"state": "all"}),
+    ("Rules", {"state": TAB}),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +89,8 @@ class ApprovalListView:
     Attributes:
         chooses: whether one waits.
         outcome: what was done with the chosen ones; None if nothing was asked for.
+        rules: those that stand for approvals; None on the pages of requests.
+        has_rules: whether the configuration has rules.
     """
 
     tabs: tuple[TextLink, ...]
@@ -85,6 +99,8 @@ class ApprovalListView:
     away: TakeAway
     chooses: bool = False
     outcome: DecidedChosen | None = None
+    rules: tuple[RuleRow, ...] | None = None
+    has_rules: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +119,8 @@ def view(call: PageCall) -> ApprovalListView:
         HttpError: `permission_denied`.
     """
     approvals, wanted = approvals_of(call), call.query.get("state")
-    found = approvals.list(None if wanted == "all" else "pending", limit=_LIMIT)
+    is_of_rules = wanted == TAB
+    found = ListedApprovals(()) if is_of_rules else approvals.list(None if wanted else "pending", limit=_LIMIT)
     here = addresses.address(PATH, state=wanted)
     rows = tuple(row(call, record) for record in found.records)
     return ApprovalListView(
@@ -112,6 +129,8 @@ def view(call: PageCall) -> ApprovalListView:
         found.changed,
         TakeAway((TextLink("JSON", addresses.address(PATH, state=wanted, format="json")),), "application/json", here),
         any(each.field for each in rows),
+        rules=rule_rows(call) if is_of_rules else None,
+        has_rules=call.service.plugin.part(AgentActions).rules.is_on,
     )
 
 
@@ -201,6 +220,8 @@ def _repeated(call: PageCall, fields: Mapping[str, str]) -> Repeated:
 
 def _document(call: PageCall) -> bytes:
     namespace = approvals_of(call) and call.service.plugin.graph.namespace
+    if call.query.get("state") == TAB:
+        return rules_document(call)
     wanted = {} if call.query.get("state") == "all" else {"state": "pending"}
     return to_json(list_approvals(call.api(namespace=namespace, **wanted)).document)
 
@@ -230,6 +251,7 @@ PAGE = ExplorerPage(
             takes_away=True,
             repeats=_repeated,
         ),
+        "end-rule": Action("End the rule", "approve", end_chosen, takes_away=True, repeats=repeated_end),
     },
     pool="slow",
     label="Approvals",

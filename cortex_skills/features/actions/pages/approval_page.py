@@ -19,7 +19,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action_operations import approve_request, reject_request
 from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.approvals.request_text import words_of
-from cortex_skills.features.actions.pages.approval_list import PATH, ApprovalRow, approvals_of, row
+from cortex_skills.features.actions.pages.approval_list import ApprovalRow, approvals_of, row
 from cortex_skills.features.actions.pages.request_view import (
     Sentence,
     ShownChange,
@@ -29,6 +29,7 @@ from cortex_skills.features.actions.pages.request_view import (
     sentence_of,
     text_lines,
 )
+from cortex_skills.features.actions.pages.rule_rows import PATH
 from cortex_skills.features.explorer.reading import TakeAway, TextLink
 from cortex_skills.operations.operation import Operation
 
@@ -49,6 +50,7 @@ class ApprovalView:
         refusal: why an approval would be refused now.
         waits: whether it can be decided.
         edit: the address of the page that edits it; None where it is not edited here.
+        rule: the address of the page that makes a rule of it; None where there are none.
         away: other forms.
     """
 
@@ -63,6 +65,7 @@ class ApprovalView:
     refusal: ShownText | None
     waits: bool
     edit: str | None
+    rule: str | None
     away: TakeAway
 
 
@@ -101,6 +104,7 @@ def view(call: PageCall) -> ApprovalView:
         None if refusal is None else shown_text(f"{refusal.message}. {refusal.hint}", 2_000),
         state == "pending",
         f"{here}/edit" if can_edit else None,
+        f"{here}/rule" if can_edit and acting.rules.is_on else None,
         TakeAway((TextLink("JSON", f"{here}?format=json"),), "application/json", here),
     )
 

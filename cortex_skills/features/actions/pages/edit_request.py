@@ -21,8 +21,9 @@ from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action_operations import edit_request
 from cortex_skills.features.actions.action_request import ActionRequest
 from cortex_skills.features.actions.agent_actions import AgentActions
-from cortex_skills.features.actions.pages.approval_list import PATH, approvals_of
+from cortex_skills.features.actions.pages.approval_list import approvals_of
 from cortex_skills.features.actions.pages.request_view import INPUTS, Sentence, in_order, manifest_of, sentence_of
+from cortex_skills.features.actions.pages.rule_rows import PATH
 from cortex_skills.safe_io.strict_json import read_json
 
 _FIELD = "input:"  # and the name of the input
