@@ -5,7 +5,7 @@ Rules kept here:
 - below the lowest level of an action it is refused, and the refusal names both levels;
 - `requiresApproval` wins over every level;
 - a level that is missing or not known is `observe`, the lowest one;
-- a rule of a person stands for the approval of more risk at a higher level: at `observe` for none, and of high risk at
+- a rule of a person approves more risk at a higher level: at `observe` for none, and of high risk at
   `bounded_auto` alone.
 
 >>> trust_level("bounded-auto"), trust_level(None)
@@ -107,5 +107,5 @@ def decide(level: object, action: TrustSubject, *, allow_reads: bool = False) ->
 
 
 def may_be_ruled(level: object, risk: Risk) -> bool:
-    """Whether a rule may stand for the approval of a call with this risk."""
+    """Whether a rule may approve a call with this risk."""
     return risk in _BY_RULE[trust_level(level)]

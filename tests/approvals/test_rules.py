@@ -1,4 +1,4 @@
-"""A rule stands for the approval of the same within a folder, until its end, and for nothing else."""
+"""A rule approves the same within a folder, until its end, and for nothing else."""
 
 from __future__ import annotations
 

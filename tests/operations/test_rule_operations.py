@@ -1,4 +1,4 @@
-"""Every interface gives a caller the same verdict about rules that stand for approvals, and leaves one record."""
+"""Every interface gives a caller the same verdict about rules that approve, and leaves one record."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def running(tmp_path_factory: pytest.TempPathFactory, operator: Path) -> Iterato
 
 
 def given_of(running: Running) -> dict[str, Any]:
-    """What a rule is made with, for an agent of its own."""
+    """What a rule is made with, in a folder of this rule alone."""
     number = next(_NUMBERS)
     asked = running.plugin.call("fs_write", {"path": f"out/n{number}/a.md", "content": "x"}, agent="a1")
     ends = f"{datetime.now(UTC) + timedelta(2):%Y-%m-%d}"
@@ -95,7 +95,7 @@ CHANGES = ("approvals.rule.add", "approvals.rule.end")
 
 
 def expected(name: str, caller: str) -> str:
-    """The one verdict: whoever may approve may end what stands for approvals, as they may reject."""
+    """The one verdict: who may approve may end a rule, as they may reject."""
     if caller == "a person who may not" or (caller != "a person" and name != "approvals.rule.end"):
         return "permission_denied"
     return "ok"

@@ -92,7 +92,7 @@ class AgentActions:
 
     @property
     def rules(self) -> RuleBook:
-        """The rules of persons that stand for approvals."""
+        """The rules of persons that approve."""
         return self._host.part(_rules)
 
     @property

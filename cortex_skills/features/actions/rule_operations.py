@@ -1,12 +1,12 @@
-"""The operations about rules that stand for approvals: preview, add, list and end one.
+"""The operations about rules that approve: preview, add, list and end one.
 
 Rules kept here:
-- a rule is made from a request, by who may approve it: no agent, and nobody in the name that asked, with the owner
-  excepted. So it never stands for what was asked for in the name of who made it;
-- the configuration has to have rules (`approvals.rules`); where it has none, those that were made stand for nothing;
+- a rule is made from a request, by who may approve it: no agent, and none in the name that asked, with the owner
+  excepted. So it never approves what was asked for in the name of who made it;
+- the configuration has to have rules (`approvals.rules`); where it has none, those that were made approve nothing;
 - the trust level limits the risk, when a rule is made and at each use (`may_be_ruled`);
 - the folder is one that the action may name, and no symbolic link; the path of the request itself is in it;
-- a rule runs nothing when it is made: the requests that wait, also those that it would have stood for, are decided
+- a rule runs nothing when it is made: the requests that wait, also those that it would have approved, are decided
   each.
 """
 
@@ -53,8 +53,8 @@ class ApprovalRuleState(TypedDict):
     reason: str
     created: str
     ends: str
-    uses: Annotated[int, Field(description="For how many calls it stands.")]
-    used: Annotated[int, Field(description="For how many it has stood.")]
+    uses: Annotated[int, Field(description="How many calls it approves.")]
+    used: Annotated[int, Field(description="How many it has approved.")]
     endedBy: str | None
     endedAt: str | None
     endedReason: str | None
@@ -70,7 +70,7 @@ class ApprovalRuleList(TypedDict):
 
 @answer
 class ApprovalRulePreview(TypedDict):
-    """A rule before it is made, and what it would have stood for."""
+    """A rule before it is made, and what it would have approved."""
 
     rule: ApprovalRuleState
     waiting: Annotated[list[str], Field(description="The ids of waiting requests; each is still decided.")]
@@ -78,7 +78,7 @@ class ApprovalRulePreview(TypedDict):
 
 @operation("approvals.rule.list", effect="reads", permission="approve")
 def list_rules(call: OperationCall, given: OfNamespace) -> ApprovalRuleList:  # noqa: ARG001
-    """List the rules that stand for approvals, the newest first; those that have ended are listed for 30 days."""
+    """List the rules that approve, the newest first; those that have ended are listed for 30 days."""
     acting = call.part(AgentActions)
     if acting.connected is None:
         return {"rules": [], "isOn": False}
@@ -106,7 +106,7 @@ def _request(call: OperationCall) -> ObjectState:
 
 @operation("approvals.rule.preview", effect="reads", permission="approve")
 def preview_rule(call: OperationCall, given: MakeRule) -> ApprovalRulePreview:
-    """Return a rule as it would be made, and which of the requests that wait it would have stood for."""
+    """Return a rule as it would be made, and which of the requests that wait it would have approved."""
     rule, manifest = _new_rule(call, given)
     acting = call.part(AgentActions)
     assert acting.rules.workspace is not None  # noqa: S101 - `_new_rule`
@@ -118,7 +118,7 @@ def preview_rule(call: OperationCall, given: MakeRule) -> ApprovalRulePreview:
 
 @operation("approvals.rule.add", effect="changes", permission="approve", object_="approval", state=_request)
 def add_rule(call: OperationCall, given: MakeRule) -> ApprovalRuleState:
-    """Make a rule from a request: until its end it stands for the approval of the same in a folder."""
+    """Make a rule from a request: until its end it approves the same in a folder."""
     call.host.audit.begin()
     rule, _ = _new_rule(call, given)
     book = call.part(AgentActions).rules
@@ -171,7 +171,7 @@ def _new_rule(call: OperationCall, given: MakeRule) -> tuple[ApprovalRule, Actio
     acting, request = call.part(AgentActions), record.request
     if not acting.rules.is_on:
         hint = "its owner sets `approvals.rules: true`; until then approve each request"
-        raise CortexError("permission_denied", "this host has no rules that stand for approvals", hint=hint)
+        raise CortexError("permission_denied", "this host has no rules that approve", hint=hint)
     check_may_approve(call, record)
     if not acting.runs_here(request):
         raise _refused(
@@ -185,7 +185,7 @@ def _new_rule(call: OperationCall, given: MakeRule) -> tuple[ApprovalRule, Actio
     manifest = action.manifest
     level = acting.trust.level()
     if not may_be_ruled(level, manifest.risk):
-        text = f"at the trust level {level} no rule stands for the approval of an action of {manifest.risk} risk"
+        text = f"at the trust level {level} no rule approves an action of {manifest.risk} risk"
         raise CortexError("trust_level_too_low", text, hint="approve each request, or have the owner raise the level")
     caller = call.caller
     rule = ApprovalRule(

@@ -4,7 +4,7 @@ Rules kept here:
 - trust level, inputs, targets (paths, commands, hosts), the host's hooks, rate, cost, approval, the journal, the
   action, its outputs, the cleaning of what a model reads: in this order, and none is skipped;
 - an approved request passes every step again with the rules of today; only a person's decision is not asked twice. It
-  runs as it was shown: another version of the action, or another preview, is refused. A rule of a person stands for
+  runs as it was shown: another version of the action, or another preview, is refused. A rule of a person replaces
   that decision alone (`approvals/rule_book.py`), and for none about what a person edited;
 - the rate of an action is that of the caller, as the interface knows them, for all agents that they name; all callers
   together have a larger one, in fair shares (`policy/caller_rates.py`).
@@ -121,7 +121,7 @@ class ActionSteps:
         trust: the trust level.
         desk: keeps requests until a person decides; None refuses what needs an approval.
         workspace_id: returns the id of the workspace, which a request carries.
-        rules: stand for the approval of some calls; None for none.
+        rules: approve some calls; None for none.
     """
 
     def __init__(
@@ -247,7 +247,7 @@ class ActionSteps:
         )
 
     def _is_ruled(self, request: ActionRequest, manifest: ActionManifest, facts: ActionFacts) -> bool:
-        """Whether a rule stands for the approval of a call; the audit names it then, and the person who made it."""
+        """Whether a rule approves a call; the audit names it then, and the person who made it."""
         used = None if self._rules is None else self._rules.use(request, manifest, facts.trust_level)
         if used is None:
             return False

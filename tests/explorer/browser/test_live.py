@@ -104,7 +104,7 @@ def test_a_reader_who_chose_so_is_notified_of_what_waits_and_no_other(signed_in:
     opened(page, running, "/explore/approvals")
     button = page.get_by_role("button", name="Notify me in this browser")
     playwright.expect(button).to_have_attribute("aria-pressed", "false")
-    waits(running, "seen.md")  # nobody chose
+    waits(running, "seen.md")  # it was not chosen
     many = len(running.plugin.approvals.list("pending").records)
     playwright.expect(page.locator(".rail [data-page=approvals] .n")).to_have_text(f"{many} waiting")
     assert page.evaluate("() => window.notified") == []

@@ -1,4 +1,4 @@
-"""A person makes a rule from a request, sees what it stands for, and ends it, in a browser and over REST."""
+"""A person makes a rule from a request, sees what it approves, and ends it, in a browser and over REST."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ function notifies(): boolean {
   return 'Notification' in window && Notification.permission === 'granted' && !!localStorage.getItem(NOTIFIES);
 }
 
-/** Notifies of what waits since the last message, where nobody looks at the page; its text is a number alone. */
+/** Notifies of what waits since the last message, where the page is hidden; its text is a number alone. */
 function notify(waiting: number): void {
   const before = waited;
   waited = waiting;

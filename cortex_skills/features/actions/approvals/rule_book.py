@@ -4,7 +4,7 @@ Rules kept here:
 - they are in the graph of the requests, which no client of the namespace reads or writes;
 - a rule holds where it was made: in a process with that workspace, or without one on that host, whose key signed it;
 - it holds while the token of the person who made it may approve: one that was revoked, has expired, or is another token
-  of that name ends nothing, but stands for no approval;
+  of that name ends nothing, but approves nothing;
 - each use is a claim with a number, made before the action runs, so that no number of processes exceeds the limit; a
   rule that was ended while a use was claimed is not used;
 - a rule that has expired or is used up is noted as ended when it is next read, with a record in the audit;
@@ -161,7 +161,7 @@ class RuleBook:
         return self.find(rule_id)
 
     def end(self, rule_id: str, by: str, reason: str) -> KeptRule:
-        """End a rule: it stands for no call that asks from now on.
+        """End a rule: it approves no call that asks from now on.
 
         Raises:
             CortexError: `approval_not_found`; `approval_resolved`: it has ended.
@@ -175,7 +175,7 @@ class RuleBook:
         raise CortexError("approval_resolved", what, hint="list the rules to see those that hold")
 
     def covering(self, request: ActionRequest, manifest: ActionManifest, level: object) -> Iterator[KeptRule]:
-        """The rules that hold now, and stand for the approval of a call.
+        """The rules that hold now, and approve a call.
 
         Args:
             request: what it asks for.
@@ -195,7 +195,7 @@ class RuleBook:
                 yield kept
 
     def use(self, request: ActionRequest, manifest: ActionManifest, level: object) -> tuple[ApprovalRule, int] | None:
-        """Use a rule for a call, and its number among the uses of the rule; None if no rule stands for its approval.
+        """Use a rule for a call, and its number among the uses of the rule; None if no rule approves it.
 
         Raises:
             GraphError: the store cannot write.

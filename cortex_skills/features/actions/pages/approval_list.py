@@ -89,7 +89,7 @@ class ApprovalListView:
     Attributes:
         chooses: whether one waits.
         outcome: what was done with the chosen ones; None if nothing was asked for.
-        rules: those that stand for approvals; None on the pages of requests.
+        rules: those that approve; None on the pages of requests.
         has_rules: whether the configuration has rules.
     """
 

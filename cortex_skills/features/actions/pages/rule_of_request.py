@@ -2,7 +2,7 @@
 
 Rules kept here:
 - the address has what was typed, so the preview changes nothing; the rule is made with exactly that;
-- the preview names the requests that wait and that the rule would have stood for; each is still decided.
+- the preview names the requests that wait and that the rule would have approved; each is still decided.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _USUAL = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class WaitingRequest:
-    """A request that the rule would have stood for: its page, and its sentence."""
+    """A request that the rule would have approved: its page, and its sentence."""
 
     href: str
     sentence: Sentence

@@ -1,4 +1,4 @@
-"""Rules that stand for approvals, as rows of the page of approvals, and in a sentence."""
+"""Rules that approve, as rows of the page of approvals, and in a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`/api/v1/approval-rules`: the rules that stand for approvals: preview, make, list and end one."""
+"""`/api/v1/approval-rules`: the rules that approve: preview, make, list and end one."""
 
 from __future__ import annotations
 
