@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import fork_server
 from tests.docs.walking import PYTHON_PAGES, ROOT, blocks, run, shell
 
 # A page runs a dozen commands one after the other, and the first test also runs those of the tutorial.
