@@ -132,7 +132,7 @@ def test_every_operation_is_described_with_what_it_takes_and_answers(server):
 
 def test_an_optional_member_of_a_request_may_be_null_and_one_of_an_answer_may_not():
     schemas = DOCUMENT["components"]["schemas"]
-    reason = schemas["DecisionReason"]["properties"]["reason"]
+    reason = schemas["DecideRequestBody"]["properties"]["reason"]
     assert Draft202012Validator(reason).is_valid(None)
     assert not Draft202012Validator(reason).is_valid(1)
     assert {"type": "null"} not in schemas["LanguageValue"]["properties"]["direction"].get("anyOf", [])

@@ -240,6 +240,7 @@ class Operations(list[ApiOperation]):
         names: Mapping[str, str] | None = None,
         given: Mapping[str, Any] | None = None,
         show: Callable[[ApiCall, R], Any] | None = None,
+        path_types: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> None:
         """Offer an operation as it is: its docstring, its arguments and its answer are those of the endpoint.
@@ -255,6 +256,8 @@ class Operations(list[ApiOperation]):
             names: the names of arguments in requests that have others than those in camel case.
             given: arguments that a request may leave out, although the operation needs them.
             show: makes the document of the answer, whose type is its annotation; by default that of the operation.
+            path_types: the types in the OpenAPI of parameters of the path, where the operation takes more: what is of
+                none of these types is not found.
             settings: other attributes of `ApiOperation`, such as `errors` and `pool`.
         """
         wire = WireArguments(operation, path, names or {}, given or {}, from_query=method != "POST")
@@ -277,7 +280,7 @@ class Operations(list[ApiOperation]):
                 operation.permission,
                 query=wire.query,
                 body=wire.body,
-                path_types=wire.path_types,
+                path_types={**wire.path_types, **(path_types or {})},
                 **settings,
             )
         )

@@ -149,7 +149,7 @@ class ListRequests:
     """Which requests: those in a state, or all; those of an agent, or all."""
 
     state: ApprovalState | None = None
-    agent: Annotated[str | None, Field(max_length=256)] = None
+    agent: Annotated[str | None, Field(min_length=1, max_length=256)] = None
     limit: Annotated[int, Field(ge=1, le=1_000)] = 100
 
 

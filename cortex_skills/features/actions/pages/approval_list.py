@@ -23,7 +23,7 @@ from cortex_skills.doors.explorer.times import ago
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.errors import CortexError
-from cortex_skills.features.actions.action_operations import approve_request, reject_request
+from cortex_skills.features.actions.action_operations import approve_request, list_requests, reject_request
 from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.approvals.desk import Approvals
 from cortex_skills.features.actions.approvals.queue import ListedApprovals
@@ -38,7 +38,6 @@ from cortex_skills.features.actions.pages.rule_rows import (
     rule_rows,
     rules_document,
 )
-from cortex_skills.features.actions.rest.approvals import list_approvals
 from cortex_skills.features.explorer.reading import TakeAway, TextLink
 from cortex_skills.operations.operation import Operation
 
@@ -223,7 +222,7 @@ def _document(call: PageCall) -> bytes:
     if call.query.get("state") == TAB:
         return rules_document(call)
     wanted = {} if call.query.get("state") == "all" else {"state": "pending"}
-    return to_json(list_approvals(call.api(namespace=namespace, **wanted)).document)
+    return to_json(call.api(namespace=namespace).operate(list_requests, **wanted))
 
 
 PAGE = ExplorerPage(
