@@ -217,7 +217,9 @@ _LITERALS = (
     f"?s ?p ?o FILTER(ISLITERAL(?o)) {_CLASS} BIND(DATATYPE(?o) AS ?k) "
     f"BIND(CONCAT(IF(LANG(?o) = '', '{_NO_LANGUAGE}', LANG(?o)), ' ', SUBSTR(STR(?o), 1, {OF_EXAMPLE})) AS ?text)"
 )
-_NODES = f"?s ?p ?o FILTER(!ISLITERAL(?o)) {_CLASS} OPTIONAL {{ ?o {TYPE} ?k }} BIND(STR(?o) AS ?text)"
+_NODES = (
+    f"?s ?p ?o FILTER(!ISLITERAL(?o)) {_CLASS} OPTIONAL {{ ?o {TYPE} ?k FILTER(?p != {TYPE}) }} BIND(STR(?o) AS ?text)"
+)
 _OF_VALUES = f"GROUP BY ?c ?p ?k {_FIRST} LIMIT {2 * MAX_PREDICATES}"
 _LANGUAGES = "?s ?p ?o BIND(LANG(?o) AS ?l) FILTER(?l != '')"
 
