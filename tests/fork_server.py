@@ -92,7 +92,8 @@ for number in streams:
 said = server.recv(4)
 code = posix.waitstatus_to_exitcode(int.from_bytes(said, "big")) if said else 255
 if code < 0:
-    _signal.signal(-code, _signal.SIG_DFL)
+    if -code in {signals}:
+        _signal.signal(-code, _signal.SIG_DFL)
     posix.kill(posix.getpid(), -code)
 posix._exit(code)
 """

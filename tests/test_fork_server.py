@@ -40,6 +40,8 @@ def test_its_exit_code_and_its_output_are_those_of_the_installed_command(words: 
         "import sys; print(sys.argv, __name__, input()); sys.exit(3)",
         "import atexit; atexit.register(print, 'last'); del atexit",
         "import os; os._exit(5)",
+        "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+        "import os, signal; os.kill(os.getpid(), signal.SIGTERM)",
         "class A: pass\nimport pickle\nprint(pickle.loads(pickle.dumps(A())).__class__.__module__)",
     ],
 )

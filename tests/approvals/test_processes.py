@@ -12,6 +12,7 @@ import pytest
 from cortex_skills import Plugin
 from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.approvals.record import LEASE
+from tests import fork_server
 from tests.approvals.test_desk import asked, error_of, status
 
 pytestmark = pytest.mark.slow
@@ -29,7 +30,9 @@ class Approvers:
     def start(self, approval_id: str, step: str = "") -> subprocess.Popen[str]:
         """Start one."""
         words = [self.store, self._skill, self.lines, approval_id, step]
-        command = [sys.executable, "-m", "tests.approvals.approver", *map(str, words)]
+        code = "import sys; from tests.approvals.approver import main; main(*sys.argv[1:])"
+        # One with a step is killed, and is a process of this one.
+        command = [sys.executable if step else fork_server.python(), "-c", code, *map(str, words)]
         process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.all.append(process)
         return process

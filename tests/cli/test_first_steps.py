@@ -71,7 +71,16 @@ def shell(tmp_path: Path) -> Shell:
     return Shell(tmp_path)
 
 
-@pytest.mark.parametrize("options", ["", "--agentskills", *(f"--from {name}" for name in EXAMPLES)])
+@pytest.mark.parametrize(
+    "options",
+    [
+        "",
+        *(
+            pytest.param(options, marks=[] if options == "--from verify-kyc" else pytest.mark.extended)
+            for options in ("--agentskills", *(f"--from {name}" for name in EXAMPLES))
+        ),
+    ],
+)
 def test_the_commands_that_init_prints_run(shell: Shell, options: str):
     name = options.removeprefix("--from ") if "--from" in options else "stock-watch"
     printed = shell.run(f"cortex-skills init {name} {options}", shell.folder)
@@ -110,7 +119,7 @@ def assert_starts(shell: Shell, line: str, name: str) -> None:
     assert f" loaded {name}" in shown
 
 
-@pytest.mark.parametrize("name", ["acme.echo", "echo"])
+@pytest.mark.parametrize("name", ["acme.echo", pytest.param("echo", marks=pytest.mark.extended)])
 def test_the_readme_of_package_init_runs(shell: Shell, name: str):
     printed = shell.run(f"cortex-skills package init {name}")
     assert printed.splitlines()[-1] == f"Next: see {shell.folder / name / 'README.md'}"
@@ -120,11 +129,13 @@ def test_the_readme_of_package_init_runs(shell: Shell, name: str):
 
 
 @pytest.mark.parametrize("words", ["echo --publisher acme", "acme.echo --publisher acme", "acme.echo"])
-def test_a_project_is_valid_and_built_with_each_way_to_name_its_publisher(shell: Shell, words: str):
-    shell.run(f"cortex-skills package init {words}")
+def test_a_project_is_valid_and_built_with_each_way_to_name_its_publisher(run, tmp_path, monkeypatch, words: str):
+    monkeypatch.chdir(tmp_path)
+    assert run("package", "init", *words.split()).exit_code == 0
     folder = words.partition(" ")[0]
-    assert shell.run(f"cortex-skills validate --no-types {folder}") == f"ok {folder}: echo 0.1.0\n"
-    assert "acme.echo 0.1.0" in shell.run("cortex-skills package build . -o out.palyra-skill", shell.folder / folder)
+    assert run("validate", "--no-types", folder).stdout == f"ok {folder}: echo 0.1.0\n"
+    monkeypatch.chdir(tmp_path / folder)
+    assert "acme.echo 0.1.0" in run("package", "build", ".", "-o", "out.palyra-skill").stdout
 
 
 @pytest.mark.extended

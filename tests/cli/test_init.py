@@ -60,6 +60,14 @@ def test_a_new_skill_is_valid_loads_and_passes_its_own_tests(run, made):
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("node") is None or shutil.which("npm") is None, reason="Node.js is not installed")
+@pytest.mark.parametrize(
+    "made",
+    [
+        pytest.param(KINDS["one file"], id="one file"),
+        *(pytest.param(KINDS[kind], id=kind, marks=pytest.mark.extended) for kind in ("writing", "two files")),
+    ],
+    indirect=True,
+)
 def test_the_compiler_accepts_a_new_skill_and_rejects_misuse(made, request):
     if not COMPILER.is_file():
         subprocess.run(["npm", "ci", "--silent"], cwd=COMPILER.parents[3], check=True, timeout=100)

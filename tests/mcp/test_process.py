@@ -220,7 +220,7 @@ def test_a_huge_argument_is_refused_and_nothing_else_suffers(raw: Raw) -> None:
     assert answers[10]["result"] == {}
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("unbuffered", ["", pytest.param("1", marks=pytest.mark.extended)])
 def test_standard_output_carries_the_protocol_alone(
     parameters: StdioServerParameters, tmp_path: Path, unbuffered: str
 ) -> None:

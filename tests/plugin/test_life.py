@@ -274,7 +274,7 @@ for number in count():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("after", [1, 37, 400])
+@pytest.mark.parametrize("after", [1, pytest.param(37, marks=pytest.mark.extended), 400])
 def test_no_acknowledged_assertion_is_lost_when_the_process_is_killed(tmp_path: Path, after: int) -> None:
     store = str(tmp_path / "store")
     probe = str(write_skill(tmp_path / "probe"))

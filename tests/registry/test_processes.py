@@ -15,6 +15,7 @@ from cortex_graph.naming.names import Names
 from cortex_skills.features.registry.records.registry import SkillRegistry
 from cortex_skills.features.registry.records.skill_record import SkillKey
 from cortex_skills.keys import Key
+from tests import fork_server
 
 ROOT = Path(__file__).parents[2]
 SHARED = SkillKey("mayros", "shared")
@@ -52,7 +53,13 @@ def check(folder: Path, changes: list[list[str]]) -> None:
 
 @pytest.mark.slow
 def test_four_processes_register_and_merge_without_a_fork(tmp_path: Path):
-    processes = [start(tmp_path / "store", str(number), 2) for number in range(4)]
+    code = "import sys; from tests.registry.writer import main; main(sys.argv[1], sys.argv[2], 2)"
+    processes = [
+        subprocess.Popen(
+            [fork_server.python(), "-c", code, str(tmp_path / "store"), str(number)], stdout=subprocess.PIPE, text=True
+        )
+        for number in range(4)
+    ]
     changes = [change for process in processes for change in acknowledged(process)]
     assert len(changes) == 4 * 6
     check(tmp_path / "store", changes)

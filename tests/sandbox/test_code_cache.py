@@ -18,9 +18,11 @@ import wasmtime
 from cortex_sandbox import Limits, Sandbox, SandboxError, compiling, warm_up
 from cortex_sandbox.engine import code_cache, native_code
 from cortex_sandbox.engine.cache import cache_folder
+from cortex_sandbox.engine.child_program import command
 from cortex_sandbox.engine.code_cache import load_module
 from cortex_sandbox.engine.engine import Engine
 from cortex_sandbox.errors import CompileError
+from tests import fork_server
 from tests.sandbox.test_processes import needs_fork, run
 
 WASM = bytes(wasmtime.wat2wasm('(module (func (export "f") (result i32) i32.const 42))'))
@@ -29,8 +31,10 @@ POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX permissions")
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the cache. Each compiler is forked from a process that has imported it."""
     folder = tmp_path / "cache" / "code"
     monkeypatch.setenv("CORTEX_SANDBOX_CACHE", str(folder))
+    monkeypatch.setattr(native_code, "command", lambda *job: [fork_server.python(), *command(*job)[2:]])
     return folder
 
 
@@ -329,7 +333,7 @@ def test_a_compiler_that_fails_is_an_error_with_its_reason_and_leaves_no_file(
     folder: Path, monkeypatch: pytest.MonkeyPatch, program: str, reason: str
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(native_code, "command", lambda *_: [sys.executable, "-c", program])
+        patched.setattr(native_code, "command", lambda *_: [fork_server.python(), "-c", program])
         with pytest.raises(SandboxError, match=reason) as caught:
             load()
     assert (caught.value.name, "try again" in caught.value.message) == ("SandboxUnavailable", True)
@@ -338,6 +342,7 @@ def test_a_compiler_that_fails_is_an_error_with_its_reason_and_leaves_no_file(
 
 
 def test_a_compiler_that_cannot_be_started_is_an_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native_code, "command", command)
     monkeypatch.setattr(sys, "executable", str(folder / "absent"))
     with pytest.raises(SandboxError, match=r"absent cannot be started: No such file"):
         load()

@@ -66,6 +66,7 @@ def test_both_parsers_read_the_same(name: str) -> None:
     assert len(ours) > 20
 
 
+@pytest.mark.extended
 def test_the_shapes_are_well_formed() -> None:
     conforms, _, text = validate(rdflib.Graph(), shacl_graph=rdflib.Graph().parse(data=shapes()), meta_shacl=True)
     assert conforms, text

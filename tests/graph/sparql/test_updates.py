@@ -16,6 +16,7 @@ from cortex_graph import (
     Provenance,
     QueryLimit,
     QueryTimeout,
+    open_store,
 )
 from cortex_graph.sparql import QueryLimits, Updated, update_graphs
 from cortex_graph.store import Pattern
@@ -26,6 +27,11 @@ Row = tuple[str, str, Any]
 def triples(graph: NamespacedGraph) -> list[Row]:
     rows = graph.list_triples({"limit": 1000})["triples"]
     return sorted(((row["subject"], row["predicate"], row["object"]) for row in rows), key=str)
+
+
+def in_memory() -> NamespacedGraph:
+    """A graph for what is refused or read before any store is asked."""
+    return NamespacedGraph(open_store("memory:"), "mayros")
 
 
 @pytest.fixture
@@ -281,7 +287,8 @@ def test_an_update_that_touches_too_many_triples_does_nothing(graph: NamespacedG
         f"PREFIX p: <urn:x:{'x' * 10_000}> INSERT {{ ?s ?p 1 }} WHERE {{ {'?s p:b.c ?o . ' * 4000} }}",
     ],
 )
-def test_short_names_of_long_iris_do_not_make_a_short_text_a_huge_one(graph: NamespacedGraph, text: str) -> None:
+def test_short_names_of_long_iris_do_not_make_a_short_text_a_huge_one(text: str) -> None:
+    graph = in_memory()
     with pytest.raises(QueryLimit, match="MiB when they are written in full"):
         graph.update(text)
     assert triples(graph) == []
@@ -293,13 +300,14 @@ def test_what_a_prefix_means_is_not_changed_by_a_later_declaration(graph: Namesp
 
 
 @pytest.mark.slow
-def test_the_longest_update_is_read_in_time_or_refused(graph: NamespacedGraph) -> None:
+def test_the_longest_update_is_read_in_time_or_refused() -> None:
+    graph = in_memory()
     with pytest.raises(QueryTimeout):
         update_graphs(graph.store, [graph], f"INSERT DATA {{ mayros:a mayros:b 1 {'.' * 2_000_000} }}", timeout_s=0.5)
     text = f"INSERT DATA {{ mayros:a mayros:b 1 {'.' * 100_000} }}"
     assert graph.update(text) == Updated(1, 0)
     many = "".join(f"PREFIX p{i}: <urn:x:{i}> " for i in range(4000)) + "INSERT DATA { p1:a p2:b 1 } ; " * 3000
-    assert graph.update(many) == Updated(1, 0)
+    assert update_graphs(graph.store, [graph], many, timeout_s=100) == Updated(1, 0)  # on a busy machine, too
 
 
 def test_triples_that_are_too_long_together_are_not_changed_at_once(graph: NamespacedGraph) -> None:

@@ -108,7 +108,7 @@ def kill_when(process: subprocess.Popen[bytes], happened: Callable[[], object]) 
     try:
         while process.poll() is None and not happened():
             assert time.monotonic() < end
-            time.sleep(0.002)
+            time.sleep(0.01)
         return process.poll() is None
     finally:
         process.kill()

@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -264,7 +265,7 @@ def test_a_backup_is_of_one_moment_while_others_write(tmp_path: Path) -> None:
     writer.start()
     try:
         while len(written) < 200:
-            pass
+            time.sleep(0.001)
         known = set(written)
         back_up(store, tmp_path / "backup")
     finally:
@@ -320,13 +321,17 @@ back_up(open_store(sys.argv[1]), sys.argv[2])
 """
 
 
-@pytest.fixture
-def large(tmp_path: Path) -> Path:
-    """The folder of a store that takes a while."""
-    store = open_store(tmp_path / "large")
-    store.bulk_load(write_triples(tmp_path / "large.nt", 60_000), NamedNode("urn:cortex:mayros"))
+LARGE = 20_000
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a store that takes a while, for tests that only read it."""
+    folder = tmp_path_factory.mktemp("large")
+    store = open_store(folder / "store")
+    store.bulk_load(write_triples(folder / "large.nt", LARGE), NamedNode("urn:cortex:mayros"))
     store.close()
-    return tmp_path / "large"
+    return folder / "store"
 
 
 def test_a_backup_that_is_killed_is_not_there_and_the_next_one_clears_up(large: Path, tmp_path: Path) -> None:
@@ -335,7 +340,7 @@ def test_a_backup_that_is_killed_is_not_there_and_the_next_one_clears_up(large: 
     assert not (tmp_path / "backup").exists()
     assert left_in(tmp_path, (".backup",)) != []
     store = open_store(large)
-    assert back_up(store, tmp_path / "backup").triples == 60_000
+    assert back_up(store, tmp_path / "backup").triples == LARGE
     store.close()
     assert left_in(tmp_path, (".backup",)) == []
 
@@ -352,11 +357,11 @@ def test_a_restore_that_is_killed_at_any_time_leaves_the_old_or_the_new_store(la
         process = python(RESTORE, tmp_path / "backup", place)
         kill_when(process, lambda sign=sign: list(tmp_path.glob(sign)))
         again = open_store(place)
-        assert NamespacedGraph(again, "mayros").count() in (1, 60_000)
+        assert NamespacedGraph(again, "mayros").count() in (1, LARGE)
         again.close()
     restore(tmp_path / "backup", place, replace=True)
     again = open_store(place)
-    assert NamespacedGraph(again, "mayros").count() == 60_000
+    assert NamespacedGraph(again, "mayros").count() == LARGE
     again.close()
     assert left_in(tmp_path, (".",)) == []
 

@@ -158,7 +158,7 @@ def test_what_is_not_a_regular_file_is_refused_and_not_opened(
 @pytest.mark.slow
 def test_an_export_that_is_killed_leaves_the_file_that_was_there(tmp_path: Path, scratch: Path) -> None:
     store = open_store(tmp_path / "store")
-    store.bulk_load(write_triples(tmp_path / "large.nt", 100_000), GRAPH)
+    store.bulk_load(write_triples(tmp_path / "large.nt", 30_000), GRAPH)
     store.close()
     target = tmp_path / "out.nq"
     target.write_text("what was there")
@@ -168,7 +168,7 @@ def test_an_export_that_is_killed_leaves_the_file_that_was_there(tmp_path: Path,
     store = open_store(tmp_path / "store")
     export_rdf(NamespacedGraph(store, "mayros"), target)
     store.close()
-    assert target.read_bytes().count(b"\n") == 100_000
+    assert target.read_bytes().count(b"\n") == 30_000
     assert left_in(tmp_path, (".out",)) == []
 
 
@@ -301,8 +301,8 @@ def test_a_file_that_fills_the_memory_ends_its_reader_and_nothing_else(
 ) -> None:
     file = tmp_path / "nodes.nt"
     with file.open("w") as output:
-        output.writelines(f"_:b{number} <urn:p> _:c{number} .\n" for number in range(500_000))
-    monkeypatch.setattr("cortex_graph.transfer.read_process.MAX_MEMORY", 150 << 20)
+        output.writelines(f"_:b{number} <urn:p> _:c{number} .\n" for number in range(250_000))
+    monkeypatch.setattr("cortex_graph.transfer.read_process.MAX_MEMORY", 120 << 20)
     graph = NamespacedGraph(open_store("memory:"), "mayros")
     with pytest.raises(InvalidArguments, match=r"memory|SIGABRT|SIGSEGV"):
         import_rdf(graph, file)
