@@ -21,6 +21,7 @@ import pytest
 
 from cortex_skills.features.actions.child_output import run_child
 from tests.actions.test_shell_safe import call, python
+from tests.every_case import check_every
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"), reason="seccomp needs a table"
@@ -243,11 +244,14 @@ def refused(request, outside: Path, victim: int) -> dict[str, int]:
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_a_confined_command_cannot_make_the_call(refused: dict[str, int], name: str) -> None:
-    if name not in refused:
-        pytest.skip(f"{platform.machine()} has no such call")
-    assert errno.errorcode[refused[name]] in ("EPERM", "ENOSYS")
+def test_a_confined_command_cannot_make_any_call(refused: dict[str, int]) -> None:
+    column = ("x86_64", "aarch64").index(platform.machine())
+    assert refused.keys() == {name for name, (*numbers, _) in CALLS.items() if numbers[column] is not None}
+
+    def check(number: int) -> None:
+        assert errno.errorcode[number] in ("EPERM", "ENOSYS")
+
+    check_every(refused, check)
 
 
 def test_the_file_and_the_process_outside_are_as_before(refused: dict[str, int], outside: Path, victim: int) -> None:

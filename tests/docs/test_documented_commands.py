@@ -15,6 +15,7 @@ import pytest
 
 from tests import fork_server
 from tests.docs.walking import PYTHON_PAGES, ROOT, blocks, run, shell
+from tests.every_case import check_every
 
 # A page runs a dozen commands one after the other, and the first test also runs those of the tutorial.
 pytestmark = pytest.mark.timeout(600)
@@ -170,8 +171,10 @@ print(json.dumps([Config.load(path, env={}).to_json() for path in ("cortex.yaml"
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_link_to_a_file_has_a_target(page: Path) -> None:
-    text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", text):
-        assert (page.parent / target).exists(), target
+def test_every_link_to_a_file_has_a_target() -> None:
+    def check(page: Path) -> None:
+        text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", text):
+            assert (page.parent / target).exists(), target
+
+    check_every({str(page.relative_to(ROOT)): page for page in PAGES}, check)
