@@ -125,18 +125,22 @@ def test_parameters_are_read_by_their_type() -> None:
 @pytest.mark.parametrize(
     ("model", "document", "field"),
     [
-        (ToValidate, {"triples": [0] * MANY}, "triples"),
-        (AssertionsToVerify, {"assertions": [0] * MANY}, "assertions"),
-        (NewTriples, {"triples": [0] * MANY}, "triples[0]"),
-        (NewProofs, {"proofs": [0] * MANY}, "proofs"),
-        (ProofIds, {"proof_ids": [0] * MANY}, "proof_ids"),
-        (ChangeRequest, {"insert": {"triples": [{**TRIPLE, "subject": 1}] * 100_000}}, "insert.triples[0].subject"),
-        (NewTriple, {**TRIPLE, **{str(number): 0 for number in range(MANY)}}, "document"),
-        (NewTriples, {"triples": [{**TRIPLE, **{str(number): 0 for number in range(MANY)}}]}, "document"),
+        (ToValidate, lambda: {"triples": [0] * MANY}, "triples"),
+        (AssertionsToVerify, lambda: {"assertions": [0] * MANY}, "assertions"),
+        (NewTriples, lambda: {"triples": [0] * MANY}, "triples[0]"),
+        (NewProofs, lambda: {"proofs": [0] * MANY}, "proofs"),
+        (ProofIds, lambda: {"proof_ids": [0] * MANY}, "proof_ids"),
+        (
+            ChangeRequest,
+            lambda: {"insert": {"triples": [{**TRIPLE, "subject": 1}] * 100_000}},
+            "insert.triples[0].subject",
+        ),
+        (NewTriple, lambda: {**TRIPLE, **{str(number): 0 for number in range(MANY)}}, "document"),
+        (NewTriples, lambda: {"triples": [{**TRIPLE, **{str(number): 0 for number in range(MANY)}}]}, "document"),
     ],
     ids=range(8),
 )
 def test_of_many_mistakes_one_is_reported(model: Any, document: Any, field: str) -> None:
-    ((found, message),) = problems(model, document)
+    ((found, message),) = problems(model, document())
     assert found == field
     assert (message == f"has {MANY:,} problems") == (field == "document"), message
