@@ -96,6 +96,7 @@ def test_the_commands_of_the_approvals_page_lead_from_the_request_to_the_result(
     assert "records is whole" in printed
 
 
+@pytest.mark.extended
 def test_the_commands_of_a_memory_that_lasts_print_what_the_page_shows(tmp_path: Path) -> None:
     page = "docs/how-to/a-memory-that-lasts.md"
     printed = shell(blocks(page, "sh"), tmp_path)
