@@ -90,17 +90,17 @@ def _fork(control: socket.socket) -> _Worker:
     own, theirs = socket.socketpair()
     template = os.getpid()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a child that ends at once keeps its number until it is opened
-    child = os.fork()
-    if not child:
-        try:
-            own.close()
-            control.close()
-            os.dup2(0, 2)  # nothing is written to the host's terminal
-            serve(theirs.detach(), template)
-        finally:
-            os._exit(1)
-    theirs.close()
     try:
+        child = os.fork()
+        if not child:
+            try:
+                own.close()
+                control.close()
+                os.dup2(0, 2)  # nothing is written to the host's terminal
+                serve(theirs.detach(), template)
+            finally:
+                os._exit(1)
+        theirs.close()
         return _Worker(own, open_process(child))
     finally:
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
