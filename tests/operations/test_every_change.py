@@ -92,7 +92,11 @@ class Watch:
 def watch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watch]:
     root = tmp_path_factory.mktemp("changes")
     (root / "out").mkdir()
-    settings = {"cortex": {"tokenFile": str(root / "tokens.json")}, "registry": {"exportRoot": str(root / "out")}}
+    settings: dict[str, Any] = {
+        "cortex": {"tokenFile": str(root / "tokens.json")},
+        "registry": {"exportRoot": str(root / "out")},
+        "artifacts": {"auditHours": 0},  # the task of the server writes when it is due, beside any operation
+    }
     plugin = Plugin.open(config(**settings, skillSandbox={"maxCallsPerMinute": 1000}))
     plugin.load(builtin_skill(NOTEBOOK))
     plugin.operate(all_operations()["graph.save_query"], name="kept", query="ASK {}")
