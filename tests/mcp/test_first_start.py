@@ -104,6 +104,7 @@ def test_a_signal_ends_a_first_start(raw: Raw) -> None:
     assert (raw.process.returncode, time.monotonic() - began < WAIT_S) == (0, True)
 
 
+@pytest.mark.extended
 def test_a_skill_without_code_needs_no_compiler(cold: StdioServerParameters, skill: Path) -> None:
     (skill / "skill.ts").unlink()
     raw = Raw(cold)

@@ -66,24 +66,26 @@ def test_four_processes_register_and_merge_without_a_fork(tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_a_process_that_is_killed_leaves_every_change_whole(tmp_path: Path):
+@pytest.mark.parametrize("kills", [2, pytest.param(5, marks=pytest.mark.extended)])
+def test_a_process_that_is_killed_leaves_every_change_whole(tmp_path: Path, kills: int):
     choice = random.Random(7)
     changes: list[list[str]] = []
-    for number in range(5):
+    for number in range(kills):
         process = start(tmp_path / "store", f"k{number}", 1000)
         assert process.stdout is not None
         first = process.stdout.readline().split()
         time.sleep(choice.uniform(0, 0.3))
         process.kill()
         changes += [first, *acknowledged(process)]
-    assert len(changes) >= 5
+    assert len(changes) >= kills
     check(tmp_path / "store", changes)
 
 
 @pytest.mark.slow
-def test_a_process_that_is_killed_while_it_learns_leaves_whole_skills(tmp_path: Path):
+@pytest.mark.parametrize("kills", [2, pytest.param(4, marks=pytest.mark.extended)])
+def test_a_process_that_is_killed_while_it_learns_leaves_whole_skills(tmp_path: Path, kills: int):
     choice = random.Random(7)
-    for number in range(4):
+    for number in range(kills):
         process = start(tmp_path / "store", f"k{number}", program="learner")
         assert process.stdout is not None
         process.stdout.readline()

@@ -23,7 +23,7 @@ OTHERS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("row", ["SHACL Core", pytest.param("SHACL-SPARQL", marks=pytest.mark.extended)])
 def test_each_case_passes_or_has_a_reason(row: str) -> None:
     found = list(cases(SUITES / ROWS[row] / "manifest.ttl"))
     failed = {case.name for case in found if not passes(case)}
