@@ -15,7 +15,7 @@ Rules kept here:
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from importlib import import_module
@@ -30,6 +30,7 @@ from cortex_skills.operations.json_schemas import schema_of
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
+    from cortex_graph.store_access.read_ahead import Ahead
     from cortex_skills.cancellation import CancelToken
     from cortex_skills.enrichment.policy import Policy
     from cortex_skills.host import Host
@@ -104,6 +105,7 @@ class Operation(Generic[G, R]):
         object_: the attribute of its arguments that names what it changes; empty for one that only reads.
         state: the name that opens that object, and its state in words; None when there is no such object.
         per_minute: how often a caller may run it; 0 for any number. The owner is not limited.
+        ahead: what it reads of the store, which a server is asked for in one request; None where that is not known.
     """
 
     name: str
@@ -113,6 +115,7 @@ class Operation(Generic[G, R]):
     object_: str = ""
     state: Callable[[OperationCall], ObjectState | None] = field(default=lambda _: None)
     per_minute: int = 0
+    ahead: Callable[[OperationCall, Any], Iterable[Ahead]] | None = None
 
     @cached_property
     def subject(self) -> str:
@@ -233,6 +236,7 @@ def operation(
     object_: str = "",
     state: Callable[[OperationCall], ObjectState | None] | None = None,
     per_minute: int = 0,
+    ahead: Callable[[OperationCall, Any], Iterable[Ahead]] | None = None,
 ) -> Callable[[Callable[[OperationCall, G], R]], Operation[G, R]]:
     """Declare a function as an operation; its docstring describes it.
 
@@ -243,6 +247,7 @@ def operation(
         object_: the attribute of the arguments that names what is changed.
         state: the name that opens that object, and its state in words.
         per_minute: how often a caller may run it; 0 for any number.
+        ahead: what it reads of the store, which a server is asked for in one request (`read_ahead.py` of the graph).
 
     Raises:
         TypeError: it changes something, and does not name its object; or its name is taken.
@@ -253,7 +258,7 @@ def operation(
         raise TypeError(f"there is an operation {name} already")
 
     def declare(run: Callable[[OperationCall, G], R]) -> Operation[G, R]:
-        declared = Operation(name, effect, permission, run, object_, state or (lambda _: None), per_minute)
+        declared = Operation(name, effect, permission, run, object_, state or (lambda _: None), per_minute, ahead)
         OPERATIONS[name] = declared
         return declared
 

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from cortex_graph import GraphError
+from cortex_graph.store_access.read_ahead import reading_ahead
 from cortex_skills.audit.call_records import AuditRecord, CallChanges, started
 from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.feature import followers
@@ -25,6 +26,7 @@ from cortex_skills.operations.caller import OWNER, Caller
 from cortex_skills.operations.operation import G, ObjectState, Operation, OperationCall, R
 
 if TYPE_CHECKING:
+    from cortex_graph.store_access.read_ahead import Ahead
     from cortex_skills.cancellation import CancelToken
     from cortex_skills.host import Host
 
@@ -55,6 +57,14 @@ def run(
         GraphError: the store cannot be used.
     """
     call = OperationCall(caller, host, cancel=cancel)
+    with reading_ahead(host.graph.store, lambda: _ahead(operation, call, given)):
+        return _run(operation, call, given, changes)
+
+
+def _run(
+    operation: Operation[G, R], call: OperationCall, given: Mapping[str, Any] | G, changes: CallChanges | None
+) -> R:
+    caller, host = call.caller, call.host
     if operation.effect == "reads":
         return operation.run(call, _permitted(operation, call, given))
     began, outcome = time.monotonic(), "cancelled"
@@ -90,6 +100,14 @@ def run(
         )
         if changes is None or not changes.keep(entry):
             host.audit.record(entry)
+
+
+def _ahead(operation: Operation[G, R], call: OperationCall, given: Mapping[str, Any] | G) -> Sequence[Ahead] | None:
+    """What a caller who may run the operation has it read; an error is raised when the operation runs."""
+    if operation.ahead is not None and operation.permission in (None, *call.caller.permissions):
+        with suppress(CortexError, GraphError):
+            return list(operation.ahead(call, operation.checked(given) if isinstance(given, Mapping) else given))
+    return None
 
 
 def _stated(operation: Operation[Any, Any], call: OperationCall, reason: object) -> Any:

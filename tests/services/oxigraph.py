@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -33,11 +34,19 @@ def oxigraph(*options: str) -> Iterator[Oxigraph]:
     process = subprocess.Popen(
         [program, "serve", "--bind", address, *options], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
+    reading = None
     try:
         assert process.stderr
         line = process.stderr.readline()
         assert b"Listening" in line, line
+        # It reports each update that it refuses; a full pipe would stop it.
+        reading = threading.Thread(target=process.stderr.read, daemon=True)
+        reading.start()
         yield Oxigraph(f"http://{address}", process)
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
+        if reading is not None:
+            reading.join()
+        if process.stderr:
+            process.stderr.close()

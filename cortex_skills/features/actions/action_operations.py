@@ -10,7 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -26,6 +26,9 @@ from cortex_skills.features.actions.approvals.request_text import OwnRequest
 from cortex_skills.operations.operation import ObjectState, OperationCall, operation
 from cortex_skills.policy.trust_levels import Risk, TrustLevel
 from cortex_skills.safe_io.schemas import did_you_mean, shown
+
+if TYPE_CHECKING:
+    from cortex_graph.store_access.read_ahead import Ahead
 
 _ByCommand = "another person approves it, or the owner: `cortex-skills approvals approve ID`"
 Reason = Annotated[str, Field(max_length=MAX_TEXT)]
@@ -203,6 +206,11 @@ def wait_for_request(call: OperationCall, given: WaitForRequest) -> Approval:
     return approvals.view(approvals.wait(given.approval, given.seconds))
 
 
+def _ahead_of_decision(call: OperationCall, given: Any) -> list[Ahead]:
+    acting = call.part(AgentActions)
+    return [acting.trust.ahead, *acting.approvals.ahead_of(given.approval)]
+
+
 def _request(call: OperationCall) -> ObjectState:
     approvals = approvals_of(call, call.about)
     record = approvals.show(call.about)
@@ -217,7 +225,14 @@ class DecideRequest:
     reason: Reason = ""
 
 
-@operation("approvals.approve", effect="changes", permission="approve", object_="approval", state=_request)
+@operation(
+    "approvals.approve",
+    effect="changes",
+    permission="approve",
+    object_="approval",
+    state=_request,
+    ahead=_ahead_of_decision,
+)
 def approve_request(call: OperationCall, given: DecideRequest) -> Approval:
     """Approve a request, and run its action, unless another host runs it: its state is `done` or `failed` then."""
     approvals, record = _to_decide(call, given.approval)
@@ -226,7 +241,14 @@ def approve_request(call: OperationCall, given: DecideRequest) -> Approval:
     return approvals.view(approvals.approve_now(record, call.caller.name, given.reason))
 
 
-@operation("approvals.reject", effect="changes", permission="approve", object_="approval", state=_request)
+@operation(
+    "approvals.reject",
+    effect="changes",
+    permission="approve",
+    object_="approval",
+    state=_request,
+    ahead=_ahead_of_decision,
+)
 def reject_request(call: OperationCall, given: DecideRequest) -> Approval:
     """Reject a request: its action never runs."""
     approvals, record = _to_decide(call, given.approval)
@@ -241,7 +263,14 @@ class EditRequest:
     inputs: dict[str, Any]
 
 
-@operation("approvals.edit", effect="changes", permission="approve", object_="approval", state=_request)
+@operation(
+    "approvals.edit",
+    effect="changes",
+    permission="approve",
+    object_="approval",
+    state=_request,
+    ahead=_ahead_of_decision,
+)
 def edit_request(call: OperationCall, given: EditRequest) -> Approval:
     """Reject a request, and keep one with other inputs in its place, which waits for its own decision.
 

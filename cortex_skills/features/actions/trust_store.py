@@ -12,12 +12,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph.naming.names import Names
 from cortex_graph.naming.vocabulary import CORTEX
 from cortex_graph.store import GraphStore, Pattern
+from cortex_graph.store_access.half_made import read_whole
 from cortex_skills.errors import CortexError
 from cortex_skills.policy.trust_levels import LEVELS, LOWEST, TrustLevel, trust_level
 from cortex_skills.safe_io.schemas import did_you_mean, shown
@@ -51,6 +53,7 @@ class TrustStore:
         self._operate = operate
         self._store = store
         self._node = self._graph = names.trust_graph
+        self.ahead = Pattern(self._graph, self._node, TRUST_LEVEL)  # what is read
         self.configured = trust_level(configured)
 
     def level(self) -> TrustLevel:
@@ -59,14 +62,20 @@ class TrustStore:
         Raises:
             GraphError: the store cannot be read.
         """
+        try:
+            return read_whole(self._store, self._level, ValueError)
+        except ValueError:
+            log.warning("the stored trust level is not one known level: it is taken for %s", LOWEST)
+            return LOWEST
+
+    def _level(self) -> TrustLevel:
         found = self._stored()
         if not found:
             return self.configured
         value = found[0].object
         if len(found) == 1 and isinstance(value, Literal) and value.value in LEVELS:
             return trust_level(value.value)
-        log.warning("the stored trust level is not one known level: it is taken for %s", LOWEST)
-        return LOWEST
+        raise ValueError("not one known level")
 
     def set(self, level: object, *, actor: str) -> TrustChange:
         """Set the level, for all processes.
@@ -93,4 +102,4 @@ class TrustStore:
         return TrustChange(before, level)
 
     def _stored(self) -> Sequence[Quad]:
-        return list(self._store.match(Pattern(self._graph, self._node, TRUST_LEVEL), 10).quads)
+        return list(islice(self._store.quads(self.ahead), 10))

@@ -9,14 +9,16 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Len
 from pyoxigraph import NamedNode, Quad
 from typing_extensions import TypedDict
 
 from cortex_graph import GraphError, NamespacedGraph, Provenance
+from cortex_graph.namespace.about import about_triples
 from cortex_graph.namespace.revisions import Revision, revise, revision_for
 from cortex_graph.namespace.short_ids import full_triple_id
 from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES
@@ -29,6 +31,9 @@ from cortex_skills.features.graph.statement_changes import (
     state_of_statement,
 )
 from cortex_skills.operations.operation import Described, ObjectState, OperationCall, operation
+
+if TYPE_CHECKING:
+    from cortex_graph.store_access.read_ahead import Ahead
 
 MOST = 1_000  # statements of a merge
 _SAME_AS = NamedNode(f"{WELL_KNOWN_VOCABULARIES['owl']}sameAs")
@@ -64,7 +69,27 @@ def preview_correction(call: OperationCall, given: StatementInPlace) -> Correcte
     return _corrected(call.host.graph, revision)
 
 
-@operation("graph.correct", effect="changes", permission="write", object_="triple", state=state_of_statement)
+def _ahead_of_correction(call: OperationCall, given: StatementInPlace) -> Iterator[Ahead]:
+    graph = call.host.graph
+    old_id = full_triple_id(graph, given.triple)
+    old, new = graph.index.recent.quad(old_id), []
+    if old is not None:
+        row, named = (
+            graph.as_json(old),
+            {"subject": given.subject, "predicate": given.predicate, "object": given.object},
+        )
+        new = [graph.quad_of({part: row[part] if value is None else value for part, value in named.items()})]
+    return about_triples(graph, [old_id], new)
+
+
+@operation(
+    "graph.correct",
+    effect="changes",
+    permission="write",
+    object_="triple",
+    state=state_of_statement,
+    ahead=_ahead_of_correction,
+)
 def correct(call: OperationCall, given: StatementInPlace) -> CorrectedStatement:
     """Withdraw a statement, and assert another one in its place, in one step.
 

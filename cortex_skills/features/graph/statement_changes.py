@@ -12,21 +12,29 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Len
 
 from cortex_graph import GraphError, NamespacedGraph, Provenance
 from cortex_graph.checks.argument_checks import check_id
+from cortex_graph.namespace.about import about_triples
 from cortex_graph.namespace.agent_graph import AgentGraph
 from cortex_graph.namespace.short_ids import full_triple_id
+from cortex_graph.naming.vocabulary import PROVES, TYPE
+from cortex_graph.store import Pattern, triple_of
 from cortex_skills.errors import CortexError
 from cortex_skills.features.graph.acting_skill import ActingSkill
 from cortex_skills.operations.operation import AS_IS, Described, ObjectState, OperationCall, operation
 from cortex_skills.policy.removals import is_author
 
+if TYPE_CHECKING:
+    from cortex_graph.store_access.read_ahead import Ahead
+
 MAX_REASON = 500  # characters
+_MOST_AHEAD = 16  # statements, for one query of patterns
 
 
 def state_of_statement(call: OperationCall) -> ObjectState | None:
@@ -45,7 +53,7 @@ def state_of_statement(call: OperationCall) -> ObjectState | None:
     name = f"{agent}/{triple_id}" if agent else triple_id
     if graph.get_triple(triple_id) is not None:
         return name, f"present, {'with' if graph.proofs.has_any(triple_id) else 'without'} proofs"
-    return (name, "withdrawn") if graph.withdrawals.of(triple_id) else (name, "absent")
+    return (name, "withdrawn") if graph.withdrawals.records_of(triple_id) else (name, "absent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +75,25 @@ class AssertedStatements:
         return ""
 
 
-@operation("graph.assert", effect="changes", permission="write", object_="triple", state=state_of_statement)
+def _ahead_of_assertions(call: OperationCall, given: AssertedStatements) -> Iterator[Ahead]:
+    graph = AgentGraph(call.host.graph, given.memories_of) if given.memories_of else call.host.graph
+    for statement in given.statements[:_MOST_AHEAD]:
+        quad = graph.quad_of({part: statement[part] for part in ("subject", "predicate", "object")})
+        yield Pattern(graph.names.graph, *triple_of(quad))
+        if given.acting is not None:
+            record = graph.names.record(graph.index.identify(quad))
+            yield Pattern(graph.names.provenance_graph, record, TYPE)
+            yield Pattern(graph.names.provenance_graph, None, PROVES, record)
+
+
+@operation(
+    "graph.assert",
+    effect="changes",
+    permission="write",
+    object_="triple",
+    state=state_of_statement,
+    ahead=_ahead_of_assertions,
+)
 def assert_statements(call: OperationCall, given: AssertedStatements) -> list[dict[str, Any]]:
     """Write statements, all or none; each is answered with its id and whether it is new."""
     if given.acting is not None:
@@ -105,7 +131,19 @@ class WithdrawnStatement:
     memories_of: str = ""
 
 
-@operation("graph.withdraw", effect="changes", permission="write", object_="triple", state=state_of_statement)
+def _ahead_of_withdrawal(call: OperationCall, given: WithdrawnStatement) -> Iterator[Ahead]:
+    graph = AgentGraph(call.host.graph, given.memories_of) if given.memories_of else call.host.graph
+    return about_triples(graph, [full_triple_id(graph, given.triple)])
+
+
+@operation(
+    "graph.withdraw",
+    effect="changes",
+    permission="write",
+    object_="triple",
+    state=state_of_statement,
+    ahead=_ahead_of_withdrawal,
+)
 def withdraw(call: OperationCall, given: WithdrawnStatement) -> dict[str, Any]:
     """Take a statement out of the graph; its record and its proofs stay, unless it is to be erased.
 

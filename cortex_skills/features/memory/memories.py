@@ -29,18 +29,25 @@ from typing import TYPE_CHECKING, Protocol
 
 from pyoxigraph import Literal, Quad
 
-from cortex_graph import GraphError, NamespacedGraph, Provenance
+from cortex_graph import GraphError, NamespacedGraph
 from cortex_graph.as_of import today_of
 from cortex_graph.memory_graphs import memory_id
 from cortex_graph.namespace.agent_graph import AgentGraph
 from cortex_graph.naming.vocabulary import MEMORY_USES
 from cortex_graph.store import Pattern
+from cortex_graph.store_access.read_ahead import reading_ahead
 from cortex_skills.errors import CortexError
 from cortex_skills.features.finder.embedder_choice import embedder_of
 from cortex_skills.features.finder.embedders import Embedder
 from cortex_skills.features.memory.agent_memories import INDEX_TIMEOUT_S, AgentMemories
 from cortex_skills.features.memory.memory_follower import source_of
-from cortex_skills.features.memory.memory_triples import MemoryReader, memory_node, triples_of
+from cortex_skills.features.memory.memory_triples import (
+    MemoryReader,
+    ahead_of_memory,
+    memory_node,
+    memory_of,
+    triples_of,
+)
 from cortex_skills.features.memory.model import Memory, MemoryQuery, NewMemory, Recalled, ReflectedOn, Scored
 from cortex_skills.features.memory.requests import MAX_SOURCES
 from cortex_skills.host import Host
@@ -112,19 +119,20 @@ class Memories:
             GraphError: the write failed.
         """
         graph = self.graph_of(agent)
-        known = MemoryReader(graph).of_text(new.text)
-        identifier = known.id if known is not None else self._written(graph, new, skill, author, None)
+        with reading_ahead(graph.store, lambda: ahead_of_memory(graph, text=new.text)):
+            known = MemoryReader(graph).of_text(new.text)
+            identifier = known.id if known is not None else self._written(graph, new, skill, author, None)[0]
         if self.provider is not None:
             self.provider.remember(new, agent=agent)
         return identifier, known is None
 
     def _written(
         self, graph: AgentGraph, new: NewMemory, skill: str | None, author: str | None, reflected: ReflectedOn | None
-    ) -> str:
+    ) -> tuple[str, list[Quad]]:
         identifier = memory_id(graph.make_key(), new.text)
-        provenance = None if author is None else Provenance(agent=author)
-        graph.create_triples(triples_of(graph, identifier, new, skill, self._time(), reflected), provenance)
-        return identifier
+        return identifier, graph.write_memory(
+            triples_of(graph, identifier, new, skill, self._time(), reflected), author
+        )
 
     def _time(self) -> datetime:
         """The time of the next memory: now, and later than that of the one before."""
@@ -155,6 +163,12 @@ class Memories:
             GraphError: the write failed.
         """
         graph = self.graph_of(agent)
+        with reading_ahead(graph.store, lambda: ahead_of_memory(graph, *sources, text=new.text)):
+            return self._reflected(graph, new, sources, skill)
+
+    def _reflected(
+        self, graph: AgentGraph, new: NewMemory, sources: Collection[str], skill: str | None
+    ) -> tuple[Memory, bool]:
         reader = MemoryReader(graph)
         found = {identifier: reader.one(identifier) for identifier in sources}
         if not 1 <= len(found) <= MAX_SOURCES:
@@ -184,10 +198,9 @@ class Memories:
             )
         if known is not None:
             return known, False
-        identifier = self._written(graph, new, skill, None, reflected)
-        memory = reader.one(identifier)
-        if memory is None:
-            raise CortexError("graph_busy", "the reflection was removed while it was written", hint="try again")
+        identifier, quads = self._written(graph, new, skill, None, reflected)
+        memory = memory_of(identifier, quads, graph)
+        assert memory is not None  # noqa: S101 - it was written as one
         return memory, True
 
     def reflections(self, agent: str, namespace: str, observations: bool = False) -> list[Memory]:
@@ -271,7 +284,8 @@ class Memories:
             GraphError: the write failed.
         """
         graph = self.graph_of(memory.agent)
-        known = MemoryReader(graph).of_text(new.text)
+        reader = MemoryReader(graph)
+        known = memory if new.text == memory.text else reader.of_text(new.text)
         if known is not None and known.id != memory.id:
             hint, details = "forget one of the two", {"field": "text"}
             raise CortexError(

@@ -12,8 +12,10 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, NotRequired
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, NotRequired
 
 from annotated_types import Ge, Le, Len, MaxLen
 from pydantic import Field
@@ -24,15 +26,17 @@ from cortex_graph.assertion_records.records import select
 from cortex_graph.checks.datetimes import date_time
 from cortex_graph.exceptions import invalid
 from cortex_graph.naming.vocabulary import DATE_TIME, MEMORY_TEXT, MEMORY_TIME
-from cortex_graph.store import Pattern
 from cortex_skills.features.memory.memories import memories_of
-from cortex_skills.features.memory.memory_triples import MemoryReader
+from cortex_skills.features.memory.memory_triples import MemoryReader, ahead_of_memory
 from cortex_skills.features.memory.model import Memory, Scored
 from cortex_skills.features.memory.remembering import Fraction, Tags
 from cortex_skills.features.memory.requests import MAX_LIMIT, MAX_QUERY, MAX_TEXT, VISIBLE, memory_query, new_memory
-from cortex_skills.features.memory.whose_memories import Agent, agents_in, memory_in, memory_state
+from cortex_skills.features.memory.whose_memories import Agent, agents_in, asked_agent, memory_in, memory_state
 from cortex_skills.operations.json_types import MemoryId
 from cortex_skills.operations.operation import Described, OperationCall, operation
+
+if TYPE_CHECKING:
+    from cortex_graph.store_access.read_ahead import Ahead
 
 _QUERY_S = 10.0
 _LISTED = 50
@@ -93,21 +97,37 @@ def list_memories(call: OperationCall, given: ListMemories) -> ListedMemories:
     """List memories, the latest first."""
     memories = call.part(memories_of)
     graphs = {memories.graph_of(agent).names.graph: agent for agent in agents_in(call, given.agent)}
-    store = call.host.graph.store
-    rows = select(store, (), _listed(given), named=tuple(graphs), timeout_s=_QUERY_S) if graphs else []
-    found, last = [], ""
-    for row in rows[: given.limit]:
-        graph, node, moment = row["g"], row["memory"], row["time"]
+    if not graphs:
+        return {"memories": [], "total": 0, "cursor": None}
+    only = next(iter(graphs)) if len(graphs) == 1 else None  # some servers answer no query that names a graph
+    default = () if only is None else only
+    named = tuple(graphs) if only is None else ()
+    answer = select(call.host.graph.store, default, _listed(given, only), named=named, timeout_s=_QUERY_S)
+    total, rows = 0, []
+    for row in answer:
+        if isinstance(number := row["n"], Literal):
+            total = int(number.value)
+            continue
+        graph, node, moment = row["g"] or only, row["memory"], row["time"]
         assert isinstance(graph, NamedNode)  # noqa: S101 - what the query selects
         assert isinstance(node, NamedNode)  # noqa: S101
         assert isinstance(moment, Literal)  # noqa: S101
-        identifier = node.value.rpartition(":")[2]
-        last = f"{moment.value} {node.value}"
-        memory = MemoryReader(memories.graph_of(graphs[graph])).one(identifier)
-        if memory is not None:
-            found.append(memory_document(memory))
-    total = sum(store.count(Pattern(graph, None, MEMORY_TEXT)) for graph in graphs)
-    return {"memories": found, "total": total, "cursor": last if len(rows) > given.limit else None}
+        rows.append((moment.value, node.value, graph))
+    rows.sort(key=lambda row: row[1])
+    rows.sort(key=lambda row: datetime.fromisoformat(row[0]), reverse=True)
+    listed = rows[: given.limit]
+    found: dict[tuple[NamedNode, str], Memory | None] = {}
+    for graph, agent in graphs.items():
+        ids = [node.rpartition(":")[2] for _, node, of in listed if of == graph]
+        read = MemoryReader(memories.graph_of(agent)).each(ids) if ids else []
+        found |= {(graph, each): memory for each, memory in zip(ids, read, strict=True)}
+    documents = [
+        memory_document(memory)
+        for _, node, graph in listed
+        if (memory := found[graph, node.rpartition(":")[2]]) is not None
+    ]
+    last = " ".join(listed[-1][:2]) if len(rows) > given.limit else None
+    return {"memories": documents, "total": total, "cursor": last}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +187,19 @@ class CorrectMemory:
         return f"{self.agent}/{self.id}"
 
 
-@operation("memory.correct", effect="changes", permission="write", object_="memory", state=memory_state)
+def _ahead_of_correction(call: OperationCall, given: CorrectMemory) -> Iterator[Ahead]:
+    graph = call.part(memories_of).graph_of(asked_agent(call, given.agent))
+    return ahead_of_memory(graph, given.id, text=given.text or "")
+
+
+@operation(
+    "memory.correct",
+    effect="changes",
+    permission="write",
+    object_="memory",
+    state=memory_state,
+    ahead=_ahead_of_correction,
+)
 def correct(call: OperationCall, given: CorrectMemory) -> MemoryDocument:
     """Correct the text, the importance or the tags of a memory; skills that were made of it are degraded."""
     memory = memory_in(call, given.id, given.agent, changes=True)
@@ -201,7 +233,8 @@ def memory_document(memory: Memory) -> MemoryDocument:
     }
 
 
-def _listed(given: ListMemories) -> str:
+def _listed(given: ListMemories, only: NamedNode | None) -> str:
+    """Return the query for a page, in no order, and for the number of all in a row of its own."""
     after = ""
     if given.cursor:
         moment, _, node = given.cursor.partition(" ")
@@ -210,7 +243,11 @@ def _listed(given: ListMemories) -> str:
         except ValueError:
             raise invalid("cursor", "is not one of a page of memories") from None
         after = f"FILTER(?moment < {time} || (?moment = {time} && STR(?memory) > {Literal(last.value)}))"
+    start, end = ("", "") if only is not None else ("GRAPH ?g {", "}")
     return f"""
-        SELECT ?g ?memory (MIN(?moment) AS ?time) {{
-            GRAPH ?g {{ ?memory {MEMORY_TEXT} ?text ; {MEMORY_TIME} ?moment . {after} }}
-        }} GROUP BY ?g ?memory ORDER BY DESC(?time) STR(?memory) LIMIT {given.limit + 1}"""
+        SELECT ?g ?memory ?time ?n {{
+            {{ SELECT ?g ?memory (MIN(?moment) AS ?time) {{
+                {start} ?memory {MEMORY_TEXT} ?text ; {MEMORY_TIME} ?moment . {after} {end}
+            }} GROUP BY ?g ?memory ORDER BY DESC(?time) STR(?memory) LIMIT {given.limit + 1} }} UNION
+            {{ SELECT (COUNT(*) AS ?n) {{ {start} ?any {MEMORY_TEXT} ?text {end} }} }}
+        }}"""

@@ -31,6 +31,7 @@ from cortex_graph.naming.vocabulary import (
     MEMORY_AUTHOR,
     MEMORY_DEPTH,
     MEMORY_IMPORTANCE,
+    MEMORY_KEY,
     MEMORY_MINUTE,
     MEMORY_OWNER,
     MEMORY_REFLECTS_ON,
@@ -44,6 +45,7 @@ from cortex_graph.naming.vocabulary import (
 )
 from cortex_graph.store import Pattern
 from cortex_graph.store_access.gathered import gathered
+from cortex_graph.store_access.read_ahead import Ahead, WholeSubjects
 from cortex_skills.features.memory.model import Memory, NewMemory, ReflectedOn
 from cortex_skills.features.memory.requests import MAX_SOURCES, MAX_TAG, MAX_TAGS, MAX_TEXT
 from cortex_skills.manifest.declared_reflections import MAX_DEPTH
@@ -197,6 +199,18 @@ def id_of(subject: str, names: Names) -> str:
     return identifier if identifier != subject and _ID.fullmatch(identifier) else ""
 
 
+def ahead_of_memory(graph: AgentGraph, *identifiers: str, text: str = "") -> Iterator[Ahead]:
+    """Yield what a change of memories reads: some memories, that of a text, the key of the IDs, and the index."""
+    names = graph.names
+    yield Pattern(names.graph, graph.owner, MEMORY_KEY)
+    yield Pattern(names.index_graph, names.index_graph)
+    for node in (memory_node(names, each) for each in identifiers if _ID.fullmatch(each)):
+        yield Pattern(names.graph, node)
+        yield Pattern(names.graph, None, MEMORY_REFLECTS_ON, node)
+    if text:
+        yield WholeSubjects(Pattern(names.graph, None, MEMORY_TEXT, Literal(text)))
+
+
 class MemoryReader:
     """Reads the memories of one agent."""
 
@@ -239,7 +253,7 @@ class MemoryReader:
     def reflections(self) -> list[Memory]:
         """All reflections."""
         depths = self._store.quads(Pattern(self._names.graph, None, MEMORY_DEPTH))
-        found = map(self.one, sorted(set(self._ids(depths))))
+        found = self.each(sorted(set(self._ids(depths))))
         return [memory for memory in found if memory is not None and memory.depth]
 
     def many(self, identifiers: set[str]) -> Iterator[Memory]:

@@ -10,9 +10,9 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Ge, Le, Len, MaxLen
 from pyoxigraph import Literal, NamedNode
@@ -22,7 +22,7 @@ from cortex_graph.namespace.agent_graph import AgentGraph
 from cortex_graph.naming.vocabulary import MEMORY_IMPORTANCE, MEMORY_TAG, MEMORY_TEXT, MEMORY_TIME
 from cortex_skills.features.memory.agent_memories import INDEX_TIMEOUT_S
 from cortex_skills.features.memory.memories import memories_of
-from cortex_skills.features.memory.memory_triples import MemoryReader
+from cortex_skills.features.memory.memory_triples import MemoryReader, ahead_of_memory
 from cortex_skills.features.memory.model import Memory, Recalled, Scored
 from cortex_skills.features.memory.requests import (
     IMPORTANCE,
@@ -37,9 +37,19 @@ from cortex_skills.features.memory.requests import (
     memory_query,
     new_memory,
 )
-from cortex_skills.features.memory.whose_memories import Agent, asked_agent, memory_in, memory_state, no_memory
+from cortex_skills.features.memory.whose_memories import (
+    Agent,
+    asked_agent,
+    memory_in,
+    memory_state,
+    no_memory,
+    state_of,
+)
 from cortex_skills.operations.json_types import MemoryId
 from cortex_skills.operations.operation import Described, OperationCall, operation
+
+if TYPE_CHECKING:
+    from cortex_graph.store_access.read_ahead import Ahead
 
 CANDIDATES = 200
 _QUERY_S = 10.0
@@ -51,6 +61,11 @@ Tags = Annotated[
     MaxLen(MAX_TAGS),
     Described("Words to find it by, beside those of the text."),
 ]
+
+
+def _ahead_of_new(call: OperationCall, given: Any) -> Iterator[Ahead]:
+    graph = call.part(memories_of).graph_of(asked_agent(call, given.agent))
+    return ahead_of_memory(graph, *getattr(given, "reflects_on", ()), text=given.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +86,14 @@ class Remembered:
     created: bool
 
 
-@operation("memory.remember", effect="changes", permission="write", object_="agent", state=memory_state)
+@operation(
+    "memory.remember",
+    effect="changes",
+    permission="write",
+    object_="agent",
+    state=memory_state,
+    ahead=_ahead_of_new,
+)
 def remember(call: OperationCall, given: Remember) -> Remembered:
     """Remember one fact for an agent; a text that is remembered already stays as it is."""
     agent = asked_agent(call, given.agent)
@@ -80,7 +102,9 @@ def remember(call: OperationCall, given: Remember) -> Remembered:
     author = None if call.caller.acts_for_all else call.caller.actor
     identifier, created = memories.remember(new, agent=agent, skill=call.caller.skill, author=author)
     call.about = f"{agent}/{identifier}"
-    if not created:
+    if created:
+        call.after = state_of(agent, identifier, "observation", new.importance)
+    else:
         call.before = memory_state(call)
     return Remembered(identifier, created)
 
@@ -139,7 +163,14 @@ class Reflected:
     created: bool
 
 
-@operation("memory.reflect", effect="changes", permission="write", object_="agent", state=memory_state)
+@operation(
+    "memory.reflect",
+    effect="changes",
+    permission="write",
+    object_="agent",
+    state=memory_state,
+    ahead=_ahead_of_new,
+)
 def reflect(call: OperationCall, given: Reflect) -> Reflected:
     """Remember what an agent concludes from memories of its own."""
     agent = asked_agent(call, given.agent)
@@ -147,8 +178,9 @@ def reflect(call: OperationCall, given: Reflect) -> Reflected:
     memories = call.part(memories_of)
     memory, created = memories.reflect(new, given.reflects_on, agent=agent, skill=call.caller.skill)
     call.about = f"{agent}/{memory.id}"
+    call.after = state_of(agent, memory.id, memory.kind, memory.importance)
     if not created:
-        call.before = memory_state(call)
+        call.before = call.after
     return Reflected(memory, created)
 
 
@@ -165,7 +197,18 @@ class OneMemory:
         return f"{self.agent}/{self.id}"
 
 
-@operation("memory.forget", effect="changes", permission="write", object_="memory", state=memory_state)
+def _ahead_of_forgetting(call: OperationCall, given: OneMemory) -> Iterator[Ahead]:
+    return ahead_of_memory(call.part(memories_of).graph_of(asked_agent(call, given.agent)), given.id)
+
+
+@operation(
+    "memory.forget",
+    effect="changes",
+    permission="write",
+    object_="memory",
+    state=memory_state,
+    ahead=_ahead_of_forgetting,
+)
 def forget(call: OperationCall, given: OneMemory) -> None:
     """Forget a memory; skills that were made of it are degraded."""
     memory = memory_in(call, given.id, given.agent, changes=True)
@@ -218,5 +261,5 @@ def _latest(graph: AgentGraph, wanted: Recall) -> list[Memory]:
     reader = MemoryReader(graph)
     rows = select(graph.store, graph.names.graph, query, timeout_s=_QUERY_S)
     nodes = (row["memory"] for row in rows)
-    found = (reader.one(node.value.rpartition(":")[2]) for node in nodes if isinstance(node, NamedNode))
+    found = reader.each([node.value.rpartition(":")[2] for node in nodes if isinstance(node, NamedNode)])
     return [memory for memory in found if memory is not None]

@@ -30,7 +30,12 @@ def memory_state(call: OperationCall) -> ObjectState | None:
         return None
     agent = agent or own_agent(call)
     memory = MemoryReader(call.part(memories_of).graph_of(agent)).one(identifier)
-    return None if memory is None else (f"{agent}/{identifier}", f"{memory.kind}, importance {memory.importance:g}")
+    return None if memory is None else state_of(agent, identifier, memory.kind, memory.importance)
+
+
+def state_of(agent: str, identifier: str, kind: str, importance: float) -> ObjectState:
+    """The name of a memory in a record, and its state."""
+    return f"{agent}/{identifier}", f"{kind}, importance {importance:g}"
 
 
 def own_agent(call: OperationCall) -> str:

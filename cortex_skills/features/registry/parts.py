@@ -14,14 +14,17 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cortex_graph import GraphError
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry.registry_settings import LearningSettings, RegistrySettings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cortex_graph import NamespacedGraph
+    from cortex_graph.store_access.read_ahead import Ahead
     from cortex_skills.audit.call_records import AuditRecord
     from cortex_skills.config.settings import Config
     from cortex_skills.features.registry.learning import SessionLearner
@@ -185,6 +188,16 @@ def named_key(call: OperationCall, name: str) -> SkillKey:
     from cortex_skills.features.registry.views import key_of
 
     return key_of(name, call.part(registry_in).terms.names.namespace)
+
+
+def ahead_of_skill(call: OperationCall, given: Any) -> Iterator[Ahead]:
+    """What is read of the skill that the arguments name, and of those that a document needs."""
+    registry, document = call.part(registry_in), getattr(given, "document", None)
+    needs = (
+        () if document is None else [named_key(call, f"{document.namespace}/{each}") for each in document.depends_on]
+    )
+    yield from registry.ahead_of([named_key(call, given.skill)], all_versions=True)
+    yield from registry.ahead_of(needs)
 
 
 def found_record(call: OperationCall, name: str) -> SkillRecord:

@@ -26,7 +26,7 @@ from cortex_skills.features.memory.remembering import OneMemory
 from cortex_skills.features.registry.documents.document import SkillDocument
 from cortex_skills.features.registry.folders import FORMS, Form, export_to, write_skill_folder
 from cortex_skills.features.registry.learning import Learned, register_learned
-from cortex_skills.features.registry.parts import finder_in, found_record, named_key, registry_in
+from cortex_skills.features.registry.parts import ahead_of_skill, finder_in, found_record, named_key, registry_in
 from cortex_skills.features.registry.records.lifecycle import MAKERS, Origin, check_learned_name, check_may_restand
 from cortex_skills.features.registry.records.registry import Registered, SkillRegistry
 from cortex_skills.features.registry.records.skill_record import (
@@ -64,10 +64,12 @@ def standing_of(call: OperationCall) -> ObjectState | None:
     record = registry.find(named_key(call, call.about))
     if record is None:
         return None
+    return _state(record, registry.version(record.version_id).number)
+
+
+def _state(record: SkillRecord, number: int) -> ObjectState:
     standing = record.standing
-    number = registry.version(record.version_id).number
-    state = f"version {number}, {standing.origin}, {standing.lifecycle}, tier {standing.trust_tier}"
-    return str(record.key), state
+    return str(record.key), f"version {number}, {standing.origin}, {standing.lifecycle}, tier {standing.trust_tier}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +87,13 @@ class RegisterSkill:
         return f"{self.document.namespace}/{self.document.name}"
 
 
-@operation("registry.register", effect="changes", permission="write", object_="skill", state=standing_of)
+@operation(
+    "registry.register", effect="changes", permission="write", object_="skill", state=standing_of, ahead=ahead_of_skill
+)
 def register(call: OperationCall, given: RegisterSkill) -> Registered:
     """Register a document: as the first version of a skill, or as its next one."""
-    return call.part(registry_in).register(
+    registry = call.part(registry_in)
+    done = registry.register(
         given.document,
         actor=call.caller.actor,
         origin=origin_for(call, given.document),
@@ -97,6 +102,9 @@ def register(call: OperationCall, given: RegisterSkill) -> Registered:
         signature=given.signature,
         author=call.caller.name,
     )
+    if done.created:
+        call.after = _state(registry.record(done.version.key), done.version.number)
+    return done
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +120,9 @@ class LearnSkill:
         return f"{self.document.namespace}/{self.document.name}"
 
 
-@operation("registry.learn", effect="changes", permission="write", object_="skill", state=standing_of)
+@operation(
+    "registry.learn", effect="changes", permission="write", object_="skill", state=standing_of, ahead=ahead_of_skill
+)
 def learn(call: OperationCall, given: LearnSkill) -> Learned:
     """Register what was learned in a session, or merge it into the same learned skill."""
     check_learned_name(given.document.name)
@@ -139,7 +149,14 @@ class RegisterReflection:
     parameters_schema: dict[str, Any] | None = None
 
 
-@operation("registry.register_reflection", effect="changes", permission="write", object_="skill", state=standing_of)
+@operation(
+    "registry.register_reflection",
+    effect="changes",
+    permission="write",
+    object_="skill",
+    state=standing_of,
+    ahead=ahead_of_skill,
+)
 def register_from_reflection(call: OperationCall, given: RegisterReflection) -> tuple[Registered, Any]:
     """Make a learned skill of a reflection."""
     check_learned_name(given.skill)
@@ -155,7 +172,9 @@ def register_from_reflection(call: OperationCall, given: RegisterReflection) -> 
     )
 
 
-@operation("registry.delete", effect="changes", permission="registry", object_="skill", state=standing_of)
+@operation(
+    "registry.delete", effect="changes", permission="registry", object_="skill", state=standing_of, ahead=ahead_of_skill
+)
 def delete(call: OperationCall, given: OneSkill) -> SkillKey:
     """Delete a skill with all versions, which no other one depends on."""
     record = changeable(call, "delete", given.skill)
@@ -171,7 +190,9 @@ class MergeSkills:
     source: Annotated[SkillName, Field(description="Archived; its steps, body and counters go to the target.")]
 
 
-@operation("registry.merge", effect="changes", permission="registry", object_="skill", state=standing_of)
+@operation(
+    "registry.merge", effect="changes", permission="registry", object_="skill", state=standing_of, ahead=ahead_of_skill
+)
 def merge(call: OperationCall, given: MergeSkills) -> Registered:
     """Merge a skill into another one."""
     target, source = (changeable(call, "merge", name) for name in (given.skill, given.source))
@@ -188,7 +209,14 @@ class PromoteSkill:
     ] = False
 
 
-@operation("registry.promote", effect="changes", permission="registry", object_="skill", state=standing_of)
+@operation(
+    "registry.promote",
+    effect="changes",
+    permission="registry",
+    object_="skill",
+    state=standing_of,
+    ahead=ahead_of_skill,
+)
 def promote(call: OperationCall, given: PromoteSkill) -> SkillRecord:
     """Raise the state of a skill by one.
 
@@ -208,21 +236,37 @@ class SkillOutOfUse:
     reason: Annotated[str, Field(max_length=LONGEST_REASON)] = ""
 
 
-@operation("registry.deprecate", effect="changes", permission="registry", object_="skill", state=standing_of)
+@operation(
+    "registry.deprecate",
+    effect="changes",
+    permission="registry",
+    object_="skill",
+    state=standing_of,
+    ahead=ahead_of_skill,
+)
 def deprecate(call: OperationCall, given: SkillOutOfUse) -> SkillRecord:
     """Take a skill out of use."""
     record = changeable(call, "deprecate", given.skill)
     return call.part(registry_in).deprecate(record.key, given.reason, actor=call.caller.actor)
 
 
-@operation("registry.retire", effect="changes", permission="registry", object_="skill", state=standing_of)
+@operation(
+    "registry.retire", effect="changes", permission="registry", object_="skill", state=standing_of, ahead=ahead_of_skill
+)
 def retire(call: OperationCall, given: SkillOutOfUse) -> SkillRecord:
     """Archive a skill that no other one depends on."""
     record = changeable(call, "deprecate", given.skill)
     return call.part(registry_in).retire(record.key, given.reason, actor=call.caller.actor)
 
 
-@operation("registry.unretire", effect="changes", permission="registry", object_="skill", state=standing_of)
+@operation(
+    "registry.unretire",
+    effect="changes",
+    permission="registry",
+    object_="skill",
+    state=standing_of,
+    ahead=ahead_of_skill,
+)
 def unretire(call: OperationCall, given: OneSkill) -> SkillRecord:
     """Bring an archived skill back, as degraded."""
     record = changeable(call, "promote", given.skill)
@@ -237,7 +281,9 @@ class TrustSkill:
     tier: Annotated[int, Field(ge=1, le=4)]
 
 
-@operation("registry.trust", effect="changes", permission="registry", object_="skill", state=standing_of)
+@operation(
+    "registry.trust", effect="changes", permission="registry", object_="skill", state=standing_of, ahead=ahead_of_skill
+)
 def trust(call: OperationCall, given: TrustSkill) -> SkillRecord:
     """Give a skill a trust tier."""
     record = found_record(call, given.skill)
@@ -253,7 +299,14 @@ class RollBackSkill:
     number: int
 
 
-@operation("registry.rollback", effect="changes", permission="registry", object_="skill", state=standing_of)
+@operation(
+    "registry.rollback",
+    effect="changes",
+    permission="registry",
+    object_="skill",
+    state=standing_of,
+    ahead=ahead_of_skill,
+)
 def roll_back(call: OperationCall, given: RollBackSkill) -> Registered:
     """Make a new version of a skill from an earlier one."""
     record = found_record(call, given.skill)
@@ -281,7 +334,9 @@ class SkillExport:
     files: tuple[str, ...] = ()
 
 
-@operation("registry.export", effect="changes", permission="write", object_="skill", state=standing_of)
+@operation(
+    "registry.export", effect="changes", permission="write", object_="skill", state=standing_of, ahead=ahead_of_skill
+)
 def export(call: OperationCall, given: ExportSkill) -> SkillExport:
     """Write a version of a skill to a new folder, with its digests and its signature."""
     registry = call.part(registry_in)
@@ -310,7 +365,9 @@ class ReportSkill:
     session: str = ""
 
 
-@operation("registry.report", effect="changes", permission="write", object_="skill", state=standing_of)
+@operation(
+    "registry.report", effect="changes", permission="write", object_="skill", state=standing_of, ahead=ahead_of_skill
+)
 def report(call: OperationCall, given: ReportSkill) -> tuple[SkillRecord, str]:
     """Keep what an agent states about a skill; it is no measured outcome.
 
@@ -336,7 +393,14 @@ class MeasuredUse:
     note: str = ""
 
 
-@operation("registry.outcome", effect="changes", permission="registry", object_="skill", state=standing_of)
+@operation(
+    "registry.outcome",
+    effect="changes",
+    permission="registry",
+    object_="skill",
+    state=standing_of,
+    ahead=ahead_of_skill,
+)
 def record_outcome(call: OperationCall, given: MeasuredUse) -> SkillRecord:
     """Record a measured use of a skill, with success or without."""
     record = found_record(call, given.skill)

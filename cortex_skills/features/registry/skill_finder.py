@@ -31,6 +31,7 @@ from typing import Annotated, Literal, cast
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from cortex_graph.store_access.read_ahead import reading_ahead
 from cortex_skills.errors import CortexError
 from cortex_skills.features.finder.embedders import Embedder
 from cortex_skills.features.finder.meaning_index import MeaningProblem
@@ -206,13 +207,15 @@ class SkillFinder:
         least = _LEAST_WEIGHT[among]
         found, ranked = self._searched(query, least, timeout_s, tag_of(group, state) if group else "")
         skills: list[FoundSkill] = []
-        for each in ranked:
-            if len(skills) == limit:
-                break
-            read = read_skill(self._registry, each.skill.key)
-            if read is None or weight_of(read[0].standing, read[0].evidence) < least:
-                continue
-            skills.append(FoundSkill(*read, each.score, each.coverage, each.similarity, each.by))
+        first = [each.skill.key for each in ranked[:limit]]
+        with reading_ahead(self._registry.store, lambda: self._registry.ahead_of(first, versions=True)):
+            for each in ranked:
+                if len(skills) == limit:
+                    break
+                read = read_skill(self._registry, each.skill.key)
+                if read is None or weight_of(read[0].standing, read[0].evidence) < least:
+                    continue
+                skills.append(FoundSkill(*read, each.score, each.coverage, each.similarity, each.by))
         return FoundSkills(tuple(skills), found.problem)
 
     def similar(self, record: SkillRecord, *, timeout_s: float = INDEX_TIMEOUT_S) -> list[tuple[SkillKey, float]]:

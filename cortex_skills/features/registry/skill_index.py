@@ -21,6 +21,7 @@ from typing import Any
 from pyoxigraph import NamedNode, Quad
 
 from cortex_graph.store import Changes, Following, InFolder, Pattern
+from cortex_graph.store_access.read_ahead import reading_ahead
 from cortex_skills.errors import CortexError
 from cortex_skills.features.finder.entity_follower import quads_of
 from cortex_skills.features.finder.index_follower import IndexFollower, IndexView, follower_of
@@ -130,6 +131,10 @@ class PolledSkills(PolledIndex):
 
     def changes(self) -> dict[str, OwnedText | None]:
         """The skills that the events since the last call name."""
+        with reading_ahead(self._registry.store, lambda: self._registry.log.ahead(self._seen)):
+            return self._changes()
+
+    def _changes(self) -> dict[str, OwnedText | None]:
         events = self._registry.log
         count = events.count()
         if count == self._seen:
@@ -154,9 +159,11 @@ class PolledSkills(PolledIndex):
 def _documents(registry: RegistryReader, keys: Iterable[SkillKey]) -> dict[str, OwnedText | None]:
     """The documents of some skills as they are now, by key; None for one that is gone or malformed."""
     found: dict[str, OwnedText | None] = {}
-    for key in keys:
-        identifier, read = _identifier(registry, key), read_skill(registry, key)
-        found[f"{OWNER}:{identifier}"] = None if read is None else indexed(identifier, read[0], text_of(read[1]))
+    keys = list(keys)
+    with reading_ahead(registry.store, lambda: registry.ahead_of(keys, versions=True)):
+        for key in keys:
+            identifier, read = _identifier(registry, key), read_skill(registry, key)
+            found[f"{OWNER}:{identifier}"] = None if read is None else indexed(identifier, read[0], text_of(read[1]))
     return found
 
 

@@ -22,7 +22,7 @@ from cortex_skills.audit.chain import ChainEventView, ChainFault
 from cortex_skills.errors import CortexError
 from cortex_skills.features.finder.words import without_accents
 from cortex_skills.features.registry.documents.document import MAX_PATH, SkillDocument, SkillResource
-from cortex_skills.features.registry.parts import finder_in, found_record, registry_in
+from cortex_skills.features.registry.parts import ahead_of_skill, finder_in, found_record, registry_in
 from cortex_skills.features.registry.records.lifecycle import ORIGINS, OUT_OF_USE, Lifecycle, Origin, is_listed
 from cortex_skills.features.registry.records.registry import SkillRegistry
 from cortex_skills.features.registry.records.skill_record import SkillKey, SkillRecord, SkillVersion
@@ -153,7 +153,7 @@ class ShownSkill:
     following: str | None = None
 
 
-@operation("registry.show", effect="reads", permission="read")
+@operation("registry.show", effect="reads", permission="read", ahead=ahead_of_skill)
 def show_skill(call: OperationCall, given: ShowSkill) -> ShownSkill:
     """Show a skill with the document of its current version, or of an earlier one, verified."""
     registry = call.part(registry_in)
@@ -171,7 +171,12 @@ class OneVersion:
     version: SkillVersionId
 
 
-@operation("registry.read", effect="reads", permission="read")
+@operation(
+    "registry.read",
+    effect="reads",
+    permission="read",
+    ahead=lambda call, given: call.part(registry_in).ahead_of_version(given.version),
+)
 def read_version(call: OperationCall, given: OneVersion) -> ShownSkill:
     """Read a version of a skill with its document, verified; earlier versions too."""
     registry = call.part(registry_in)
@@ -187,14 +192,19 @@ class FileOfVersion:
     path: Annotated[str, Field(min_length=1, max_length=MAX_PATH, description="Relative to the folder of the skill.")]
 
 
-@operation("registry.read_file", effect="reads", permission="read")
+@operation(
+    "registry.read_file",
+    effect="reads",
+    permission="read",
+    ahead=lambda call, given: call.part(registry_in).ahead_of_version(given.version),
+)
 def read_file(call: OperationCall, given: FileOfVersion) -> SkillResource | None:
     """Read a file of a version of a skill, verified."""
     registry = call.part(registry_in)
     return registry.document(registry.version(given.version)).resource(given.path)
 
 
-@operation("registry.history", effect="reads", permission="read")
+@operation("registry.history", effect="reads", permission="read", ahead=ahead_of_skill)
 def history(call: OperationCall, given: OneSkill) -> list[VersionView]:
     """List the versions of a skill, the first one first."""
     registry, key = call.part(registry_in), found_record(call, given.skill).key

@@ -36,6 +36,10 @@ def select(
         QueryTimeout: it took longer than its time limit, in seconds.
     """
     dataset = Dataset((graph,) if isinstance(graph, NamedNode) else (), named)
+    own_rows = getattr(store, "own_rows", None)
+    if own_rows is not None:
+        rows: list[QuerySolution] = own_rows(text, dataset, timeout_s)
+        return rows
     answer = store.query(text, dataset, results=QueryResultsFormat.JSON, timeout_s=timeout_s)
     found = parse_query_results(b"".join(answer.chunks), QueryResultsFormat.JSON)
     return list(found) if isinstance(found, QuerySolutions) else []

@@ -57,6 +57,20 @@ class AgentGraph(NamespacedGraph):
             _check_is_text(quad)
         return super().delete_triple(triple_id)
 
+    def write_memory(self, triples: Iterable[Mapping[str, Any]], writer: str | None) -> list[Quad]:
+        """Write a memory that the caller found to be new, with its writer, in one transaction; returns its quads.
+
+        Args:
+            triples: what states it, as for `create_triples`.
+            writer: the agent that writes it; None, or the owner, is not recorded.
+        """
+        quads = [self._quad(*check_triple(each)) for each in triples]
+        if writer not in (None, self.agent):
+            author = self.names.agent(writer)
+            quads += [Quad(each, MEMORY_AUTHOR, author, self.names.graph) for each in {quad.subject for quad in quads}]
+        self.store.apply(self.with_entries(quads))
+        return quads
+
     def replace_memory(
         self, old: NamedNode, new: NamedNode, triples: Iterable[Mapping[str, Any]], writer: str | None
     ) -> None:

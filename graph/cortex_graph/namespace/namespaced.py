@@ -23,7 +23,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
@@ -51,12 +51,13 @@ from cortex_graph.memory_graphs import check_place, move_memories
 from cortex_graph.naming.counted import Count
 from cortex_graph.naming.names import DEFAULT_BASE, Names
 from cortex_graph.naming.terms import Term, from_term, name_of, to_term
-from cortex_graph.naming.vocabulary import PROOF
+from cortex_graph.naming.vocabulary import ATTRIBUTED_TO, PROOF
 from cortex_graph.sparql.parse import TIMEOUT_S
 from cortex_graph.sparql.queries import query_graphs
 from cortex_graph.sparql.updates import Updated, update_graphs
 from cortex_graph.store import GraphStore, Pattern, QueryAnswer, Revisioned, Triple, triple_of
 from cortex_graph.store_access.gathered import Gathering, gathered
+from cortex_graph.store_access.read_ahead import Ahead, WholeSubjects, reading_ahead
 
 MAX_TOTAL = 100
 _LIST_LIMIT = 100
@@ -309,6 +310,11 @@ class NamespacedGraph:
         """Return what `provenance_of` does of those of some triples that have a record, by their ids."""
         graph = self.names.provenance_graph
         nodes = [self.names.record(check_id(triple_id)) for triple_id in triple_ids]
+        with reading_ahead(self.store, lambda: _with_skills(graph, nodes)):
+            return self._provenances(triple_ids, nodes)
+
+    def _provenances(self, triple_ids: Sequence[str], nodes: Sequence[NamedNode]) -> dict[str, dict[str, str | None]]:
+        graph = self.names.provenance_graph
         records = dict(zip(triple_ids, gathered(self.store, [Pattern(graph, node) for node in nodes]), strict=True))
         skills = {triple_id: skill_of(record, self.names) for triple_id, record in records.items()}
         known = list({node for node in skills.values() if node is not None})
@@ -459,6 +465,13 @@ class NamespacedGraph:
             "predicate": names.name(predicate.value),
             "object": from_term(object_, names),
         }
+
+
+def _with_skills(graph: NamedNode, records: Iterable[NamedNode]) -> Iterator[Ahead]:
+    """Yield what is read of records, with the skills that they name."""
+    for record in records:
+        yield Pattern(graph, record)
+        yield WholeSubjects(Pattern(graph, record, ATTRIBUTED_TO), of_objects=True)
 
 
 def namespaces_of(store: GraphStore, base: str = DEFAULT_BASE, *, with_records: bool = False) -> list[str]:

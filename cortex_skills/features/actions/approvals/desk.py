@@ -21,11 +21,12 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cortex_graph import GraphError
+from cortex_graph.store_access.read_ahead import Ahead, reading_now
 from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
@@ -120,6 +121,10 @@ class Approvals:
             return self.wait(record.id, wait_s, cancel)
         finally:
             self._waiting_calls.release()
+
+    def ahead_of(self, approval_id: str) -> Sequence[Ahead]:
+        """What is read of a request to decide it."""
+        return self._queue.ahead_of(approval_id)
 
     def wait(self, approval_id: str, timeout_s: float, cancel: CancelToken | None = None) -> ApprovalRecord:
         """Wait until the state of a request is final, for a limited time.
@@ -229,7 +234,7 @@ class Approvals:
         """
         self._queue.start(record)
         by = record.resolution.by if record.resolution else ""
-        with _Reports(self._queue, record):
+        with _Reports(self._queue, record), reading_now(self._queue.store, forgets=False):
             result = self._run(record, by, cancel)
         code = result.code or ""
         end = RunEnd("failed" if code else "done", self._queue.now(), code, result.text, result.details)

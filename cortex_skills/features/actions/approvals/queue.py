@@ -20,7 +20,6 @@ Rules kept here:
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -35,6 +34,8 @@ from cortex_graph.naming.names import Names
 from cortex_graph.naming.vocabulary import CORTEX, DATE_TIME, GENERATED_AT, TYPE
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.store_access.claims import apply_claimed, has_claims
+from cortex_graph.store_access.half_made import read_whole
+from cortex_graph.store_access.read_ahead import Ahead, reading_ahead
 from cortex_skills.audit.chain import Signer
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action_request import ActionRequest, ApprovalState
@@ -69,9 +70,17 @@ END = NamedNode(f"{CORTEX}approvalEnd")
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _REMOVED_AT_ONCE = 20
-_AGAIN_S = (0.0, 0.05, 0.2)  # before a record that contradicts itself is read again
+_READ_AT_ONCE = 50
 
 Clock = Callable[[], datetime]
+
+
+class _ChangingError(Exception):
+    """A record that contradicts itself, maybe since it is being written."""
+
+    def __init__(self, values: Mapping[NamedNode, Sequence[str]], error: CortexError) -> None:
+        super().__init__(error.message)
+        self.values, self.error = values, error
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +130,10 @@ class ApprovalQueue:
                 wait.
             GraphError: the store cannot write.
         """
+        with reading_ahead(self._store, self._times_and_resolutions):
+            return self._add(request, lasts)
+
+    def _add(self, request: ActionRequest, lasts: timedelta) -> ApprovalRecord:
         now = self.now()
         new_id, text = new_request(request, now, lasts, self._signer())
         record = read_record(new_id, text, "", "", "", "")
@@ -145,7 +158,9 @@ class ApprovalQueue:
             Quad(node, TYPE, REQUEST_CLASS, self._graph),
             Quad(node, GENERATED_AT, Literal(date_time(record.created), datatype=DATE_TIME), self._graph),
         ]
-        apply_claimed(self._store, Quad(node, REQUEST, Literal(text), self._graph), about)
+        if not has_claims(self._store):
+            raise _keeps_none()
+        self._store.apply([Quad(node, REQUEST, Literal(text), self._graph), *about])  # no other writer has this id
         return record
 
     def find(self, approval_id: object) -> ApprovalRecord:
@@ -175,18 +190,33 @@ class ApprovalQueue:
         """
         records: list[ApprovalRecord] = []
         damaged: list[str] = []
-        for approval_id in self._newest(waiting=state == "pending"):
-            if len(records) + len(damaged) >= min(limit, MAX_LISTED):
-                break
-            try:
-                record = self.find(approval_id)
-            except CortexError as error:
-                if error.code == "approval_changed" and state in (None, "pending") and agent is None:
-                    damaged.append(approval_id)
-                continue
-            if state in (None, record.state(self.now())) and agent in (None, record.request.agent):
-                records.append(record)
+        with reading_ahead(self._store, self._times_and_resolutions if state == "pending" else list):
+            ids = list(self._newest(waiting=state == "pending"))
+        for start in range(0, len(ids), _READ_AT_ONCE):
+            some = ids[start : start + _READ_AT_ONCE]
+            with reading_ahead(self._store, lambda some=some: self._ahead_of(some)):  # type: ignore[misc]
+                for approval_id in some:
+                    if len(records) + len(damaged) >= min(limit, MAX_LISTED):
+                        return ListedApprovals(tuple(records), tuple(damaged))
+                    try:
+                        record = self.find(approval_id)
+                    except CortexError as error:
+                        if error.code == "approval_changed" and state in (None, "pending") and agent is None:
+                            damaged.append(approval_id)
+                        continue
+                    if state in (None, record.state(self.now())) and agent in (None, record.request.agent):
+                        records.append(record)
         return ListedApprovals(tuple(records), tuple(damaged))
+
+    def _times_and_resolutions(self) -> Sequence[Ahead]:
+        return [Pattern(self._graph, None, GENERATED_AT), Pattern(self._graph, None, RESOLUTION)]
+
+    def _ahead_of(self, ids: Sequence[str]) -> Sequence[Ahead]:
+        return [Pattern(self._graph, self._node(each)) for each in ids]
+
+    def ahead_of(self, approval_id: str) -> Sequence[Ahead]:
+        """What is read of a request to decide it."""
+        return self._ahead_of([approval_id]) if _ID.fullmatch(approval_id) else []
 
     def read_all(self) -> Iterator[ApprovalRecord]:
         """Every record as it is stored, the newest first; those that were changed in the store are left out."""
@@ -264,10 +294,7 @@ class ApprovalQueue:
 
     def _quads(self, pattern: Pattern) -> Iterator[Quad]:
         if not has_claims(self._store):
-            raise GraphUnavailable(
-                "a store behind another Cortex keeps no requests for approval",
-                hint="use a store in a folder, in memory, or on a SPARQL server",
-            )
+            raise _keeps_none()
         return self._store.quads(pattern)
 
     def _claim(
@@ -288,19 +315,23 @@ class ApprovalQueue:
 
     def _read(self, approval_id: str) -> ApprovalRecord | None:
         """The record under a well-formed id; None when there is none."""
-        values = self._values(approval_id)
-        for wait_s in _AGAIN_S:
+
+        def read() -> ApprovalRecord | None:
+            values = self._values(approval_id)
             try:
                 return _record(approval_id, values)
-            except CortexError:
-                if self._damaged.get(approval_id) == values:
+            except CortexError as error:
+                if self._damaged.get(approval_id) == values:  # as it was read several times
                     raise
-                time.sleep(wait_s)
-                values = self._values(approval_id)
-        if len(self._damaged) >= MAX_LISTED:
-            self._damaged.clear()
-        self._damaged[approval_id] = values
-        return _record(approval_id, values)
+                raise _ChangingError(values, error) from error
+
+        try:
+            return read_whole(self._store, read, _ChangingError)
+        except _ChangingError as changing:
+            if len(self._damaged) >= MAX_LISTED:
+                self._damaged.clear()
+            self._damaged[approval_id] = changing.values
+            raise changing.error from None
 
     def _values(self, approval_id: str) -> Mapping[NamedNode, Sequence[str]]:
         values: dict[NamedNode, Any] = {}
@@ -362,6 +393,13 @@ def _is_kept(record: ApprovalRecord, now: datetime) -> bool:
     ends = [record.expires if record.resolution is None else record.resolution.at]
     ends += [] if record.end is None else [record.end.at]
     return now < max(ends) + KEPT
+
+
+def _keeps_none() -> GraphUnavailable:
+    return GraphUnavailable(
+        "a store behind another Cortex keeps no requests for approval",
+        hint="use a store in a folder, in memory, or on a SPARQL server",
+    )
 
 
 def not_found(approval_id: object) -> CortexError:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -32,6 +31,7 @@ from cortex_graph.naming.names import Names
 from cortex_graph.naming.vocabulary import CORTEX
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.store_access.claims import apply_claimed, has_claims
+from cortex_graph.store_access.half_made import read_whole
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.installed.installed_artifact import ArtifactVersions, read_versions, text_of
 from cortex_skills.safe_io.schemas import shown
@@ -46,11 +46,14 @@ CHANGED = NamedNode(f"{CORTEX}artifactsChanged")
 MAX_TEXT = 1 << 20
 LEASE = timedelta(minutes=30)
 _ATTEMPTS = 100
-_READS, _PAUSE_S = 20, 0.05  # in all a second
 
 log = logging.getLogger(__name__)
 
 Clock = Callable[[], datetime]
+
+
+class _ChangingError(Exception):
+    """Something that contradicts itself, maybe since it is being written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,7 @@ class InstalledIndex:
         self._has_claims = has_claims(store)
         self.now = now
         self.writes = 0
+        self._damaged: tuple[str, ...] = ()
 
     def revision(self) -> str:
         """A text that differs after each change.
@@ -99,17 +103,12 @@ class InstalledIndex:
             CortexError: `artifact_invalid`: its text was changed in the store.
             GraphError: the store cannot be read.
         """
-        for left in reversed(range(_READS)):
+
+        def read() -> ArtifactVersions:
             quads = self._quads(Pattern(self._graph, self._node(skill_id), VERSIONS))
-            if not quads:
-                break
-            try:
-                return self._read(skill_id, quads)
-            except CortexError:
-                if not left:
-                    raise
-                time.sleep(_PAUSE_S)  # Virtuoso shows a change of another writer while it makes it
-        return ArtifactVersions(skill_id)
+            return self._read(skill_id, quads) if quads else ArtifactVersions(skill_id)
+
+        return read_whole(self._store, read, CortexError)
 
     def everything(self) -> ListedArtifacts:
         """Everything that is installed, sorted by id.
@@ -117,6 +116,20 @@ class InstalledIndex:
         Raises:
             GraphError: the store cannot be read.
         """
+        found: list[ListedArtifacts] = []
+
+        def read() -> ListedArtifacts:
+            found.append(self._listed())
+            if found[-1].damaged not in ((), self._damaged):
+                raise _ChangingError
+            return found[-1]
+
+        with suppress(_ChangingError):
+            return read_whole(self._store, read, _ChangingError)
+        self._damaged = found[-1].damaged  # these are not waited for again
+        return found[-1]
+
+    def _listed(self) -> ListedArtifacts:
         texts: dict[str, list[Quad]] = {}
         for quad in self._quads(Pattern(self._graph, None, VERSIONS)):
             if isinstance(quad.subject, NamedNode):

@@ -16,6 +16,8 @@ from annotated_types import Len
 from typing_extensions import TypedDict
 
 from cortex_graph import GraphError, NamespacedGraph
+from cortex_graph.store import Pattern, triple_of
+from cortex_graph.store_access.read_ahead import reading_ahead
 from cortex_skills.errors import CortexError
 from cortex_skills.features.graph.acting_skill import PARTS, ActingSkill, StatementsRefusedError
 from cortex_skills.features.graph.statement_changes import AssertedStatements, assert_statements
@@ -124,17 +126,16 @@ def _units(call: Call) -> int:
     given = call.arguments.get("statements")
     if given is None:
         return 1
-    graph, quads, others, acting = call.host.graph, set[Any](), 0, ActingSkill.of(call.skill, call.active)
+    graph, others, acting = call.host.graph, 0, ActingSkill.of(call.skill, call.active)
+    found: list[tuple[Any, bool]] = []
     for each in given:
         try:
             triple, needs = acting.statement(call.host, {**_for_all(call), **each})
-            quad = graph.quad_of(triple)
+            found.append((graph.quad_of(triple), needs))
         except (CortexError, GraphError):
             others += 1  # the call is refused with its problem
-            continue
-        if needs or not graph.store.contains(quad):
-            quads.add(quad)
-    return len(quads) + others
+    with reading_ahead(graph.store, lambda: (Pattern(graph.names.graph, *triple_of(quad)) for quad, _ in found)):
+        return len({quad for quad, needs in found if needs or not graph.store.contains(quad)}) + others
 
 
 def _repeated(call: Call) -> Outcome | None:

@@ -26,6 +26,7 @@ from cortex_graph.exceptions import GraphBusy
 from cortex_graph.naming.vocabulary import DATE_TIME, GENERATED_AT, TYPE
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.store_access.claims import apply_claimed
+from cortex_graph.store_access.read_ahead import Ahead
 from cortex_skills.audit.chain import ChainEvent, ChainFault, Signer, Verify, first_fault, next_event
 from cortex_skills.features.registry.documents.document import corrupt
 from cortex_skills.features.registry.records import terms
@@ -33,6 +34,7 @@ from cortex_skills.features.registry.records.skill_record import RegistryTerms, 
 from cortex_skills.safe_io.display import whole_characters
 
 _ATTEMPTS = 200
+NEXT = 2  # events that are asked for beside the last known one
 _TEXTS = {
     "kind": terms.EVENT_KIND,
     "actor": terms.ACTOR,
@@ -117,6 +119,12 @@ class EventLog:
                 self._known = event.sequence
                 return change.result
         raise GraphBusy("the registry is written to repeatedly, and nothing was changed", hint="try again later")
+
+    def ahead(self, since: int | None = None) -> Iterator[Ahead]:
+        """What `last` reads, and the events since a number, if there are no more than `NEXT` new ones."""
+        first = self._known if since is None else min(since, self._known)
+        for number in range(max(first, 1), max(first, self._known) + NEXT + 1):
+            yield Pattern(self._registry.graph, self._registry.event(number))
 
     def last(self) -> ChainEvent | None:
         """The last event; None when there is none."""

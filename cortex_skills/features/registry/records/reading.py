@@ -29,6 +29,7 @@ from cortex_graph.naming.names import Names
 from cortex_graph.naming.spelling import nearest
 from cortex_graph.naming.vocabulary import SPECIALIZATION_OF, TYPE
 from cortex_graph.store import GraphStore, Pattern
+from cortex_graph.store_access.read_ahead import Ahead, WholeSubjects, reading_ahead
 from cortex_skills.audit.chain import ChainFault, Signer
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry.documents.document import (
@@ -166,6 +167,15 @@ class PackageView:
         """The skills of the package."""
         return self._package.keys
 
+    def version_of(self, key: SkillKey) -> NamedNode | None:
+        """The node of the version of a skill of the package; None for another one."""
+        if not self.is_of_package(key):
+            return None
+        start = self._registry.version("").value
+        return next(
+            node for node in map(_node, self._by_skill[self._registry.record(key)]) if node.value.startswith(start)
+        )
+
     def is_stored(self, key: SkillKey) -> bool:
         """Whether the store has the record of a skill."""
         return self._is_stored(self._registry.record(key))
@@ -271,6 +281,28 @@ class RegistryReader:
         """The namespace."""
         return self.terms.names
 
+    def ahead_of(
+        self, keys: Iterable[SkillKey] = (), *, versions: bool = False, all_versions: bool = False
+    ) -> Iterator[Ahead]:
+        """What is read of skills: the last event, the records, and the current or all versions."""
+        yield from self.log.ahead()
+        for key in keys:
+            node = self.terms.record(key)
+            yield Pattern(self._graph, node)
+            if all_versions:
+                yield WholeSubjects(Pattern(self._graph, None, SPECIALIZATION_OF, node))
+            elif versions:
+                yield WholeSubjects(Pattern(self._graph, node, terms.CURRENT_VERSION), of_objects=True)
+            if (versions or all_versions) and (of_package := self.skills.version_of(key)) is not None:
+                yield Pattern(self._graph, of_package)
+
+    def ahead_of_version(self, version_id: str) -> Iterator[Ahead]:
+        """What is read of a version: it, its skill, and the version after it."""
+        node = self.terms.version(version_id)
+        yield Pattern(self._graph, node)
+        yield Pattern(self._graph, None, terms.REVISION_OF, node)
+        yield WholeSubjects(Pattern(self._graph, node, SPECIALIZATION_OF), of_objects=True)
+
     def record(self, key: SkillKey) -> SkillRecord:
         """The record of a skill.
 
@@ -328,10 +360,15 @@ class RegistryReader:
             CortexError: `graph_corrupt`: it is not what was registered; `signature_invalid`.
         """
         found = {}
-        for name in set(blob_paths(version.front).values()):
-            quad = next(iter(self.skills.quads(Pattern(self._graph, self.terms.blob(name), terms.BYTES))), None)
-            if quad is not None:
-                found[name] = self.terms.bytes_of(quad)
+        blobs = {
+            name: Pattern(self._graph, self.terms.blob(name), terms.BYTES)
+            for name in blob_paths(version.front).values()
+        }
+        with reading_ahead(self.store, blobs.values):
+            for name, pattern in blobs.items():
+                quad = next(iter(self.skills.quads(pattern)), None)
+                if quad is not None:
+                    found[name] = self.terms.bytes_of(quad)
         document = document_of(version.front, found)
         if digest(document) != version.digest:
             corrupt(f"version {version.number} of {version.key} does not have its digest")
@@ -354,8 +391,9 @@ class RegistryReader:
     def records(self, cursor: str | None = None, limit: int = 100) -> tuple[list[SkillRecord], str | None]:
         """A page of the records, in the order of the store, and the cursor of the next one."""
         quads, following = self.skills.match(Pattern(self._graph, None, TYPE, terms.REGISTERED_SKILL), limit, cursor)
-        found = (self._record_at(cast(NamedNode, quad.subject)) for quad in quads)
-        return [record for record in found if record is not None], following
+        nodes = [cast(NamedNode, quad.subject) for quad in quads]
+        with reading_ahead(self.store, lambda: [Pattern(self._graph, node) for node in nodes]):
+            return [record for node in nodes if (record := self._record_at(node)) is not None], following
 
     def all_records(self) -> Iterator[SkillRecord]:
         """All records."""

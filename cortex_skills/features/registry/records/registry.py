@@ -63,6 +63,7 @@ from cortex_skills.safe_io.schemas import shown
 
 _MAX_DEPENDENCIES = 1_000
 _BLOB_BATCH = 1 << 22  # bytes of blobs that are written at once
+_BLOBS_WITHIN, _MOST_WITHIN = 1 << 16, 20  # bytes and number of blobs that are written with the version
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ class Registrations(StandingChanges):
         if (same := current()[1]) is not None:
             return Registered(same, created=False)
         version = self._signed(version, signature)
-        self._write_blobs(blobs_of(document))
+        within = self._within_change(blobs_of(document))
         sources = tuple(self.terms.record(source) for source in derived_from)
         remembered = tuple(memories)
         writers = {actor if author is None else author, *(() if learned_in is None else (learned_in.agent,))}
@@ -139,6 +140,10 @@ class Registrations(StandingChanges):
             record, same = current()
             if same is not None:
                 return RegistryChange(Registered(same, created=False))
+            change = changed_by(record)
+            return replace(change, insert=[*within, *change.insert])
+
+        def changed_by(record: SkillRecord | None) -> RegistryChange[Registered]:
             needs = [SkillKey(key.namespace, name) for name in document.depends_on]
             edges = Edges(
                 depends_on=self._checked_dependencies(key, needs),
@@ -315,6 +320,13 @@ class Registrations(StandingChanges):
             remove=self._gone(record, before),
         )
 
+    def _within_change(self, blobs: dict[str, bytes]) -> list[Quad]:
+        """Write the blobs of a document, unless they are few: these are returned, for the change itself."""
+        if sum(map(len, blobs.values())) <= _BLOBS_WITHIN and len(blobs) <= _MOST_WITHIN:
+            return [self.terms.quad_of_blob(name, data) for name, data in blobs.items()]
+        self._write_blobs(blobs)
+        return []
+
     def _write_blobs(self, blobs: dict[str, bytes]) -> None:
         batch: list[list[Quad]] = []
         size = 0
@@ -390,7 +402,7 @@ class SkillRegistry(Registrations):
                 self._check_replaces(kept, "learned", create_only=False)
             before, added = self.version(kept.version_id), self.version(gone.version_id)
             document = merged(self.document(before), self.document(added))
-            self._write_blobs(blobs_of(document))
+            within = self._within_change(blobs_of(document))
             version = self._signed(
                 replace(
                     before,
@@ -440,6 +452,7 @@ class SkillRegistry(Registrations):
                 "skill.merged",
                 details,
                 insert=[
+                    *within,
                     *self.terms.quads_of_version(version),
                     *self._written(new, kept),
                     *self._written(archived, gone),

@@ -38,6 +38,9 @@ class EngineProfile:
         ordered: whether the order of the rows of a pattern is stable when quads are written.
         digits: whether all digits of doubles must be requested explicitly.
         batch: the maximum number of quads in one update.
+        fails_whole: whether an update that fails changes nothing, and one that drops a missing graph fails. Its updates
+            are evaluated beside one another.
+        made: whether its answer to a conditional update states that it was made; without that, it must be looked at.
     """
 
     name: str
@@ -47,6 +50,8 @@ class EngineProfile:
     ordered: bool = False
     digits: bool = False
     batch: int = 100_000
+    fails_whole: bool = False
+    made: Callable[[bytes], bool] = lambda _: False
 
 
 def engine_of(server: str) -> EngineProfile:
@@ -143,6 +148,21 @@ def _is_number(text: str) -> bool:
     return True
 
 
-OXIGRAPH = EngineProfile("Oxigraph", oxigraph_spelling, _no_objection, ordered=True)
-VIRTUOSO = EngineProfile("Virtuoso", oxigraph_spelling, virtuoso_objection, by_value=True, digits=True, batch=500)
+_INSERTED = re.compile(rb"insert (into .+?, )?[1-9][0-9]* \(or less\) (quads|triples) -- done", re.IGNORECASE)
+
+
+def _virtuoso_made(answer: bytes) -> bool:
+    return _INSERTED.search(answer) is not None and b"nothing to do" not in answer
+
+
+OXIGRAPH = EngineProfile("Oxigraph", oxigraph_spelling, _no_objection, ordered=True, fails_whole=True)
+VIRTUOSO = EngineProfile(
+    "Virtuoso",
+    oxigraph_spelling,
+    virtuoso_objection,
+    by_value=True,
+    digits=True,
+    batch=500,
+    made=_virtuoso_made,
+)
 OTHER = EngineProfile("this server", None, _no_objection)

@@ -41,8 +41,8 @@ class SparqlProtocol:
         self.server = ""
         self._endpoints = endpoints
 
-    def update(self, text: str) -> None:
-        """Execute an idempotent update."""
+    def update(self, text: str) -> bytes:
+        """Execute an idempotent update, and return the answer."""
         reply = self.client.send(
             "POST",
             self._endpoints.update,
@@ -51,7 +51,7 @@ class SparqlProtocol:
             writes=True,
         )
         self._check(reply, writes=True)
-        reply.read(_MAX_SMALL)
+        return reply.read(_MAX_SMALL)
 
     def ask(self, text: str, dataset: Dataset | None = None) -> bool:
         """Return the result of an ASK query."""
@@ -65,9 +65,11 @@ class SparqlProtocol:
             raise self.client.unavailable("answers ASK with rows")
         return answer
 
-    def rows(self, text: str) -> Generator[QuerySolution, None, None]:
+    def rows(
+        self, text: str, dataset: Dataset | None = None, timeout_s: float | None = None
+    ) -> Generator[QuerySolution, None, None]:
         """Yield the rows of a SELECT query."""
-        reply = self.query(text, QueryResultsFormat.JSON.media_type)
+        reply = self.query(text, QueryResultsFormat.JSON.media_type, dataset, timeout_s)
         most = _row_limit(reply)
         body = _Body(self, reply)
         count = 0

@@ -7,6 +7,8 @@ Rules kept here:
   accepts 500 quads at once, and keeps the effect of the operations before a failed one: repeating the call repairs
   that;
 - a change whose answer was lost is an `UnknownOutcome`; one with a claim that is there is known to have been made;
+- of two writers that make a claim one does, also where a server evaluates two updates at once (`announced_claims.py`);
+- what an operation reads is asked for in one request, where it states that (`read_ahead.py`);
 - "check, then write" is two requests. Threads of one process wait for each other; of two processes that create the
   same quad both may get `True`, and the quad exists once;
 - a term that the server would change is refused before it is sent (`engines.py`).
@@ -17,6 +19,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -24,13 +27,15 @@ from typing import Any, cast
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, QuerySolution, RdfFormat
 
 from cortex_graph.cancellation import Cancellation
-from cortex_graph.exceptions import GraphError, UnknownOutcome, invalid
+from cortex_graph.exceptions import GraphError, GraphUnavailable, invalid
 from cortex_graph.sparql.careful import careful_query
 from cortex_graph.sparql.tokens import MOST_DEPTH, read_tokens
 from cortex_graph.store import Dataset, Page, Pattern, QueryAnswer
 from cortex_graph.store_access.claims import claimed
+from cortex_graph.store_access.read_ahead import Ahead, ReadAhead, WholeSubjects
 from cortex_graph.stores.http.bulk import batches, read_triples
 from cortex_graph.stores.http.client import HttpClient
+from cortex_graph.stores.remote.announced_claims import apply_announced
 from cortex_graph.stores.remote.answers import has_rows, whole
 from cortex_graph.stores.remote.confinement import NOTHING, Confinement, check_text, try_out
 from cortex_graph.stores.remote.endpoints import Endpoints
@@ -49,7 +54,7 @@ from cortex_graph.stores.remote.sparql_texts import (
     union_of,
 )
 
-_CHECKED = 50  # quads whose existence is checked in one query
+_CHECKED = 50  # patterns in one query; some servers compile no more
 _BULK = 5_000
 _BULK_SIZE = 4 << 20  # characters
 
@@ -80,14 +85,36 @@ class RemoteStore:
         self._protocol = SparqlProtocol(endpoints, self._client)
         self._spelling = LiteralForms(self._protocol)
         self._writing = threading.Lock()
+        self._ahead = ReadAhead()
         self._known = engine
         self._confinement: Confinement | None = None
 
     def __repr__(self) -> str:
         return f"RemoteStore({self._client.name!r})"
 
+    def reading_ahead(self, patterns: Sequence[Ahead]) -> AbstractContextManager[None]:
+        """See `read_ahead.reading_ahead`."""
+        return self._ahead.reading(patterns, self.gather)
+
+    def reading_now(self, forgets: bool) -> AbstractContextManager[None]:
+        """See `read_ahead.reading_now`."""
+        return self._ahead.reading_now(forgets)
+
+    @property
+    def shows_whole_changes(self) -> bool:
+        """Whether no reader sees a change while it is made."""
+        return self._engine.fails_whole
+
     def contains(self, quad: Quad) -> bool:
         pattern = _pattern_of(quad)
+        known = self._ahead.find(pattern)
+        if known is not None:
+            return bool(known)
+        found = self._contains(pattern)
+        self._ahead.keep(pattern, [quad] if found else [])
+        return found
+
+    def _contains(self, pattern: Pattern) -> bool:
         if self._matches_nothing(pattern):
             return False
         if is_compared_here(pattern, self._engine):
@@ -107,7 +134,9 @@ class RemoteStore:
                 if written[-1]:
                     new[group[0]] = group
             self._check([quad for group in new.values() for quad in group], new)
-            self._write("INSERT", [quad for group in new.values() for quad in group])
+            inserted = [quad for group in new.values() for quad in group]
+            self._write("INSERT", inserted)
+            self._ahead.wrote(inserted, ())
         return written
 
     def remove(self, quad: Quad, about: Iterable[tuple[NamedNode, NamedNode]] = ()) -> bool:
@@ -116,6 +145,7 @@ class RemoteStore:
             if not self.contains(quad):
                 return False
             self._update("; ".join([*described, data("DELETE", [quad])]))
+            self._ahead.forget()
         return True
 
     def apply(self, insert: Iterable[Quad] = (), remove: Iterable[Quad] = ()) -> None:
@@ -128,24 +158,53 @@ class RemoteStore:
             if len(inserted) + len(removed) <= self._engine.batch:
                 parts = [data(verb, quads) for verb, quads in (("DELETE", removed), ("INSERT", inserted)) if quads]
                 self._update("; ".join(parts))
-                return
-            self._write("DELETE", removed)
-            self._write("INSERT", inserted)
+            else:
+                self._write("DELETE", removed)
+                self._write("INSERT", inserted)
+            self._ahead.wrote(inserted, removed)
 
     def apply_claimed(self, claim: Quad, insert: Sequence[Quad], remove: Sequence[Quad]) -> bool:
-        """See `claims.Claiming`. One update with the condition, which the server evaluates with the change."""
+        """See `claims.Claiming`. One update with the condition, whose answer may state that it was made.
+
+        Where it does not, since another claim was there or the server cannot state it, the claims are read. Oxigraph
+        evaluates the condition beside other updates: see `announced_claims.py`.
+        """
         inserted = [claim, *insert]
         if len(inserted) + len(remove) > self._engine.batch:
             raise invalid("change", f"has more than {self._engine.batch} quads", hint="make several changes of it")
         with self._writing:
             self._check(inserted, ())
+            if self._engine.fails_whole:
+                made = apply_announced(self._update, self._gather_now, claim, inserted, remove)
+                if made:
+                    self._ahead.wrote(inserted, remove)
+                return made
+            problem: GraphUnavailable | None = None
             try:
-                self._update(conditional(claimed(claim), inserted, remove))
-            except UnknownOutcome as lost:
-                if self._has_now(claim):
+                answer = self._update(conditional(claimed(claim), inserted, remove))
+                if self._engine.made(answer):
+                    self._ahead.wrote(inserted, remove)
                     return True
-                raise lost from None
-            return self.contains(claim)
+            except GraphUnavailable as error:  # also `UnknownOutcome`
+                problem = error
+            return self._is_claimed(claim, problem)
+
+    def _gather_now(self, patterns: Sequence[Pattern]) -> list[list[Quad]]:
+        self._ahead.forget()
+        return self.gather(patterns)
+
+    def _is_claimed(self, claim: Quad, problem: GraphUnavailable | None) -> bool:
+        """Return whether a claim is there; raises the problem of the change where it can explain that none is."""
+        self._ahead.forget()
+        try:
+            found = list(self.quads(claimed(claim)))
+        except GraphError as error:
+            raise (problem or error) from None
+        if claim in found:
+            return True
+        if problem is not None and not found:
+            raise problem from None
+        return False
 
     def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
         if _is_whole(pattern) or self._matches_nothing(pattern):
@@ -165,31 +224,48 @@ class RemoteStore:
             raise self._refused_request(error) from error
         return page, self.count(pattern, ceiling) if counted is None else counted
 
-    def gather(self, patterns: Sequence[Pattern]) -> list[list[Quad]]:
-        """See `gathered.Gathering`. One query for 50 patterns."""
-        found: list[list[Quad]] = [[] for _ in patterns]
-        asked = [place for place, pattern in enumerate(patterns) if not self._matches_nothing(pattern)]
-        for start in range(0, len(asked), _CHECKED):
-            places = asked[start : start + _CHECKED]
+    def gather(self, patterns: Sequence[Ahead]) -> list[list[Quad]]:
+        """See `gathered.Gathering`. One query for 50 patterns, or for 150 on Oxigraph."""
+        known = [self._ahead.find(each) if isinstance(each, Pattern) else None for each in patterns]
+        found: list[list[Quad]] = [each or [] for each in known]
+        plain = [each if isinstance(each, Pattern) else each.pattern for each in patterns]
+        asked = [place for place, p in enumerate(plain) if known[place] is None and not self._matches_nothing(p)]
+        most = 3 * _CHECKED if self._engine.ordered else _CHECKED
+        for start in range(0, len(asked), most):
+            places = asked[start : start + most]
             batch = [patterns[place] for place in places]
+            read_as = [each if isinstance(each, Pattern) else _rows_of_described(each) for each in batch]
             for row in self._rows(union_of(batch, self._engine)):
                 number = self._place(row, len(batch))
-                if (quad := read_row(row, batch[number], self._engine)) is not None:
+                if (quad := read_row(row, read_as[number], self._engine)) is not None:
                     found[places[number]].append(quad)
         return found
 
     def quads(self, pattern: Pattern) -> Iterator[Quad]:
+        known = self._ahead.find(pattern)
+        if known is not None:
+            yield from known
+            return
         if _is_whole(pattern):
             quad = _quad_of(pattern)
             if self.contains(quad):
                 yield quad
             return
         if not self._matches_nothing(pattern):
-            yield from self._matching(pattern)
+            found: list[Quad] | None = [] if self._ahead.is_reading else None
+            for quad in self._matching(pattern):
+                if found is not None:
+                    found.append(quad)
+                yield quad
+            if found is not None:
+                self._ahead.keep(pattern, found)
 
     def count(self, pattern: Pattern, ceiling: int | None = None) -> int:
         if ceiling == 0 or self._matches_nothing(pattern):
             return 0
+        known = self._ahead.find(pattern)
+        if known is not None:
+            return len(known) if ceiling is None else min(len(known), ceiling)
         group = group_of(pattern, self._engine)
         if is_compared_here(pattern, self._engine):
             return sum(1 for _ in islice(self._matching(pattern), ceiling))
@@ -220,6 +296,7 @@ class RemoteStore:
         for batch in batches(quads, min(_BULK, self._engine.batch), _BULK_SIZE):
             self._check(batch, batch if self._engine.by_value else ())
             self._update(data("INSERT", batch))
+            self._ahead.forget()
 
     def bulk_load(self, path: Path, graph: NamedNode) -> None:
         try:
@@ -258,6 +335,13 @@ class RemoteStore:
         chunks = whole(self._protocol, reply, form)
         next(chunks)
         return QueryAnswer(form, chunks, () if careful is None else careful.warnings)
+
+    def own_rows(self, text: str, dataset: Dataset, timeout_s: float) -> list[QuerySolution]:
+        """Return the rows of a SELECT of this package, which needs none of the checks of the text of a user."""
+        try:
+            return list(self._protocol.rows(text, dataset, timeout_s))
+        except RefusedError as error:
+            raise self._refused_request(error) from error
 
     def snapshot(self, folder: Path) -> bool:  # noqa: ARG002
         """See `GraphStore`: there are no files."""
@@ -300,8 +384,11 @@ class RemoteStore:
         distinct = list(dict.fromkeys(quads))
         if len(distinct) == 1:
             return {distinct[0]} if self.contains(distinct[0]) else set()
-        for start in range(0, len(distinct), _CHECKED):
-            batch = [_pattern_of(quad) for quad in distinct[start : start + _CHECKED]]
+        known = {quad: self._ahead.find(_pattern_of(quad)) for quad in distinct}
+        there |= {quad for quad, found in known.items() if found}
+        asked = [quad for quad in distinct if known[quad] is None]
+        for start in range(0, len(asked), _CHECKED):
+            batch = [_pattern_of(quad) for quad in asked[start : start + _CHECKED]]
             branches = [group_of(pattern, engine) for pattern in batch]
             there.update(found for _, found in self._found(existence_of(branches, engine), batch) if found)
         return there
@@ -367,13 +454,6 @@ class RemoteStore:
                 hint="see the table of engines in docs/graph.md",
             )
 
-    def _has_now(self, quad: Quad) -> bool:
-        """Return whether the quad is there; False also where the server does not answer."""
-        try:
-            return self.contains(quad)
-        except GraphError:
-            return False
-
     def _write(self, verb: str, quads: Sequence[Quad]) -> None:
         for start in range(0, len(quads), self._engine.batch):
             self._update(data(verb, quads[start : start + self._engine.batch]))
@@ -390,11 +470,15 @@ class RemoteStore:
         except RefusedError as error:
             raise self._refused_request(error) from error
 
-    def _update(self, text: str) -> None:
+    def _update(self, text: str) -> bytes:
         try:
-            self._protocol.update(text)
+            return self._protocol.update(text)
         except RefusedError as error:
+            self._ahead.forget()
             raise self._refused_request(error) from error
+        except GraphError:
+            self._ahead.forget()
+            raise
 
     def _refused_request(self, error: RefusedError) -> Exception:
         return self._client.unavailable(f"refuses a request: {error}", hint="check that it supports SPARQL 1.1")
@@ -402,6 +486,10 @@ class RemoteStore:
 
 def _pattern_of(quad: Quad) -> Pattern:
     return Pattern(*cast(Any, (quad.graph_name, quad.subject, quad.predicate, quad.object)))
+
+
+def _rows_of_described(wanted: WholeSubjects) -> Pattern:
+    return Pattern(wanted.pattern.graph, None if wanted.of_objects else wanted.pattern.subject)
 
 
 def _quad_of(pattern: Pattern) -> Quad:

@@ -8,17 +8,19 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuerySolution, Triple
 
 from cortex_graph.exceptions import GraphUnavailable
 from cortex_graph.store import Pattern
+from cortex_graph.store_access.read_ahead import Ahead
 from cortex_graph.stores.remote.engines import EngineProfile
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 STRINGS = frozenset({f"{_XSD}string", "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"})
+FREE = "urn:cortex-graph:free"  # a graph of conditional updates, which is never kept
 _DIGITS = (
     f"(IF(DATATYPE(?o) = <{_XSD}double> || DATATYPE(?o) = <{_XSD}float>, bif:sprintf('%.17g', ?o), '') AS ?digits)"
 )
@@ -48,12 +50,22 @@ def existence_of(groups: list[str], engine: EngineProfile) -> str:
     return f"SELECT ?i ?o{digits_of(engine)} {{ {branches} }}"
 
 
-def union_of(patterns: list[Pattern], engine: EngineProfile) -> str:
+def union_of(patterns: Sequence[Ahead], engine: EngineProfile) -> str:
     """Return the query for the quads of several patterns, with the index of the pattern of each as `?i`."""
     branches = " UNION ".join(
-        f"{{ {group_of(pattern, engine)} BIND({place} AS ?i) }}" for place, pattern in enumerate(patterns)
+        f"{{ {_found_by(pattern, engine)} BIND({place} AS ?i) }}" for place, pattern in enumerate(patterns)
     )
     return f"SELECT ?i ?s ?p ?o{digits_of(engine)} {{ {branches} }}"
+
+
+def _found_by(wanted: Ahead, engine: EngineProfile) -> str:
+    if isinstance(wanted, Pattern):
+        return group_of(wanted, engine)
+    predicate, object_ = wanted.pattern.predicate or "?q", wanted.pattern.object_ or "?x"
+    subject = wanted.pattern.subject or "?s"
+    if wanted.of_objects:
+        return f"GRAPH {wanted.pattern.graph} {{ {wanted.pattern.subject or '?x'} {predicate} ?s . ?s ?p ?o }}"
+    return f"GRAPH {wanted.pattern.graph} {{ {subject} {predicate} {object_} . {subject} ?p ?o }}"
 
 
 def key_of(pattern: Pattern) -> str:
