@@ -22,6 +22,7 @@ from cortex_skills import CortexError
 from cortex_skills.features.artifacts.installed import InstalledArtifacts
 from cortex_skills.features.artifacts.installed import artifact_bytes as module
 from cortex_skills.features.artifacts.installed.artifact_bytes import SIZE
+from cortex_skills.features.artifacts.installed.host_findings import stopping
 from cortex_skills.features.artifacts.installed.installed_artifact import ArtifactVersions
 from cortex_skills.features.artifacts.installed.installed_audit import (
     audit_all,
@@ -206,6 +207,7 @@ def test_what_one_host_finds_because_of_its_settings_and_files_stops_an_artifact
     found = audit_installed(first, ID, actor="serve").installed.findings
     assert set(found) == {f"host/{first.host}/filesystem_safety", f"host/{second.host}/{found_by_feed}"}
     assert code_of(second.enable, ID, "1.2.0", actor="ada") == "state_conflict"
+    assert set(stopping(first.find(ID), "")) == {"filesystem_safety", found_by_feed}  # in a copy of one host
     second.enable(ID, "1.2.0", actor="ada", override=True, reason="not reached")
     assert second.open(ID).installed.status == "active"
     assert code_of(first.open, ID) == "artifact_quarantined"

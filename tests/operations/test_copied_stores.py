@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -25,17 +25,25 @@ from cortex_skills.feature import functions
 from cortex_skills.features.actions.action_request import ActionRequest
 from cortex_skills.features.actions.approvals.queue import ApprovalQueue
 from cortex_skills.features.actions.trust_store import TRUST_LEVEL
+from cortex_skills.features.artifacts.installed.installed_artifacts import InstalledArtifacts
 from cortex_skills.features.artifacts.installed.installed_index import InstalledIndex
 from cortex_skills.features.artifacts.package import write_archive
 from cortex_skills.features.graph.copied_parts import StorePair, check_no_conflict, compare_parts, copy_parts
-from tests.artifacts.samples import MANIFEST, payload, signed
+from cortex_skills.features.registry.documents.document import SkillDocument, SkillResource
+from cortex_skills.features.registry.records.registry import SkillRegistry
+from cortex_skills.keys import Key
+from cortex_skills.signatures import Publisher
+from tests.artifacts.samples import KEY, MANIFEST, payload, signed
 from tests.configs import config
+from tests.installed.samples import artifact, install
 from tests.operations.test_every_command import Home, home_in
 from tests.services.oxigraph import oxigraph
+from tests.services.virtuoso import Unavailable, virtuoso
 from tests.wasm.modules import ECHO, component
 
 ROOT = Path(__file__).parents[2]
 HOST = "0" * 32
+SINCE = "2026-01-01T00:00:00Z"
 PLACE = f"host:{HOST}"
 QUERY = "SELECT ?s { ?s <urn:cortex:mayros:price> 3 }"
 TURTLE = "@prefix pv: <http://example.org/vocab/> . <urn:cortex:mayros:nails> <urn:cortex:mayros:price> 3 ; a pv:Part ."
@@ -145,6 +153,51 @@ def test_a_copy_that_is_killed_is_continued(home: Home, server: str, step: str) 
     for name in ("graph", "graph.artifacts"):
         shutil.move(home.folder / name, home.folder / f"away-{name}")
     works(home, server, skill)
+
+
+@pytest.mark.extended
+def test_all_parts_come_back_from_virtuoso_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in ("DATA", "CONFIG"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind))
+    monkeypatch.setenv("TEST_VIRTUOSO_PASSWORD", "dba")
+    auth = {"type": "digest", "user": "dba", "password": "${TEST_VIRTUOSO_PASSWORD}"}
+    names, here = Names("moved"), [config(artifacts={"folder": str(tmp_path / name)}) for name in "abc"]
+    with ExitStack() as stack:
+        try:
+            server = stack.enter_context(virtuoso(tmp_path))
+        except Unavailable as reason:
+            pytest.skip(str(reason))
+        there = {"query": f"{server.url}/sparql-auth", "auth": auth}
+        source, target, back = (
+            stack.enter_context(closing(open_store(each))) for each in ("memory:", there, "memory:")
+        )
+        queue = ApprovalQueue(source, names)
+        queue.resolve(queue.add(request("é\u2028 'q' \"")).id, approved=False, by="ada", reason="nö\nline")
+        document = SkillDocument.checked(
+            namespace="moved",
+            name="odd",
+            description="dé\ttab",
+            body='\r\n\\ "é\U0001f600' + "x" * 20_000,
+            resources=(SkillResource("a", bytes(range(256)) * 40),),
+        )
+        registered(source, names).register(document, actor="ada", origin="learned")
+        installed = InstalledArtifacts(here[0], source, names)
+        installed.trust_file.change(lambda state: state.with_publisher(Publisher("acme", KEY.did, "listed", SINCE)))
+        install(installed, artifact())
+        copy_parts(StorePair(source, target, here[0], here[1]), names, replace=False)
+        copy_parts(StorePair(target, back, here[1], here[2]), names, replace=False)
+        for store, settings in ((target, here[1]), (back, here[2])):
+            found = compare_parts(StorePair(source, store, here[0], settings), names)
+            assert [(each.missing, each.other, each.files) for each in found] == [(0, 0, 0)] * 3
+            registry = registered(store, names)
+            (record,) = registry.all_records()
+            assert registry.verify_events() is None
+            assert registry.document(registry.current(record.key)) == document
+            assert InstalledArtifacts(settings, store, names).open("acme.echo_http").installed.status == "active"
+
+
+def registered(store: GraphStore, names: Names) -> SkillRegistry:
+    return SkillRegistry(store, names, lambda: Key("local", b"\1" * 32))
 
 
 def test_each_graph_that_is_kept_beside_a_namespace_is_a_part_or_is_made_again() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import httpx
 import pytest
 
 from cortex_skills import Plugin
+from cortex_skills.features.artifacts.installed.installed_artifact import ArtifactVersions
 from cortex_skills.signatures import Publisher
 from cortex_skills.signatures.trust_file import trust_of
 from tests.artifacts.samples import KEY
@@ -164,3 +166,21 @@ def test_a_quarantined_artifact_is_on_the_overview(running: Running, browser: ht
     page = shown(browser, "/explore/mayros").partition("Waiting for you")[2].partition("</section>")[0]
     assert re.search(r"Quarantined.*[12] of the installed", page)
     assert f'href="{LIST}"' in page
+
+
+def test_a_version_that_a_finding_stops_on_this_host_is_on_the_overview_and_is_enabled_with_a_reason(
+    running: Running, browser: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = running.plugin.installed
+    running.plugin.installed.enable("acme.echo_http", "1.3.0", actor="ada", override=True, reason="looked at")
+    host = "0" * 32
+    monkeypatch.setattr(installed, "host", host)
+
+    def stopped(versions: ArtifactVersions) -> ArtifactVersions:
+        found = f"host/{host}/vulnerability_feed:OSV-1"
+        return replace(versions, versions=tuple(replace(each, findings=(found,)) for each in versions.versions))
+
+    installed.index.change("acme.echo_http", stopped, {"what": "audited"})
+    page = shown(browser, "/explore/mayros").partition("Waiting for you")[2].partition("</section>")[0]
+    assert re.search(r"Stopped on a host.*2 of the installed", page, re.IGNORECASE)
+    assert 'value="enable"' in shown(browser, f"{PAGE}?version=1.3.0")

@@ -36,14 +36,20 @@ def found_by(audit: SecurityAudit, host: str, before: Iterable[str] = ()) -> tup
 
 
 def stopping(artifact: InstalledArtifact, host: str) -> tuple[str, ...]:
-    """The findings of a host that no person accepted, without its id; none where `host` is empty."""
-    mine = f"{OF_A_HOST}{host}/"
-    new = (each for each in artifact.findings if host and each.startswith(mine) and each not in artifact.accepted)
-    return tuple(each.removeprefix(mine) for each in new)
+    """The findings that stop a version on a host only, and that no person accepted, without the id of the host.
+
+    Where this host alone uses the store, `host` is empty: then those of every host stop it, as after a copy of a store
+    on a server, until the next audit replaces them.
+    """
+    new = (each for each in artifact.findings if _is_of(each, host) and each not in artifact.accepted)
+    return tuple(each.split("/", 2)[2] for each in new)
 
 
 def accepted_here(artifact: InstalledArtifact, host: str) -> tuple[str, ...]:
     """What is accepted of a version once a person on a host enables it: not what is found on other hosts only."""
-    mine = f"{OF_A_HOST}{host}/"
-    found = (each for each in artifact.findings if not each.startswith(OF_A_HOST) or each.startswith(mine))
+    found = (each for each in artifact.findings if not each.startswith(OF_A_HOST) or _is_of(each, host))
     return tuple(sorted({*artifact.accepted, *found}))
+
+
+def _is_of(finding: str, host: str) -> bool:
+    return finding.count("/") > 1 and finding.startswith(f"{OF_A_HOST}{host}/" if host else OF_A_HOST)

@@ -19,6 +19,7 @@ from cortex_skills.doors.explorer.inbox import Attention
 from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.features.artifacts.artifact_operations import InstalledList, list_artifacts
+from cortex_skills.features.artifacts.installed.installed_artifact import OF_A_HOST
 from cortex_skills.features.explorer.reading import TakeAway, TextLink
 from cortex_skills.operations.operation import Operation, R
 
@@ -77,14 +78,21 @@ def operated(call: PageCall, operation: Operation[Any, R], **given: Any) -> R:
 
 
 def attention(call: PageCall) -> Iterator[Attention]:
-    """The artifacts that are quarantined or damaged, for a caller who may see them."""
+    """The artifacts that are quarantined, stopped on a host, or damaged, for a caller who may see them."""
     if "approve" not in call.principal.permissions:
         return
     listed = _listed(call)
     quarantined = sum(each["status"] == "quarantined" for each in listed["artifacts"])
-    for number, word in ((quarantined, "quarantined"), (len(listed["damaged"]), "changed")):
+    stopped = sum(each["status"] == "active" and _stops_somewhere(each) for each in listed["artifacts"])
+    numbers = {"quarantined": quarantined, "stopped on a host": stopped, "changed": len(listed["damaged"])}
+    for word, number in numbers.items():
         if number:
             yield Attention("bad", word, f"{number} of the installed", "artifacts", PATH, "artifacts", number)
+
+
+def _stops_somewhere(artifact: Mapping[str, Any]) -> bool:
+    """Whether a finding about one host was accepted by no person."""
+    return any(each.startswith(OF_A_HOST) for each in {*artifact["findings"]}.difference(artifact["accepted"]))
 
 
 def row(artifact: Mapping[str, Any]) -> ArtifactRow:
