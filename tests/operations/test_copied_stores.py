@@ -24,6 +24,7 @@ from cortex_skills.doors.cli.app import program
 from cortex_skills.feature import functions
 from cortex_skills.features.actions.action_request import ActionRequest
 from cortex_skills.features.actions.approvals.queue import ApprovalQueue
+from cortex_skills.features.actions.approvals.rule_book import RULE, RULE_END, USE_OF
 from cortex_skills.features.actions.trust_store import TRUST_LEVEL
 from cortex_skills.features.artifacts.installed.installed_artifacts import InstalledArtifacts
 from cortex_skills.features.artifacts.installed.installed_index import InstalledIndex
@@ -214,16 +215,28 @@ def test_requests_that_are_under_way_and_turns_of_an_audit_stay_where_they_are()
     queue.start(queue.resolve(runs.id, approved=True, by="ada"))
     queue.resolve(runs_elsewhere.id, approved=True, by="ada", runs_at=PLACE)
     queue.resolve(rejected.id, approved=False, by="ada")
+    rules = [names.beside("approval-rule", letter * 32) for letter in "ab"]
+    uses = [names.beside("approval-rule", letter * 32, "1") for letter in "ab"]
+    graph = names.approvals_graph
+    source.apply([Quad(each, RULE, Literal("{}"), graph) for each in rules])
+    source.apply([Quad(use, USE_OF, rule, graph) for use, rule in zip(uses, rules, strict=True)])
+    source.apply([Quad(rules[1], RULE_END, Literal("{}"), graph)])
     assert InstalledIndex(source, names).take_audit(timedelta(hours=6)) is not None
     notes = [note for part in compare_parts(pair, names) for note in part.notes]
     assert sorted(notes) == sorted(
-        [f"{runs.id} is running, and ends there", f"{runs_elsewhere.id} is approved, and ends there"]
+        [
+            f"{runs.id} is running, and ends there",
+            f"{runs_elsewhere.id} is approved, and ends there",
+            f"the rule {'a' * 32} holds there only",
+        ]
     )
     assert InstalledIndex(target, names).take_audit(timedelta(hours=6)) is not None
     copy_parts(pair, names, replace=False)
     copied = {record.id: record.state(queue.now()) for record in ApprovalQueue(target, names).read_all()}
     assert copied == {waits.id: "pending", rejected.id: "rejected"}
     assert ApprovalQueue(target, names).to_run(PLACE) == ()
+    copied_rules = {quad.subject for each in (RULE, USE_OF) for quad in target.quads(Pattern(graph, None, each))}
+    assert copied_rules == {rules[1], uses[1]}
 
 
 def test_what_the_target_has_of_a_part_is_kept_unless_it_is_to_be_replaced() -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pyoxigraph import NamedNode, Quad
+from pyoxigraph import NamedNode
 
 from cortex_graph.naming.names import Names, namespace_of
 from cortex_graph.store import GraphStore, Pattern
@@ -186,15 +186,6 @@ def namespaces_with_parts(store: GraphStore, base: str) -> set[str]:
         if namespace is not None and graph in {part.graph(Names(namespace, base)) for part in functions("copies")}:
             found.add(namespace)
     return found
-
-
-def subjects_left(subjects: set[NamedNode], notes: tuple[str, ...] = ()) -> LeftThere:
-    """All quads of some subjects."""
-
-    def is_left(quad: Quad) -> bool:
-        return quad.subject in subjects
-
-    return LeftThere(is_left, notes)
 
 
 def _parts(pair: StorePair, names: Names) -> Iterator[StorePart]:
