@@ -27,7 +27,10 @@ ALL = ("read", "audit", "memories", "approve")
 def running(tmp_path_factory: pytest.TempPathFactory, operator: Path) -> Iterator[Running]:
     """A server after two sessions: one asserts, asks a person, and is refused; the other only reads."""
     folder = tmp_path_factory.mktemp("sessions")
-    settings: dict[str, Any] = {"cortex": {"tokenFile": str(folder / "tokens.json")}}
+    settings: dict[str, Any] = {
+        "cortex": {"tokenFile": str(folder / "tokens.json")},
+        "host": {"name": "desk.example.org"},
+    }
     plugin = opened("memory:", operator, folder / "lines", audit={"folder": str(folder / "journal")}, **settings)
     plugin.load(write_skill(folder / "probe", allowedTools=["*"]))
     with served(folder, plugin=plugin) as server:
@@ -179,3 +182,10 @@ def test_an_agent_shows_no_call_and_no_memory_to_one_who_may_only_read(running: 
     unknown = plain.get("/explore/mayros/agent", params={"name": HOSTILE})
     check_page(unknown.text, 60_000)
     assert plain.get("/explore/elsewhere/agent?name=a1").status_code == 404
+
+
+def test_the_page_of_the_audit_names_the_host_of_each_record(reader: httpx.Client) -> None:
+    page = reader.get("/explore/audit").text
+    rows = page.partition("<tbody>")[2].split("<tr>")[1:]
+    assert len(rows) > 5
+    assert all("desk.example.org" in row for row in rows)
