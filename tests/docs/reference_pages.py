@@ -1,7 +1,7 @@
 """Everything that is generated and committed: `python -m tests.docs.reference_pages` writes what is not current.
 
 Rules kept here:
-- what a page says comes from what the program itself uses; the same program gives the same page, byte for byte;
+- what a page states comes from what the program itself uses; the same program gives the same page, byte for byte;
 - `make docs` makes three more, which are not committed: commands, settings and REST (`build_steps/site.py`).
 """
 

@@ -1,4 +1,4 @@
-"""What one host installs on a server's store, seen by another host with a folder of its own."""
+"""What one host installs on a server's store, seen by another host with another folder."""
 
 from __future__ import annotations
 
