@@ -215,16 +215,16 @@ class SchemaMember:
         self._closed = closed
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self._name = f"_{name}"
+        self._name, self._made = f"_{name}", f"_{name}_made"
 
     def __get__(self, tool: Tool | None, owner: type | None = None) -> Any:
         if tool is None:
             if self._default is None:
                 raise AttributeError(self._name)  # which a dataclass takes as: there is no default
             return self._default
-        made = tool.__dict__.get(f"{self._name}_made")
+        made = tool.__dict__.get(self._made)
         if made is None:
-            made = tool.__dict__[f"{self._name}_made"] = self._schema(self.given(tool))
+            made = tool.__dict__[self._made] = self._schema(self.given(tool))
         return made
 
     def __set__(self, tool: Tool, value: Any) -> None:
@@ -307,7 +307,7 @@ class Tool:
         """The type of the details that the tool returns; None where no type declares them."""
         if self.details is not None:
             return self.details()
-        given = vars(type(self))["output_schema"].given(self)
+        given = vars(Tool)["output_schema"].given(self)
         return given if isinstance(given, type) else None
 
     def validator(self) -> Draft202012Validator:
