@@ -36,11 +36,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def running(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("keys")
+
+
+@pytest.fixture(scope="module")
+def running(folder: Path, keys: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     root = tmp_path_factory.mktemp("explorer-folders")
     settings = config(
         registry={"folders": [str(folder)]},
-        audit={"folder": str(root / "audit")},
+        audit={"folder": str(root / "audit"), "journal": "on"},
+        proofs={"keys": str(keys)},
         cortex={"tokenFile": str(root / "tokens.json")},
         verification={"trustStore": str(root / "trust.json")},
     )
@@ -70,7 +76,7 @@ def form_of(browser: httpx.Client, path: str) -> dict[str, str]:
 
 
 def test_a_new_skill_is_seen_as_an_agent_will_read_it_and_registered_in_the_name_of_the_person(
-    running: Running, browser: httpx.Client, token: str
+    running: Running, browser: httpx.Client, token: str, keys: Path
 ) -> None:
     registry = running.plugin.registry
     typed = {
@@ -90,6 +96,7 @@ def test_a_new_skill_is_seen_as_an_agent_will_read_it_and_registered_in_the_name
     assert '☆ check-recall: "Finds out whether a part was recalled.' in text
     assert "No other skill is found by this description." in text
     assert registry.find(SkillKey("mayros", "check-recall")) is None
+    assert list(keys.glob("*")) == []  # nothing was signed: the first signature makes the key
     asking = submitted(browser, NEW, {**given, "action": "save"})
     assert (asking.status_code, "A session reads." in asking.text) == (401, True)
     done = submitted(browser, NEW, {**fields_of(asking.text), "token": token})

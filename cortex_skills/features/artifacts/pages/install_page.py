@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Annotated
 
 from pydantic import Field
@@ -242,21 +243,21 @@ def _examined(call: PageCall, data: bytes, options: InstallOptions) -> InstallVi
         if found.prepared is not None and sum(each.becomes == "new" for each in found.grants) > _MOST_GRANTS:
             hint = "use `cortex-skills install`"
             raise CortexError("invalid_arguments", f"it requests more than {_MOST_GRANTS} grants", hint=hint)
-        sha256 = "" if found.prepared is None else _held(call).put(call.principal.name, data, options)
+        digest = "" if found.prepared is None else _held(call).put(call.principal.name, data, options)
     except (CortexError, HttpError) as error:
         raise Faulty(_with_fault(call, error), error) from None
-    shown = replace(view(call), examined=_shown(found, sha256))
+    shown = replace(view(call), examined=_shown(found, digest))
     if found.error is not None:
         raise Faulty(shown, found.error)
     return shown
 
 
-def _shown(found: ExaminedArtifact, sha256: str) -> ShownExamination:
+def _shown(found: ExaminedArtifact, digest: str) -> ShownExamination:
     report, prepared, error = found.report, found.prepared, found.error
     manifest, signature = report.manifest, report.signature
     name = "the file" if manifest is None else f"{manifest.skill_id} {manifest.version}, of {manifest.publisher}"
     facts = [("Key", signature.key_id if signature is not None else ""), ("Payload SHA-256", report.payload_sha256)]
-    facts += [("File SHA-256", sha256), ("From", prepared.options.source if prepared is not None else "")]
+    facts += [("File SHA-256", digest), ("From", prepared.options.source if prepared is not None else "")]
     checks = prepared.audit.checks if prepared is not None else ()
     return ShownExamination(
         shown_text(name, OF_HEADING),
@@ -267,7 +268,7 @@ def _shown(found: ExaminedArtifact, sha256: str) -> ShownExamination:
         tuple(map(_grant, found.grants)),
         sum(each.becomes == "new" for each in found.grants),
         prepared is not None and not prepared.audit.passed,
-        sha256,
+        digest,
         "" if prepared is None else prepared.shown,
         None if error is None else (_refusal(error), _text(error.hint)),
     )
@@ -315,14 +316,24 @@ def _install(call: PageCall, fields: Mapping[str, str]) -> str:
             raise CortexError("state_conflict", f"{message}: nothing was installed", hint="look at it again")
         return answers
 
+    held: HeldArtifact | None = None
     try:
         held = _kept(call, fields)
         asked = AskedGrants(_answers(fields), ask)
         done = operated(call, install, data=held.data, options=held.options, answers=asked)
     except (CortexError, HttpError) as error:
-        raise Faulty(_with_fault(call, error), error) from None
+        raise Faulty(_again(call, held, error), error) from None
     _held(call).drop(call.principal.name)
     return addresses.address(f"{LIST}/{done['skillId']}", version=done["version"])
+
+
+def _again(call: PageCall, held: HeldArtifact | None, error: CortexError | HttpError) -> InstallView:
+    """The page with why nothing was installed, and the artifact as it is now if it is still kept."""
+    page = _with_fault(call, error)
+    if held is None:
+        return page
+    found = operated(call, examine, data=held.data, options=held.options)
+    return replace(page, examined=_shown(found, sha256(held.data).hexdigest()))
 
 
 def _kept(call: PageCall, fields: Mapping[str, str]) -> HeldArtifact:

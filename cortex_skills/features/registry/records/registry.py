@@ -187,7 +187,7 @@ class Registrations(StandingChanges):
         signature: VersionSignature | None = None,
         known: Collection[SkillKey] = (),
     ) -> Registered:
-        """What `register` would answer, with an id that is not kept; nothing is changed.
+        """What `register` would answer, unsigned and with an id that is not kept; nothing is changed.
 
         Args:
             document: the document.
@@ -205,7 +205,8 @@ class Registrations(StandingChanges):
             self._check_replaces(record, origin, create_only=False)
             if (same := self._same(record, version, signature)) is not None:
                 return Registered(same, created=False)
-        version = self._signed(version, signature)
+        if signature is not None:  # without one it is not signed here: the first use of a key creates it
+            version = self._signed(version, signature)
         needs = [SkillKey(key.namespace, name) for name in document.depends_on]
         self._checked_dependencies(key, needs, frozenset(map(self.terms.record, known)))
         number = 1 if record is None else self._newest(key) + 1
