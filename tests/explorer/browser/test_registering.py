@@ -103,6 +103,12 @@ def test_a_skill_is_written_some_are_deleted_and_an_artifact_is_installed(
     expect(page.locator("section[role=status]")).to_contain_text("1 deleted, 0 refused")
     assert running.plugin.registry.find(SkillKey("mayros", name)) is None
 
+    page.goto(f"{running.url}/explore/registry")
+    page.get_by_role("link", name="Load folders").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Skills in folders")
+    if scripts:
+        looked_at(page, broken)
+
     page.goto(f"{running.url}/explore/artifacts")
     page.get_by_role("link", name="Install", exact=True).click()
     if scripts:

@@ -6,6 +6,7 @@ import os
 import re
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
@@ -33,7 +34,7 @@ from tests.artifacts.samples import KEY, OTHER_KEY
 from tests.configs import config
 from tests.explorer.hostile import check_page
 from tests.explorer.http.browsing import CLICKED, fields_of, signed_in, submitted
-from tests.installed.samples import MODULE, NETWORK, artifact
+from tests.installed.samples import MODULE, NETWORK, artifact, install
 from tests.server.serving import Running, served
 
 PAGE = "/explore/install"
@@ -354,8 +355,12 @@ def test_an_artifact_of_an_index_that_the_owner_accepted_is_installed_and_no_oth
 
 
 def test_a_revoked_key_is_on_the_page_of_what_it_signed(running: Running, browser: httpx.Client) -> None:
-    revoked = RevokedKey(KEY.did, "it was stolen", "2026-11-01T00:00:00Z")
-    trust_of(running.plugin.config).change(lambda known: known.with_revoked(revoked))
-    page = text_of(browser.get("/explore/artifacts/acme.by_file", headers=CLICKED))
+    install(running.plugin.installed, artifact(name="revoked"))
+    revoked, trust = RevokedKey(KEY.did, "it was stolen", "2026-11-01T00:00:00Z"), trust_of(running.plugin.config)
+    trust.change(lambda known: known.with_revoked(revoked))
+    try:
+        page = text_of(browser.get("/explore/artifacts/acme.revoked", headers=CLICKED))
+    finally:
+        trust.change(lambda known: replace(known, revoked={}))
     assert "It does not run:" in page
     assert "it was stolen" in page

@@ -29,8 +29,6 @@ from cortex_skills.doors.rest.model_types import ApiModel
 from cortex_skills.errors import CortexError
 from cortex_skills.features.artifacts.artifact_operations import AskedGrants, install
 from cortex_skills.features.artifacts.examination import (
-    AskedGrant,
-    ExaminedArtifact,
     accepted_indexes,
     download_artifact,
     examine,
@@ -44,38 +42,23 @@ from cortex_skills.features.artifacts.package import ExpectedArtifact
 from cortex_skills.features.artifacts.package.archive import MAX_ARCHIVE
 from cortex_skills.features.artifacts.pages.artifact_list import PATH as LIST
 from cortex_skills.features.artifacts.pages.artifact_list import operated
+from cortex_skills.features.artifacts.pages.examined_artifact import (
+    FIELD,
+    ShownExamination,
+    short_text,
+    shown_examination,
+    shown_refusal,
+)
 
 PATH = f"{ROOT}/install"
-FIELD = "grant:"  # and the grant: the field of an answer, `grant` or `deny`
-_CHECKS = {"passed": "ok", "warned": "warn", "failed": "bad", "skipped": "none"}
 _OFFERS = 100
 _MOST_GRANTS = 300
-_BECOMES = {
-    "new": "",
-    "never": "never allowed on this host",
-    "denied": "denied, as for the version before",
-    "granted": "granted, as for the version before",
-    "gone": "granted before, not requested any more",
-}
-_KINDS = {"new": "add", "gone": "gone", "never": "gone", "denied": "gone"}
-_REMARKS = {"wildcard_risk": "contains *", "unused": "no module can use it"}
 
 
 class InstallQuery(ApiModel, total=False):
     """Which artifact is updated."""
 
     id: Annotated[str, Field(min_length=1, max_length=256)]
-
-
-@dataclass(frozen=True, slots=True)
-class ShownGrant:
-    """A grant: its text, the name of its field, what becomes of it in words, the kind of its line."""
-
-    text: ShownText
-    field: str
-    is_new: bool
-    words: str
-    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,35 +71,6 @@ class ShownOffer:
     publisher: ShownText
     summary: ShownText
     requests: ShownText
-
-
-@dataclass(frozen=True, slots=True)
-class ShownExamination:
-    """What was found.
-
-    Attributes:
-        heading: which artifact, and of whom.
-        facts: with their labels.
-        steps, checks: of the verification and the audit: id, sign, message.
-        before: the version whose grants it takes over; None for a first one.
-        grants: the new ones first.
-        open: how many are asked for.
-        is_quarantined: whether it would be installed and not run.
-        sha256, shown: fields of the form that installs it.
-        refusal: why it cannot be installed, and what to do; None if it can.
-    """
-
-    heading: ShownText
-    facts: tuple[tuple[str, ShownText], ...]
-    steps: tuple[tuple[str, tuple[str, str], ShownText], ...]
-    checks: tuple[tuple[str, tuple[str, str], ShownText], ...]
-    before: ShownText | None
-    grants: tuple[ShownGrant, ...]
-    open: int
-    is_quarantined: bool
-    sha256: str
-    shown: str
-    refusal: tuple[ShownText, ShownText] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +182,7 @@ def _offered(call: PageCall, fields: Mapping[str, str]) -> InstallView:
 
 
 def _with_fault(call: PageCall, error: CortexError | HttpError) -> InstallView:
-    fault = (_refusal(error), _text(error.hint))
+    fault = (shown_refusal(error), short_text(error.hint))
     return replace(view(call), fault=fault)
 
 
@@ -246,46 +200,10 @@ def _examined(call: PageCall, data: bytes, options: InstallOptions) -> InstallVi
         digest = "" if found.prepared is None else _held(call).put(call.principal.name, data, options)
     except (CortexError, HttpError) as error:
         raise Faulty(_with_fault(call, error), error) from None
-    shown = replace(view(call), examined=_shown(found, digest))
+    shown = replace(view(call), examined=shown_examination(found, digest))
     if found.error is not None:
         raise Faulty(shown, found.error)
     return shown
-
-
-def _shown(found: ExaminedArtifact, digest: str) -> ShownExamination:
-    report, prepared, error = found.report, found.prepared, found.error
-    manifest, signature = report.manifest, report.signature
-    name = "the file" if manifest is None else f"{manifest.skill_id} {manifest.version}, of {manifest.publisher}"
-    facts = [("Key", signature.key_id if signature is not None else ""), ("Payload SHA-256", report.payload_sha256)]
-    facts += [("File SHA-256", digest), ("From", prepared.options.source if prepared is not None else "")]
-    checks = prepared.audit.checks if prepared is not None else ()
-    return ShownExamination(
-        shown_text(name, OF_HEADING),
-        tuple((label, shown_text(text, OF_HEADING)) for label, text in facts if text),
-        tuple((each.id, (_CHECKS[each.status], each.status), _text(each.message)) for each in report.steps),
-        tuple((each.id, (_CHECKS[each.status], each.status), _text(each.message)) for each in checks),
-        None if found.before is None else shown_text(found.before.key.version, OF_NAME),
-        tuple(map(_grant, found.grants)),
-        sum(each.becomes == "new" for each in found.grants),
-        prepared is not None and not prepared.audit.passed,
-        digest,
-        "" if prepared is None else prepared.shown,
-        None if error is None else (_refusal(error), _text(error.hint)),
-    )
-
-
-def _refusal(error: CortexError | HttpError) -> ShownText:
-    return shown_text(" ".join(f"{error.code}: {error.message}".split()), 1_000)
-
-
-def _text(text: str) -> ShownText:
-    return shown_text(" ".join(text.split()), IN_TABLE)
-
-
-def _grant(asked: AskedGrant) -> ShownGrant:
-    words = "; ".join(filter(None, (_BECOMES[asked.becomes], *(_REMARKS[each] for each in asked.remarks))))
-    text = str(asked.grant)
-    return ShownGrant(_text(text), f"{FIELD}{text}", asked.becomes == "new", words, _KINDS.get(asked.becomes, ""))
 
 
 def _answers(fields: Mapping[str, str]) -> GrantAnswers:
@@ -333,7 +251,7 @@ def _again(call: PageCall, held: HeldArtifact | None, error: CortexError | HttpE
     if held is None:
         return page
     found = operated(call, examine, data=held.data, options=held.options)
-    return replace(page, examined=_shown(found, sha256(held.data).hexdigest()))
+    return replace(page, examined=shown_examination(found, sha256(held.data).hexdigest()))
 
 
 def _kept(call: PageCall, fields: Mapping[str, str]) -> HeldArtifact:
@@ -352,9 +270,9 @@ def _repeated(call: PageCall, fields: Mapping[str, str]) -> Repeated:
         return Repeated(shown_text("it is refused now"))
     decision = found.prepared.decide(answers)
     lines = [
-        *(("add", _text(f"{grant} granted")) for grant in sorted(decision.granted)),
-        *(("gone", _text(f"{grant} denied")) for grant in sorted(decision.denied)),
-        *(("gone", _text(f"{grant} was not answered")) for grant in sorted(decision.open)),
+        *(("add", short_text(f"{grant} granted")) for grant in sorted(decision.granted)),
+        *(("gone", short_text(f"{grant} denied")) for grant in sorted(decision.denied)),
+        *(("gone", short_text(f"{grant} was not answered")) for grant in sorted(decision.open)),
     ]
     return Repeated(shown_text(f"{found.prepared.key} of {found.prepared.manifest.publisher}"), tuple(lines))
 

@@ -17,17 +17,14 @@ from functools import partial
 from typing import Any
 
 from cortex_skills.doors.explorer import addresses
-from cortex_skills.doors.explorer.display import IN_TABLE, ShownText, shown_name, shown_text
+from cortex_skills.doors.explorer.display import ShownText, shown_name, shown_text
 from cortex_skills.doors.explorer.field_text import to_field
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, Form, PageCall
 from cortex_skills.doors.explorer.page_queries import RegistryQuery
-from cortex_skills.doors.explorer.pictures.svg import Svg
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.errors import CortexError
 from cortex_skills.features.explorer.reading import TakeAway, TextLink
-from cortex_skills.features.registry.documents.document import front_matter
 from cortex_skills.features.registry.pages.chosen_skills import (
-    FIELD,
     LABELS,
     ChosenOutcome,
     ChosenPreview,
@@ -38,17 +35,14 @@ from cortex_skills.features.registry.pages.chosen_skills import (
 from cortex_skills.features.registry.pages.new_skill import PATH as NEW
 from cortex_skills.features.registry.pages.registered import (
     PATH,
-    ShownStanding,
     namespace_of,
     shown_key,
-    shown_standing,
     skill_address,
-    success_picture,
-    success_words,
 )
+from cortex_skills.features.registry.pages.registry_rows import RegistryRow, registry_row
 from cortex_skills.features.registry.pages.skill_folders import PATH as FOLDERS
 from cortex_skills.features.registry.parts import finder_in, registry_in
-from cortex_skills.features.registry.records.lifecycle import STATES, health
+from cortex_skills.features.registry.records.lifecycle import STATES
 from cortex_skills.features.registry.records.registry import SkillRegistry
 from cortex_skills.features.registry.records.skill_record import SkillKey, SkillRecord, SkillVersion
 from cortex_skills.features.registry.rest.procedural_skills import maintain_skills
@@ -61,45 +55,6 @@ _ROWS = 30
 _GROUPS = {"all": "All", "people": "People's", "learned": "Learned", "released": "Released", "deprecated": "Deprecated"}
 _ORDERS = {"name": "name", "success": "success", "utility": "utility", "used": "last use", "trust": "trust"}
 _VIEWS = {None: "List", "cards": "Cards"}
-_PER_CENT = 100
-_STEPS = 8  # of a card
-
-
-@dataclass(frozen=True, slots=True)
-class RegistryRow:
-    """A skill of the list.
-
-    Attributes:
-        name, description: of its current version.
-        href: its page.
-        version: its number.
-        standing: its state and trust.
-        success: the success rate with its interval; None before the first outcome.
-        success_words: the same in words.
-        health: without redundancy, in per cent.
-        used: when it was used last; empty before the first time.
-        by: how it was found; empty in a list.
-        field: the name of its check box.
-        steps: the first ones, and `more_steps` that are not shown.
-        tools: the tools that it may use; empty for any.
-        inline: where its description and steps are edited.
-    """
-
-    name: ShownText
-    description: ShownText
-    href: str
-    version: int
-    standing: ShownStanding
-    success: Svg | None
-    success_words: str
-    health: int
-    used: str
-    field: str
-    steps: tuple[ShownText, ...]
-    more_steps: int
-    tools: ShownText
-    inline: str
-    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +137,7 @@ def view(call: PageCall) -> RegistryView:
     registry, listing = call.service.host(namespace).part(registry_in), _listing(call, namespace)
     chosen = _selected(call, registry, listing)
     start, now = call.query.get("start", 0), datetime.now(UTC)
-    rows = tuple(_row(call, registry, *each, now) for each in chosen.skills)
+    rows = tuple(registry_row(call, registry, *each, now) for each in chosen.skills)
     if chosen.found is not None:
         by = {each.record.key: each.by for each in chosen.found.skills}
         pairs = zip(rows, chosen.skills, strict=True)
@@ -238,29 +193,6 @@ def _read(registry: SkillRegistry, key: SkillKey) -> tuple[SkillRecord, SkillVer
         return None if record is None else (record, registry.version(record.version_id))
     except CortexError:  # a malformed one has no row; its page states what is wrong
         return None
-
-
-def _row(
-    call: PageCall, registry: SkillRegistry, record: SkillRecord, version: SkillVersion, now: datetime
-) -> RegistryRow:
-    quality, front = record.evidence, front_matter(version.front)
-    steps, href = front["steps"], skill_address(call, registry, record.key)
-    return RegistryRow(
-        shown_name(shown_key(registry, record.key)),
-        shown_text(version.description, IN_TABLE),
-        href,
-        version.number,
-        shown_standing(record),
-        success_picture(quality),
-        success_words(quality),
-        round(_PER_CENT * health(quality, 0, now).overall),
-        "" if quality.last_used_at is None else f"{quality.last_used_at:%Y-%m-%d %H:%M}",
-        FIELD + shown_key(registry, record.key),
-        tuple(shown_text(each["action"], IN_TABLE) for each in steps[:_STEPS]),
-        max(0, len(steps) - _STEPS),
-        shown_text(", ".join(front["allowed_tools"]), IN_TABLE),
-        f"{href}#inline",
-    )
 
 
 def _figures(listing: SkillListing) -> tuple[tuple[str, str], ...]:
