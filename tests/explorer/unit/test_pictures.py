@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree as ET
 
 from hypothesis import given, settings
@@ -79,6 +80,13 @@ def test_the_same_groups_give_the_same_picture_and_more_is_a_link() -> None:
     assert one.__html__() == other.__html__()
     more = next(e for e in ET.fromstring(one.__html__()).iter("a") if e.get("class") == "f-more")
     assert (more.get("href"), "".join(more.itertext())) == ("/explore/mayros/list?predicate=p", "1,203 more")
+
+
+def test_the_arrows_of_both_sides_point_to_the_objects() -> None:
+    group = FanGroup(HERE.name("knows"), (HERE.name("bob"), HERE.name("cy")), Count(2), "/explore/mayros/list")
+    for sides in ((FanSide((group,)), FanSide()), (FanSide(), FanSide((group,)))):
+        drawn = fan(FOCUS, *sides).__html__()
+        assert len(re.findall(r'class="f-arrow" d="M[\d.]+ [\d.]+l-7 -4v8z"', drawn)) == 1  # its tip is at the right
 
 
 def test_a_picture_alone_has_no_links_no_scripts_and_its_own_style() -> None:

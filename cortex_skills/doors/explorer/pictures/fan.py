@@ -4,6 +4,7 @@ Rules kept here:
 - at most `PREDICATES` predicates on each side and `VALUES` values of each; the others are a number that is a link. So
   the picture has at most 192 rows, and less than 90 KB, for every resource;
 - its order is that of the groups: the same groups give the same picture;
+- on both sides an arrow behind the name of a predicate points to the objects of its triples;
 - each node is a link, in the order of reading; the table beside the picture has the same content.
 """
 
@@ -31,6 +32,7 @@ _LABEL = 33  # characters
 _PREDICATE = 20
 _FOCUS = 21
 _ONE_SIDE = 225.0  # how far the picture moves to the middle when one side is empty
+_ARROW = 7  # pixels, behind the name of a predicate, in the direction in which its triples are read
 _HREF = 150  # characters: a longer address is in the table beside the picture only
 
 
@@ -134,7 +136,9 @@ def _draw_group(
         y = top + (place + 0.5) * _ROW
         picture.add("path", edges, class_="f-thin", d=_curve(x, centre, node_x, y))
         _draw_row(picture, direction, y, row)
-    _pill(picture, node, x, centre, label, 7.2, 24)
+    width = _pill(picture, node, x, centre, label, 7.2, 24)
+    tip = x + width / 2 + _ARROW + 1
+    picture.add("path", edges, class_="f-arrow", d=f"M{tip:.0f} {centre:.0f}l-{_ARROW} -4v8z")
 
 
 def _draw_row(picture: Svg, direction: float, y: float, row: _Row) -> None:
@@ -154,10 +158,12 @@ def _draw_row(picture: Svg, direction: float, y: float, row: _Row) -> None:
         text.text = label
 
 
-def _pill(picture: Svg, node: Element, x: float, y: float, label: str, wide: float, tall: float) -> None:
+def _pill(picture: Svg, node: Element, x: float, y: float, label: str, wide: float, tall: float) -> float:
+    """Draw a label in a box; returns the width of the box."""
     width = len(label) * wide + 22
     picture.add("rect", node, x=x - width / 2, y=y - tall / 2, width=width, height=tall, rx=tall / 2)
     picture.add("text", node, label, x=x, y=y + 4.5, text_anchor="middle")
+    return width
 
 
 def _curve(x: float, y: float, to_x: float, to_y: float) -> str:

@@ -19,7 +19,7 @@ _NAMESPACE = "http://www.w3.org/2000/svg"
 # The colours of the light theme of `src/explorer.css`.
 STYLE = (
     "text{font:12.5px ui-monospace,monospace;fill:#14212b}.plot text{font:11.5px sans-serif;fill:#566672}"
-    ".f-edge{fill:none;stroke:#b7c1c8;stroke-width:1.6}.f-thin{fill:none;stroke:#d9dfe3;stroke-width:1.3}"
+    ".f-edge{fill:none;stroke:#b7c1c8;stroke-width:1.6}.f-thin{fill:none;stroke:#d9dfe3;stroke-width:1.3}.f-arrow{fill:#66757f}"
     ".f-node circle{fill:#fff;stroke:#0a6570;stroke-width:2}.f-node text{fill:#0a6570}.f-pre{fill:#566672}"
     ".f-lit rect{fill:#1b6e43}.f-lit text{fill:#1b6e43}.f-pred rect{fill:#f2eaf8}.f-pred text{fill:#6a3a93}"
     ".f-focus rect{fill:#0a6570}.f-focus text{fill:#fff}.f-more text{fill:#465864}"
