@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad
@@ -71,6 +72,7 @@ END = NamedNode(f"{CORTEX}approvalEnd")
 _ID = re.compile(r"[0-9a-f]{32}")
 _REMOVED_AT_ONCE = 20
 _READ_AT_ONCE = 50
+_KEPT_TEXT = 16_384  # characters of a record that is not read again for each page
 
 Clock = Callable[[], datetime]
 
@@ -385,7 +387,12 @@ def _record(approval_id: str, values: Mapping[NamedNode, Sequence[str]]) -> Appr
     if any(len(found) > 1 for found in steps):
         changed(approval_id)
     (request,), (resolution,), (start,), (end,) = steps
-    return read_record(approval_id, request, resolution, start, max(values.get(REPORTED, [""])), end)
+    read = _read_again if len(request) + len(end) <= _KEPT_TEXT else read_record
+    return read(approval_id, request, resolution, start, max(values.get(REPORTED, [""])), end)
+
+
+# Each page of the explorer lists what waits: the record of a text is always the same.
+_read_again = lru_cache(maxsize=256)(read_record)
 
 
 def _is_kept(record: ApprovalRecord, now: datetime) -> bool:

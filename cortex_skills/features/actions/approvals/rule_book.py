@@ -120,15 +120,20 @@ class RuleBook:
         Raises:
             GraphError: the store cannot be read.
         """
+        found = [kept for rule in self._made() if (kept := self._read(rule.id)) is not None]
+        return sorted((self._noted(kept) for kept in found), key=lambda kept: kept.rule.created, reverse=True)
+
+    def _made(self) -> list[ApprovalRule]:
+        """Every rule that is kept, with one request to the store; neither its end nor its uses are read."""
         if not has_claims(self._store):
             return []
-        ids = [
-            quad.subject.value.rpartition("/")[2]
+        return [
+            rule
             for quad in self._store.quads(Pattern(self._graph, None, RULE))
             if isinstance(quad.subject, NamedNode)
+            and isinstance(quad.object, Literal)
+            and (rule := read_rule(quad.subject.value.rpartition("/")[2], quad.object.value)) is not None
         ]
-        found = [kept for each in ids if (kept := self._read(each)) is not None]
-        return sorted((self._noted(kept) for kept in found), key=lambda kept: kept.rule.created, reverse=True)
 
     def find(self, rule_id: object) -> KeptRule:
         """One rule.
@@ -184,10 +189,12 @@ class RuleBook:
         """
         if not self.is_on or self.workspace is None or not may_be_ruled(level, manifest.risk):
             return
-        now, signer = self.now(), None
-        for kept in self.all():
-            rule = kept.rule
-            if kept.state(now) != "holds" or not rule.covers(request, manifest, self.workspace.plain_parts):
+        signer = None
+        for rule in self._made():
+            if not rule.covers(request, manifest, self.workspace.plain_parts):
+                continue
+            kept = self._read(rule.id)
+            if kept is None or self._noted(kept).state(self.now()) != "holds":
                 continue
             signer = signer or self._signer()
             is_ours = signer is not None and rule.signed is not None and rule.signed.is_of({signer.did})
