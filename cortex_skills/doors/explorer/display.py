@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal as Choice
@@ -74,10 +74,11 @@ _KEPT_IN_LINES = frozenset("\n\t")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a shown text; a token stands for what cannot be seen."""
+    """A part of a shown text; a token is shown for what cannot be seen, and a hit was searched for."""
 
     text: str
     is_token: bool = False
+    is_hit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ class ShownText:
     def only(self) -> str:
         """The text if it is nothing but visible characters and whole, else empty: templates need no loop then."""
         is_whole = not (self.is_clipped or self.is_cut)
-        is_plain = len(self.pieces) == 1 and is_whole and not self.pieces[0].is_token
+        is_plain = len(self.pieces) == 1 and is_whole and not (self.pieces[0].is_token or self.pieces[0].is_hit)
         return self.pieces[0].text if is_plain else ""
 
     @property
@@ -134,6 +135,7 @@ class ShownName:
         is_simple: whether it is shown as a link with two parts and nothing else: in ASCII, whole, and without warning.
         iri: what the name stands for.
         labels: of the page; None if it shows none.
+        marks: marks in its label what was searched for; None for nothing.
     """
 
     prefix: ShownText
@@ -147,6 +149,7 @@ class ShownName:
     is_name: bool = True
     iri: str = ""
     labels: NameLabels | None = field(default=None, compare=False, repr=False)
+    marks: Callable[[ShownText], ShownText] | None = field(default=None, compare=False, repr=False)
 
     @property
     def plain(self) -> str:
@@ -157,7 +160,8 @@ class ShownName:
     def label(self) -> ShownText | None:
         """What people call it; None if it has no label."""
         label = None if self.labels is None else self.labels.of(self.iri)
-        return None if label is None else shown_text(label, OF_LABEL + 1)
+        shown = None if label is None else shown_text(label, OF_LABEL + 1)
+        return shown if shown is None or self.marks is None else self.marks(shown)
 
     @property
     def is_clear(self) -> bool:

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.addresses import Addresses
-from cortex_skills.doors.explorer.display import OF_NAME, shown_name
+from cortex_skills.doors.explorer.display import OF_NAME, shown_name, shown_text
 from cortex_skills.doors.explorer.inbox import Attention
 from cortex_skills.doors.explorer.page import PageCall
+from cortex_skills.features.finder.embedder_choice import embedder_of
 from cortex_skills.features.proofs.verdict import Verdict
 from cortex_skills.features.proofs.verification_counts import counts_of
 
@@ -21,7 +22,7 @@ _LEAST_FREE = 200 << 20  # bytes on the disk of the store
 
 
 def attention(call: PageCall) -> Iterator[Attention]:
-    """Refuted and unchecked proofs, skills that stopped or were refused, and a store in trouble."""
+    """Refuted and unchecked proofs, skills that stopped or were refused, a store in trouble, and a failing embedder."""
     plugin = call.service.plugin
     namespace = plugin.graph.namespace
     to = Addresses(namespace)
@@ -45,6 +46,22 @@ def attention(call: PageCall) -> Iterator[Attention]:
         more = f"version {rejected.answering} answers" if rejected.answering else ""
         yield Attention("warn", words, "The skill", name, addresses.skill(rejected.name), "skills", more=more)
     yield from _store(call)
+    yield from _embedder(call)
+
+
+def _embedder(call: PageCall) -> Iterator[Attention]:
+    """An embedder that failed when it was last used, so that words alone are found."""
+    namespace = call.service.plugin.graph.namespace
+    host = call.service.host(namespace)
+    host = host.main or host
+    embedder = host.part(embedder_of) if host.has_part(embedder_of) else None  # nothing is opened for a page
+    if embedder is not None and embedder.problem:
+        reason = shown_text(embedder.problem, 300).plain if "audit" in call.principal.permissions else ""
+        more = reason or "its reason is shown to those who may read the audit"
+        href = f"{addresses.namespace_root(namespace)}/find"
+        yield Attention(
+            "warn", "embedder failed", "Words alone are found, without their meaning, by", "find", href, more=more
+        )
 
 
 def _store(call: PageCall) -> Iterator[Attention]:

@@ -7,11 +7,11 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from cortex_skills.config.extras import check_extra
 from cortex_skills.errors import CortexError
-from cortex_skills.features.finder.embedders import Embedder
+from cortex_skills.features.finder.embedders import Embedder, EmbedderError, Vectors
 from cortex_skills.features.finder.finder_settings import FinderSettings
 from cortex_skills.host import Host
 
@@ -31,9 +31,34 @@ def open_embedder(settings: FinderSettings) -> Embedder | None:
     return _OPENERS[kind](settings)
 
 
-def embedder_of(host: Host) -> Embedder | None:
+class NoticedEmbedder:
+    """An embedder whose last failure is kept, for who looks after it. Safe to use from several threads.
+
+    Attributes:
+        name: of the model.
+        problem: why the last texts have no vectors; empty once some have. It may quote a server.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.name = embedder.name
+        self.problem = ""
+
+    def embed(self, texts: Sequence[str], timeout_s: float) -> Vectors:
+        """One row for each text; arguments and errors as for `Embedder`."""
+        try:
+            found = self._embedder.embed(texts, timeout_s)
+        except EmbedderError as error:
+            self.problem = str(error)
+            raise
+        self.problem = ""
+        return found
+
+
+def embedder_of(host: Host) -> NoticedEmbedder | None:
     """The embedder of a plugin, for all namespaces: `host.shared(embedder_of)`."""
-    return open_embedder(host.config.section(FinderSettings))
+    embedder = open_embedder(host.config.section(FinderSettings))
+    return None if embedder is None else NoticedEmbedder(embedder)
 
 
 def _open_local(_: FinderSettings) -> Embedder:

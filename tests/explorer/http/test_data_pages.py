@@ -477,8 +477,10 @@ def test_find_lists_everything_in_pages_and_by_class(running: Running, reader: h
         graph.create_triple({"subject": subject, "predicate": kind, "object": of_class})
     address, found = "/explore/mayros/find?q=fregate", []
     for first, last in ((1, 30), (31, 60), (61, 70)):
-        page = check_page(reader.get(address).text)
+        text = reader.get(address).text
+        page = check_page(text)
         assert f"70 resources with these words, {first} to {last} here" in page.text
+        assert text.count("<mark>Frégate</mark>") >= last - first + 1
         found += [each for each in page.links if "r?name=mayros:vessel:" in each]
         address = next((each for each in page.links if f"page={last // 30 + 1}" in each), "")
         address = f"/explore/mayros/find{address}" if address.startswith("?") else address

@@ -15,6 +15,9 @@ import pytest
 from cortex_graph.exceptions import GraphCorrupt
 from cortex_skills import Plugin
 from cortex_skills.features.explorer.audit_check import JournalCheck
+from cortex_skills.features.finder.embedder_choice import embedder_of
+from cortex_skills.features.memory.model import MemoryQuery
+from cortex_skills.features.memory.requests import new_memory
 from cortex_skills.features.registry.documents.skill_md import inline_document
 from cortex_skills.features.registry.records.skill_record import SkillKey
 from tests.configs import config
@@ -80,3 +83,34 @@ def test_a_damaged_store_and_a_full_disk_are_named(running: Running, monkeypatch
     assert "Disk nearly full 3 MB are free on the disk of the store" in inbox(auditor)
     monkeypatch.setattr(type(running.plugin.graph.store), "damage", GraphCorrupt("lost"), raising=False)
     assert "Damaged Something is wrong with the store The store has lost acknowledged writes" in inbox(auditor)
+
+
+def test_skills_that_were_refused_are_named(running: Running, tmp_path: Path) -> None:
+    folder = tmp_path / "skills" / "broken-notes"
+    folder.mkdir(parents=True)
+    front = "name: broken-notes\ndescription: No.\ntype: semantic\nsemantic: {version: 1, skillVersion: 1.0.0}"
+    (folder / "SKILL.md").write_text(f"---\n{front}\n---\n")
+    (folder / "skill.ts").write_text("export default { name: 'broken-notes', onQuery: () => eval('1') };\n")
+    assert running.plugin.load(tmp_path / "skills", strict=False) == []
+    reader = signed_in(running, running.token("looks", permissions=("read",)))
+    assert "Not loaded The skill broken-notes" in inbox(reader)
+
+
+def test_an_embedder_that_fails_is_named_until_it_answers(tmp_path: Path) -> None:
+    endpoint = "http://127.0.0.1:9/v1"  # the port of `discard`: nothing answers there
+    finder = {"embedder": "http", "endpoint": endpoint, "model": "m"}
+    cortex = {"tokenFile": str(tmp_path / "tokens.json")}
+    plugin = Plugin.open(config(finder=finder, cortex=cortex))
+    with served(tmp_path, plugin=plugin) as server:
+        auditor = signed_in(server, server.token("audits", permissions=("read", "audit")))
+        reader = signed_in(server, server.token("reads", permissions=("read",)))
+        assert "Embedder failed" not in inbox(auditor)
+        plugin.memories.remember(new_memory("It rained."), agent="a1")
+        plugin.memories.recall(MemoryQuery("rain", 5, 0.0), agent="a1")
+        assert "Embedder failed Words alone are found, without their meaning, by find" in inbox(auditor)
+        assert "127.0.0.1:9" in inbox(auditor)
+        assert "127.0.0.1:9" not in inbox(reader)
+        embedder = plugin.part(embedder_of)
+        assert embedder is not None
+        embedder.problem = ""
+        assert "Embedder failed" not in inbox(auditor)

@@ -4,21 +4,23 @@ Rules kept here:
 - the search is that of the API; the page states how many there are, and why something may be missing;
 - at most `_PAGES` pages are listed: further ones are found by more words, or within a class;
 - memories with the words are listed for a token with the permission `memories` alone;
+- what was searched for is marked in names, labels and texts, as the index matches it;
 - a text that is exactly one name, and nothing else, leads to the page of that resource;
 - the form `suggestions` has the best hits as plain texts without invisible characters, for the field of every page.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cortex_graph.find import MAX_TEXT, FindHit
 from cortex_skills.doors.explorer.addresses import ROOT, address, namespace_root
-from cortex_skills.doors.explorer.display import ShownTerm, shown_text
+from cortex_skills.doors.explorer.display import ShownName, shown_text
 from cortex_skills.doors.explorer.field_text import to_field
 from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall, Redirected
 from cortex_skills.doors.explorer.page_queries import FindPageQuery
 from cortex_skills.doors.http.bodies import to_json
+from cortex_skills.features.explorer.hit_marks import HitMarks
 from cortex_skills.features.explorer.reading import AsOfField, Reading, TakeAway, TextLink
 from cortex_skills.features.explorer.triple_rows import TripleRow, triple_rows
 from cortex_skills.features.graph.rest.overview import get_found
@@ -46,7 +48,7 @@ class FoundRow:
     """A hit: where it was found, the resource, and the triple of an id or a text."""
 
     where: str
-    name: ShownTerm
+    name: ShownName
     row: TripleRow | None
 
 
@@ -86,11 +88,12 @@ def view(call: PageCall) -> FindView:
         raise Redirected(reading.addresses.resource(reading.graph.names.name(hits[0].node.value)))
     triples = [(hit.triple_id, hit.triple) for hit in hits if hit.triple is not None and hit.triple_id is not None]
     rows = dict(zip([triple_id for triple_id, _ in triples], triple_rows(reading, triples), strict=True))
+    marks = HitMarks(text)
     has_more = found.by_words > _LIMIT * number
     kept = [("type", of_class), ("asOf", call.query.get("asOf"))]
     return FindView(
         to_field(text),
-        tuple(_found(reading, hit, rows) for hit in hits),
+        tuple(_found(reading, hit, rows, marks) for hit in hits),
         found.reason,
         bool(text),
         _words(found, number),
@@ -137,9 +140,10 @@ def _classes(reading: Reading, found: TextFound, of_class: str | None) -> tuple[
     return tuple(links)
 
 
-def _found(reading: Reading, hit: FindHit, rows: dict[str, TripleRow]) -> FoundRow:
+def _found(reading: Reading, hit: FindHit, rows: dict[str, TripleRow], marks: HitMarks) -> FoundRow:
     row = None if hit.triple_id is None else rows.get(hit.triple_id)
-    return FoundRow(_WORDS[hit.where], reading.display.iri(hit.node.value), row)
+    row = None if row is None else replace(row, object=marks.term(row.object))
+    return FoundRow(_WORDS[hit.where], marks.name(reading.display.iri(hit.node.value)), row)
 
 
 def _document(call: PageCall) -> bytes:
