@@ -173,7 +173,8 @@ def test_a_rule_ends_by_its_number_of_uses_its_time_and_a_person(opens: Opens) -
 
 
 @pytest.mark.parametrize(
-    "given", [{"ends": soon(days=31)}, {"ends": "2020-01-01"}, {"ends": "soon"}, {"uses": 0}, {"uses": 1001}]
+    "given",
+    [{"ends": soon(days=31)}, {"ends": "2020-01-01"}, {"ends": "soon"}, {"ends": "now"}, {"uses": 0}, {"uses": 1001}],
 )
 def test_no_rule_is_without_bounds(opens: Opens, given: dict[str, Any]) -> None:
     assert code_of(lambda: ruled(opens(), **given)) == "invalid_arguments"
@@ -186,6 +187,8 @@ def test_no_agent_makes_a_rule_nor_who_asked_and_none_without_the_setting(opens:
     for caller in (PERSON, agent, Caller("bob", "person", "rest", frozenset({"read"}))):
         assert code_of(lambda caller=caller: ruled(plugin, caller=caller, approval=approval)) == "permission_denied"
     assert code_of(lambda: ruled(opens(rules=False))) == "permission_denied"
+    plugin.approvals.reject(approval, by="bob")
+    assert code_of(lambda: ruled(plugin, approval=approval)) == "invalid_arguments"
 
 
 def test_rules_are_of_this_setting_level_and_manifest(opens: Opens, tmp_path: Path) -> None:

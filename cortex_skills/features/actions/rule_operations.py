@@ -13,6 +13,7 @@ Rules kept here:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Annotated
 
 from pydantic import Field
@@ -34,6 +35,7 @@ from cortex_skills.policy.trust_levels import may_be_ruled
 
 USES = 20  # of a rule that states none
 _MAX_WAITING = 200
+_SHORTEST = timedelta(minutes=1)
 
 
 @answer
@@ -169,6 +171,8 @@ def _new_rule(call: OperationCall, given: MakeRule) -> tuple[ApprovalRule, Actio
     """
     record = approvals_of(call, given.approval).show(given.approval)
     acting, request = call.part(AgentActions), record.request
+    if acting.approvals.state_of(record) == "rejected":
+        raise _refused("approval", "the request was rejected", "make the rule of one that waits or was approved")
     if not acting.rules.is_on:
         hint = "its owner sets `approvals.rules: true`; until then approve each request"
         raise CortexError("permission_denied", "this host has no rules that approve", hint=hint)
@@ -204,10 +208,9 @@ def _new_rule(call: OperationCall, given: MakeRule) -> tuple[ApprovalRule, Actio
         uses=given.uses,
         reason=given.reason,
     )
-    if not rule.created < rule.ends <= rule.created + LONGEST:
-        raise _refused(
-            "ends", f"ends: {date_time(rule.ends)} is not within {LONGEST.days} days from now", "give a nearer day"
-        )
+    if not rule.created + _SHORTEST <= rule.ends <= rule.created + LONGEST:
+        words = f"ends: {date_time(rule.ends)} is not within {LONGEST.days} days from now"
+        raise _refused("ends", words, "give a later or a nearer time, and not a past one")
     _check_covers(acting.rules, rule, record, manifest)
     return rule, manifest
 
