@@ -15,7 +15,7 @@ NPM_EXTENDED := $(addprefix tests/,mcp/inspector release server/sparql/javascrip
 # A third process uses the processors while others wait for a server, a file or a clock.
 PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
-.PHONY: help setup demo check test test-all lint bench bench-clean eval fuzz soak record wheel release-files sbom docs version clean
+.PHONY: help setup demo check test test-all lint bench bench-clean eval fuzz soak record wheel wheel-pure release-files sbom docs version clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -102,8 +102,12 @@ soak: setup
 record: setup
 	$(BIN)/python -m tests.docs.session
 
-## make wheel   build a wheel in dist/
+## make wheel   build a wheel in dist/ for this system and architecture, with compiled guests
 wheel: setup
+	CORTEX_PLATFORM_WHEEL=1 $(BIN)/python -m build --wheel
+
+## make wheel-pure  build a wheel in dist/ for every platform: it compiles the guests where they run first
+wheel-pure: setup
 	$(BIN)/python -m build --wheel
 
 ## make release-files  make what registries and agent hosts read, in dist/: a bundle, a plugin folder, and with

@@ -1,7 +1,7 @@
 """Makes the scripts and the style sheet of the explorer, in `cortex_skills/doors/explorer/static`.
 
 Rules kept here:
-- the packages are pinned in `src/package-lock.json`; esbuild is that of the sandbox (`guests/esbuild.wasm`);
+- the packages are pinned in `src/package-lock.json`; esbuild is that of the sandbox (`guests/esbuild.wasm.xz`);
 - the same inputs give the same bytes; a digest of all inputs in `assets.json` shows whether the files are current;
 - the name of a file contains a part of its SHA-256, so that a browser keeps it for ever; `assets.json` has the names;
 - `licences.txt` holds the licence text of each package in a script; a package without one fails the build;
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import lzma
 import re
 import shutil
 import tempfile
@@ -27,7 +28,7 @@ ENTRIES = (
     *("app.ts", "live.ts", "map.ts", "picture.ts", "sparql.ts", "suggest.ts"),
     *sorted(path.name for path in SOURCES.glob("*.css")),
 )
-_WASM = GUESTS / "esbuild.wasm"
+_WASM = GUESTS / "esbuild.wasm.xz"
 _OPTIONS = ("--bundle", "--minify", "--format=esm", "--target=es2022", "--legal-comments=none")
 _PACKAGE = re.compile(r"(.*node_modules/(?:@[^/]+/)?[^/]+)/")
 _HASH_DIGITS = 16
@@ -60,7 +61,9 @@ def fetch(work: Path) -> None:
 def bundle(work: Path, stamp: str) -> Path:
     """Make the assets of a folder with sources and packages; the folder `out` in it."""
     bundled, out = work / "bundled", work / "out"
-    esbuild(_WASM, work, *ENTRIES, *_OPTIONS, "--outdir=bundled", "--metafile=metafile.json")
+    wasm = work / "esbuild.wasm"
+    wasm.write_bytes(lzma.decompress(_WASM.read_bytes()))
+    esbuild(wasm, work, *ENTRIES, *_OPTIONS, "--outdir=bundled", "--metafile=metafile.json")
     inputs = json.loads((work / "metafile.json").read_text())["inputs"]
     packages = sorted({found[1] for name in inputs if (found := _PACKAGE.match(name))})
     (bundled / "licences.txt").write_text("\n".join(_licence(work / name) for name in packages))

@@ -3,7 +3,7 @@
 Rules kept here:
 - the inputs are pinned: esbuild in `package-lock.json`, where `npm ci` checks the integrity hash, and QuickJS's source
   and the C compiler in `sandbox/guest/engine`, where pip does;
-- `esbuild.wasm` is the file of the npm package, unchanged;
+- `esbuild.wasm` is the file of the npm package, unchanged, and compressed: `guests.json` has the digest of the file;
 - the guests are built once: digests of all inputs, kept beside the guests, show whether they are current;
 - QuickJS is compiled (`sandbox/guest/engine/build.py`) while npm runs;
 - the folder of the guests appears complete, in one rename.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import lzma
 import shutil
 import subprocess
 import sys
@@ -58,8 +59,16 @@ def build_guests() -> None:
         for name in ENGINE_FILES if keeps_engine else ():
             shutil.copy(GUESTS / name, out / name)
         facts = {**inputs, "esbuild": version, "sha256": _digests(out)}
+        pack(out / "esbuild.wasm")
         (out / "guests.json").write_text(json.dumps(facts, indent=2) + "\n")
         put_in_place(out, GUESTS)
+
+
+def pack(path: Path) -> None:
+    """Replace a file by a compressed one, `NAME.xz`, which has a digest of its content."""
+    content = lzma.compress(path.read_bytes(), lzma.FORMAT_XZ, lzma.CHECK_SHA256)
+    path.with_name(f"{path.name}.xz").write_bytes(content)
+    path.unlink()
 
 
 def _digests(folder: Path) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import lzma
 import os
 import signal
 import subprocess
@@ -16,11 +17,11 @@ import pytest
 import wasmtime
 
 from cortex_sandbox import Limits, Sandbox, SandboxError, compiling, warm_up
-from cortex_sandbox.engine import code_cache, native_code
+from cortex_sandbox.engine import code_cache, native_code, portable
 from cortex_sandbox.engine.cache import cache_folder
 from cortex_sandbox.engine.child_program import command
 from cortex_sandbox.engine.code_cache import load_module
-from cortex_sandbox.engine.engine import Engine
+from cortex_sandbox.engine.engine import FOREIGN, Engine
 from cortex_sandbox.errors import CompileError
 from tests import fork_server
 from tests.sandbox.test_processes import needs_fork, run
@@ -74,6 +75,69 @@ def test_the_version_is_the_one_that_is_installed(tmp_path: Path, monkeypatch: p
     assert code_cache._version() == version("wasmtime")
     (tmp_path / "wasmtime-99.0.dist-info").mkdir()
     assert code_cache._version() == "99.0"
+
+
+def came_with_the_package(folder: Path, content: bytes) -> None:
+    """Code for the module of these tests, as a wheel of a platform has it."""
+    folder.mkdir()
+    (folder / f"{code_cache._name('tiny', 's', WASM)}.cwasm.xz").write_bytes(content)
+
+
+@pytest.fixture
+def native(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(portable, "NATIVE", tmp_path / "native")
+    return tmp_path / "native"
+
+
+def portable_code() -> bytes:
+    code = wasmtime.Module(Engine(256 << 10, portable=True).wasm, WASM).serialize()
+    return lzma.compress(bytes(code), check=lzma.CHECK_SHA256)
+
+
+def test_code_that_came_with_the_package_is_not_compiled(folder: Path, native: Path) -> None:
+    came_with_the_package(native, portable_code())
+    assert load() == (42, False)
+    assert kept(folder).stat().st_mode & 0o077 == 0
+    for path in native.iterdir():
+        path.unlink()
+    assert load() == (42, False)  # from the cache
+
+
+def test_code_that_came_with_the_package_runs_where_nothing_can_be_kept(
+    native: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    came_with_the_package(native, portable_code())
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("CORTEX_SANDBOX_CACHE", str(tmp_path / "file" / "below"))
+    assert load() == (42, False)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        lambda code: b"",
+        lambda code: code[:-30],
+        lambda code: code[:100] + b"\0" + code[101:],
+        lambda code: WASM,
+        # What the engine refuses: code for another engine, as it refuses a feature that the processor lacks.
+        lambda code: lzma.compress(bytes(wasmtime.Module(Engine(256 << 10, FOREIGN).wasm, WASM).serialize())),
+    ],
+    ids=["empty", "cut off", "changed", "not compressed", "for another engine"],
+)
+def test_code_of_the_package_that_is_damaged_or_does_not_run_here_is_compiled(
+    folder: Path, native: Path, content: Callable[[bytes], bytes]
+) -> None:
+    came_with_the_package(native, content(portable_code()))
+    assert load() == (42, True)
+    assert load() == (42, False)
+
+
+def test_code_of_the_package_for_another_version_of_the_engine_is_not_used(
+    folder: Path, native: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    came_with_the_package(native, portable_code())
+    monkeypatch.setattr(code_cache, "_version", lambda: "99.0")
+    assert load() == (42, True)
 
 
 @POSIX
@@ -278,9 +342,7 @@ def test_an_input_that_ends_early_is_not_compiled(folder: Path) -> None:
     folder.mkdir(parents=True)
     sent = b"".join(len(part).to_bytes(8, "little") + part for part in (str(path).encode(), WASM))
     for size in (0, 4, 12, len(sent) - 10, len(sent) - 1):
-        done = subprocess.run(
-            compiler("")("", 256 << 10, 16 << 20), input=sent[:size], check=False, capture_output=True
-        )
+        done = subprocess.run(compiler("")("", 256 << 10, 0, 0), input=sent[:size], check=False, capture_output=True)
         assert (done.returncode, done.stdout, done.stderr.strip()) == (1, b"", b"the input ended early")
     assert list(folder.iterdir()) == []
 

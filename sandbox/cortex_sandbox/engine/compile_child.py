@@ -22,7 +22,7 @@ import wasmtime
 from wasmtime.component import Component
 
 from cortex_sandbox.engine.cache import store
-from cortex_sandbox.engine.engine import Engine
+from cortex_sandbox.engine.engine import FOREIGN, Engine
 from cortex_sandbox.engine.native_code import COMPILE_S, FOREIGN_COMPILE_S, INVALID, KEPT, SIZE_BYTES
 
 FOREIGN_MEMORY_BYTES = 4 << 30
@@ -30,15 +30,16 @@ FOREIGN_MEMORY_BYTES = 4 << 30
 _COMPONENT = b"\0asm\x0d\0\1\0"
 
 
-def main(native_stack: int, reservation: int, foreign: int = False) -> None:
+def main(native_stack: int, engine_kind: int, portable: int) -> None:
     """Compile for an engine of these dimensions."""
     path, wasm = os.fsdecode(_read()), _read()
+    foreign = engine_kind == FOREIGN
     if foreign:
         _limit_memory()
     too_late = threading.Timer(FOREIGN_COMPILE_S if foreign else COMPILE_S, _give_up, (foreign,))
     too_late.daemon, too_late.name = True, "cortex-compiling-deadline"
     too_late.start()
-    engine = Engine(native_stack, reservation, foreign)
+    engine = Engine(native_stack, engine_kind, bool(portable))
     kind = Component if wasm.startswith(_COMPONENT) else wasmtime.Module
     try:
         code = kind(engine.wasm, wasm).serialize()
@@ -69,7 +70,7 @@ def _refuse(reason: str) -> NoReturn:
     os._exit(INVALID)
 
 
-def _give_up(foreign: int) -> None:
+def _give_up(foreign: bool) -> None:
     if foreign:
         _refuse(f"compiling it takes longer than {FOREIGN_COMPILE_S:.0f} s")
     os._exit(1)

@@ -2,7 +2,8 @@
 
 Rules kept here:
 - one engine per stack depth, shared by every sandbox, made when first needed;
-- `signals_based_traps` is off: a plugin does not own the signal handlers of its process;
+- `signals_based_traps` is off: a plugin does not own the signal handlers of its process. The engine of esbuild has
+  guard pages and traps by signals, and is made only in the process of esbuild (`esbuild/program.py`);
 - a guest never gets more native stack than its thread has (`INLINE_STACK_BYTES`, `threads.py`), and never runs on the
   main thread, where signals are handled;
 - only `engine.py`, `instance.py`, `timed_store.py`, `linker.py` and `component_import.py` use `wasmtime._ffi`: it
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import threading
 from functools import cache
 from typing import Any
@@ -22,6 +24,7 @@ from wasmtime import _ffi as ffi
 
 from cortex_sandbox.engine.clock import Ticker
 from cortex_sandbox.engine.native_code import compile_apart
+from cortex_sandbox.engine.portable import compile_portably
 from cortex_sandbox.engine.threads import DEEP_STACK_BYTES, ThreadPool, stack_size
 
 # Guests with stacks up to this size run on the caller's thread, others on deep threads. The largest native stack
@@ -32,7 +35,11 @@ _INLINE_THREAD = 7 << 20  # the rest above the guest's part is for Python and ho
 _DEEP_NATIVE = 20 << 20
 # Memory up to this size grows in place. This reserves address space only.
 _RESERVATION = 16 << 20
+# With guard pages: every address that a guest can form, so that no access is checked. Address space, too.
+_EVERY_ADDRESS, _GUARD = 4 << 30, 32 << 20
 BUNDLER_MEMORY_BYTES = 1 << 30
+# The kinds of engines; a number, since it is passed to the process that compiles.
+GUESTS, FOREIGN, BUNDLER = range(3)
 
 # The same C function, called with the interpreter lock held: it is short, and getting the lock back on a busy host can
 # take far longer.
@@ -42,20 +49,30 @@ _increment_epoch.restype, _increment_epoch.argtypes = None, ffi.dll.wasmtime_eng
 deep_threads = ThreadPool(DEEP_STACK_BYTES)
 
 
+_portable = 0
+
+
+def compile_for_all() -> None:
+    """Make the code that this process lacks for every processor of this architecture: for the build of a wheel."""
+    global _portable
+    _portable = 1
+
+
 class Engine:
     """A wasmtime engine with the settings of this project.
 
     Args:
         native_stack: the native stack that a guest may use, in bytes.
-        reservation: the size up to which the memory of a guest grows in place, in bytes.
-        foreign: whether its modules come from outside (`foreign_engine`), not from the build of this package.
+        kind: `GUESTS`; `FOREIGN`: its modules come from outside (`foreign_engine`), not from the build of this package;
+            `BUNDLER`: with guard pages, and without a deadline.
+        portable: whether its code runs on every processor with the features of `portable.py`; None for the choice of
+            this process.
     """
 
-    def __init__(self, native_stack: int, reservation: int = _RESERVATION, foreign: int = False) -> None:
-        self.dimensions = native_stack, reservation, int(foreign)
-        # The settings that the compiled code depends on; part of the key of the code cache.
-        self.settings = f"epoch,no-signals,cow,reserve{reservation >> 20}m,guard0" + (",foreign" if foreign else "")
-        self.wasm = wasm = wasmtime.Engine(_config(native_stack, reservation, bool(foreign)))
+    def __init__(self, native_stack: int, kind: int = GUESTS, portable: bool | None = None) -> None:
+        self.dimensions = native_stack, kind, _portable if portable is None else int(portable)
+        self.settings = SETTINGS[kind]
+        self.wasm = wasm = wasmtime.Engine(_config(*self.dimensions))
         self.clock = Ticker(lambda: _increment_epoch(wasm.ptr()))
 
     def compile(self, wasm: bytes) -> wasmtime.Module:
@@ -67,18 +84,28 @@ class Engine:
         return wasmtime.Module.deserialize(self.wasm, compile_apart(self.dimensions, wasm))
 
 
-def _config(native_stack: int, reservation: int, foreign: bool) -> wasmtime.Config:
+# The settings that the compiled code depends on; part of the key of the code cache.
+_PLAIN = f"epoch,no-signals,cow,reserve{_RESERVATION >> 20}m,guard0"
+SETTINGS = {GUESTS: _PLAIN, FOREIGN: f"{_PLAIN},foreign", BUNDLER: "no-epoch,signals,cow,reserve4g,guard32m"}
+
+
+def _config(native_stack: int, kind: int, portable: int) -> wasmtime.Config:
     config = wasmtime.Config()
-    config.epoch_interruption = True
-    config.signals_based_traps = False
+    guarded = kind == BUNDLER
+    config.epoch_interruption = not guarded
+    config.signals_based_traps = guarded
     config.memory_init_cow = True
-    config.memory_reservation = reservation
-    config.memory_reservation_for_growth = reservation
-    config.memory_guard_size = 0
+    config.memory_reservation = _EVERY_ADDRESS if guarded else _RESERVATION
+    config.memory_reservation_for_growth = 0 if guarded else _RESERVATION
+    config.memory_guard_size = _GUARD if guarded else 0
+    if sys.platform == "darwin":  # a forked child has no thread for Mach exceptions
+        ffi.wasmtime_config_macos_use_mach_ports_set(config.ptr(), False)
     # wasmtime requires that its fibers, which are not used here, have more stack than a guest.
     ffi.wasmtime_config_async_stack_size_set(config.ptr(), native_stack + (1 << 20))
     config.max_wasm_stack = native_stack
-    if foreign:
+    if portable:
+        compile_portably(config)
+    if kind == FOREIGN:
         config.consume_fuel = True
         config.parallel_compilation = False
         # What `Store.set_limits` does not bound, or no compiler of tools emits.
@@ -96,8 +123,8 @@ os.register_at_fork(before=_making.acquire, after_in_parent=_making.release, aft
 
 
 @cache
-def _engine(native_stack: int, reservation: int = _RESERVATION, foreign: bool = False) -> Engine:
-    return Engine(native_stack, reservation, foreign)
+def _engine(native_stack: int, kind: int = GUESTS) -> Engine:
+    return Engine(native_stack, kind)
 
 
 def engine_for(stack_bytes: int) -> Engine:
@@ -116,10 +143,9 @@ def fits_here(stack_bytes: int) -> bool:
     return stack_size() >= needed and threading.get_ident() != threading.main_thread().ident
 
 
-def bundler_engine() -> Engine:
-    """The engine of esbuild, which runs on deep threads."""
-    with _making:
-        return _engine(_DEEP_NATIVE, BUNDLER_MEMORY_BYTES)
+def bundler_dimensions() -> tuple[int, ...]:
+    """Of the engine of esbuild, which runs on deep threads."""
+    return _DEEP_NATIVE, BUNDLER, _portable
 
 
 def foreign_engine() -> Engine:
@@ -128,7 +154,7 @@ def foreign_engine() -> Engine:
     Its guests need as much native stack as those of `engine_for(INLINE_STACK_BYTES)`.
     """
     with _making:
-        return _engine(_INLINE_NATIVE, foreign=True)
+        return _engine(_INLINE_NATIVE, FOREIGN)
 
 
 def function_type(params: str, results: str = "") -> wasmtime.FuncType:

@@ -1,7 +1,7 @@
 """The WebAssembly guests that the build of this package made.
 
 Rules kept here:
-- guests are read from the folder of this package only;
+- guests are read from the folder of this package only; `esbuild.wasm` is compressed there;
 - the error for a missing guest states how to build it.
 """
 
@@ -15,6 +15,25 @@ from typing import Any
 FOLDER = Path(__file__).parents[1] / "guests"
 
 
+PACKED = ".xz"
+
+
+def unpacked(path: Path) -> bytes:
+    """The content of a compressed file.
+
+    Raises:
+        OSError: it cannot be read or is damaged, or this Python has no module `lzma`.
+    """
+    try:
+        import lzma
+    except ImportError:
+        raise OSError("this Python was built without liblzma, which reads the guests") from None
+    try:
+        return lzma.decompress(path.read_bytes(), lzma.FORMAT_XZ)
+    except (EOFError, lzma.LZMAError) as error:
+        raise OSError(f"{path.name} is damaged: {error}") from None
+
+
 def read_guest(name: str) -> bytes:
     """The bytes of one guest: `quickjs.wasm`, `esbuild.wasm` or `bootstrap.js`.
 
@@ -22,8 +41,9 @@ def read_guest(name: str) -> bytes:
         FileNotFoundError: when the build did not make it.
     """
     path = FOLDER / name
+    packed = FOLDER / f"{name}{PACKED}"
     try:
-        return path.read_bytes()
+        return unpacked(packed) if packed.is_file() else path.read_bytes()
     except FileNotFoundError:
         raise FileNotFoundError(
             f"{path.name} is missing from {path.parent}: install the package with pip (its build makes the "

@@ -135,7 +135,11 @@ def _await(output: IO[bytes]) -> None:
     Raises:
         SandboxError: named `Interrupted`: this thread stopped waiting.
     """
-    while os.name == "posix" and not select.select([output], [], [], _LOOK_S)[0]:
+    if os.name != "posix":
+        return
+    readable = select.poll()  # `select.select` refuses descriptors above 1023
+    readable.register(output, select.POLLIN)
+    while not readable.poll(_LOOK_S * 1000):
         check_waiting()
 
 

@@ -84,6 +84,16 @@ def decode_output(output: bytes) -> dict[str, Any]:
     return value
 
 
+def version_end(output: bytes | bytearray) -> int | None:
+    """Where the version ends in the output of a service that has answered one request; None as long as it has not."""
+    try:
+        _version, start = _piece(output, 0)
+        _piece(output, start)
+    except (ValueError, struct.error):
+        return None
+    return start
+
+
 def _encoded(value: Any) -> bytes:
     if value is None:
         return bytes([_NULL])
@@ -134,10 +144,10 @@ def _decoded(data: bytes, at: int, depth: int) -> tuple[Any, int]:
     return members, at
 
 
-def _piece(data: bytes, at: int) -> tuple[bytes, int]:
+def _piece(data: bytes | bytearray, at: int) -> tuple[bytes, int]:
     """Bytes that are preceded by their length, and the position after them."""
     (size,) = _U32.unpack_from(data, at)
     end = at + 4 + size
     if end > len(data):
         raise ValueError("the output is truncated")
-    return data[at + 4 : end], end
+    return bytes(data[at + 4 : end]), end

@@ -3,7 +3,8 @@
 Rules kept here:
 - no call reaches the files, the clock, the environment or the network of the host: the only files are the texts passed
   in, they are read-only, and the output is kept in memory;
-- every run has its own `WasiState`: nothing is left for the next run, no thread and no open file of the host;
+- every run has its own `WasiState`, or takes one over from a service that waits for its first request: nothing is left
+  for the next run, no thread and no open file of the host;
 - everything that comes from the guest is checked: counts, the number of open files, and (by `Instance`) pointers;
 - output longer than the limit ends the run.
 
@@ -21,9 +22,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 # wasi_snapshot_preview1: `errno`, `filetype`, `eventtype`, `oflags`
-_SUCCESS, _BADF, _INVAL, _ISDIR, _MFILE = 0, 8, 28, 31, 33
+_SUCCESS, _AGAIN, _BADF, _INVAL, _ISDIR, _MFILE = 0, 6, 8, 28, 31, 33
 _NOENT, _NOSYS, _NOTDIR, _ROFS, _NOTCAPABLE = 44, 52, 54, 69, 76
 _DIRECTORY, _FILE = 3, 4
+_NONBLOCK = 4  # of `fdflags`: a Go program then waits in `poll_oneoff`, not in `fd_read`
 _CLOCK, _READABLE = 0, 1
 _CREATE, _MUST_BE_DIRECTORY, _TRUNCATE = 1, 2, 8
 
@@ -63,13 +65,28 @@ class WasiState:
         files: text by relative POSIX path.
         request: the standard input.
         output_bytes: the maximum size of the output.
+        waits: called when the guest waits for input, until there is a request by `take`; without it the input ends
+            after the request.
 
     Attributes:
         output: the standard output.
         too_long: whether the guest tried to write more than that.
     """
 
-    def __init__(self, files: Mapping[str, str], request: bytes, output_bytes: int) -> None:
+    def __init__(
+        self,
+        files: Mapping[str, str],
+        request: bytes,
+        output_bytes: int,
+        waits: Callable[[WasiState], None] | None = None,
+    ) -> None:
+        self._now_ns = 0
+        self.output = bytearray()
+        self.take(files, request, output_bytes)
+        self._waits = waits
+
+    def take(self, files: Mapping[str, str], request: bytes, output_bytes: int) -> None:
+        """Replace the files and the limit, and end the input with this request; arguments as for the class."""
         self._files = {_raw(path): _raw(text) for path, text in files.items()}
         self._folders: dict[bytes, dict[bytes, None]] = {b"": {}}  # the names in each folder, in order
         for path in self._files:
@@ -80,8 +97,7 @@ class WasiState:
         self._next = _ROOT + 1
         self._request = request
         self._output_bytes = output_bytes
-        self._now_ns = 0
-        self.output = bytearray()
+        self._waits = None
         self.too_long = False
 
     # --- calls: each gets the guest's memory and the parameters, and returns an `errno`
@@ -105,6 +121,8 @@ class WasiState:
         count = cells[2].i32
         if not 0 < count <= _MAX_BUFFERS:
             return _INVAL
+        if self._waits is not None and not self._request:
+            self._waits(self)
         raw = memory.read(cells[0].i32, _SUBSCRIPTION_BYTES * count)
         items = [raw[at : at + _SUBSCRIPTION_BYTES] for at in range(0, len(raw), _SUBSCRIPTION_BYTES)]
         events = [_EVENT.pack(item[:8], _SUCCESS, item[8]) for item in items if item[8] in (_CLOCK, _READABLE)]
@@ -134,7 +152,8 @@ class WasiState:
         if descriptor not in self._open and not _STDIN <= descriptor <= _STDERR:
             return _BADF
         kind = self._kind(self._open[descriptor][0]) if descriptor in self._open else _FILE
-        memory.write(cells[1].i32, _FDSTAT.pack(kind, 0, _ALL_RIGHTS, _ALL_RIGHTS))
+        flags = _NONBLOCK if descriptor == _STDIN else 0
+        memory.write(cells[1].i32, _FDSTAT.pack(kind, flags, _ALL_RIGHTS, _ALL_RIGHTS))
         return _SUCCESS
 
     def fd_write(self, memory: GuestMemory, cells: Any) -> int:
@@ -162,6 +181,8 @@ class WasiState:
         buffers = _buffers(memory, cells)
         if buffers is None:
             return _INVAL
+        if descriptor == _STDIN and self._waits is not None and not self._request:
+            return _AGAIN
         source = self._request if descriptor == _STDIN else self._files[path]
         begin = position
         for pointer, length in buffers:
