@@ -122,9 +122,9 @@ docs: setup
 	$(if $(REPOSITORY),REPO_URL=https://github.com/$(REPOSITORY)) $(BIN)/mkdocs build --quiet
 
 ## make sbom     list what an installation contains, with versions and licences, in dist/cortex-skills.cdx.json (CycloneDX)
-sbom: wheel
+sbom: wheel-pure
 	$(PYTHON) -m venv --clear build/sbom
-	build/sbom/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls -t dist/*.whl | head -1)"
+	build/sbom/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls -t dist/*-any.whl | head -1)"
 	build/sbom/bin/python -m pip uninstall --quiet --yes --disable-pip-version-check pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[release]'
 	$(BIN)/cyclonedx-py environment build/sbom --pyproject pyproject.toml --output-reproducible --output-file dist/cortex-skills.cdx.json

@@ -2,21 +2,13 @@
 # Runs `cortex-skills` with everything that changes in one folder.
 #
 #   CORTEX_DATA   that folder; /data if it is not set. It must be writable, and is best private to the user.
-#   CORTEX_CODE   compiled code that came with the image, copied to the folder when it is missing there
 set -eu
 umask 077
 data=${CORTEX_DATA:-/data}
-code=${CORTEX_CODE:-/opt/cortex/code}
 if ! [ -w "$data" ]; then
   echo "cortex-entry: $data cannot be written to by user $(id -u): mount a volume that it owns" >&2
   exit 1
 fi
 export XDG_DATA_HOME="$data" XDG_CONFIG_HOME="$data/config" XDG_CACHE_HOME="$data/cache" HOME="$data"
 export CORTEX_SANDBOX_CACHE="${CORTEX_SANDBOX_CACHE:-$data/cache/code}"
-if [ -d "$code" ]; then
-  mkdir -p "$CORTEX_SANDBOX_CACHE"
-  for file in "$code"/*; do
-    [ -e "$CORTEX_SANDBOX_CACHE/${file##*/}" ] || cp "$file" "$CORTEX_SANDBOX_CACHE/"
-  done
-fi
 exec cortex-skills "$@"
