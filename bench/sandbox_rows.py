@@ -139,4 +139,4 @@ def _transpile() -> Row:
             lambda: subprocess.run(command, capture_output=True, check=True),
         ]
         ours, theirs = in_turn_s(works, 1, rounds=21)
-    return Row("transpile and bundle a 200-line skill", ours, "native esbuild, one process a run", theirs, 3)
+    return Row("transpile and bundle a 200-line skill", ours, "native esbuild, one process a run", theirs, 2)

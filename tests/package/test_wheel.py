@@ -29,7 +29,7 @@ def test_the_wheel_contains_the_guests_the_schemas_and_the_types(wheel: Path) ->
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {
         "cortex_sandbox/guests/quickjs.wasm",
-        "cortex_sandbox/guests/esbuild.wasm",
+        "cortex_sandbox/guests/esbuild.wasm.xz",
         "cortex_sandbox/guests/bootstrap.js",
         "cortex_sandbox/guests/guests.json",
         "cortex_sandbox/direct/runner.mjs",

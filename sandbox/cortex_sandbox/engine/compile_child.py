@@ -39,7 +39,7 @@ def main(native_stack: int, engine_kind: int, portable: int) -> None:
     too_late = threading.Timer(FOREIGN_COMPILE_S if foreign else COMPILE_S, _give_up, (foreign,))
     too_late.daemon, too_late.name = True, "cortex-compiling-deadline"
     too_late.start()
-    engine = Engine(native_stack, engine_kind, bool(portable))
+    engine = Engine(native_stack, engine_kind, portable)
     kind = Component if wasm.startswith(_COMPONENT) else wasmtime.Module
     try:
         code = kind(engine.wasm, wasm).serialize()

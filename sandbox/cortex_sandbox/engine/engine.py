@@ -69,7 +69,7 @@ class Engine:
             this process.
     """
 
-    def __init__(self, native_stack: int, kind: int = GUESTS, portable: bool | None = None) -> None:
+    def __init__(self, native_stack: int, kind: int = GUESTS, portable: int | None = None) -> None:
         self.dimensions = native_stack, kind, _portable if portable is None else int(portable)
         self.settings = SETTINGS[kind]
         self.wasm = wasm = wasmtime.Engine(_config(*self.dimensions))

@@ -49,6 +49,7 @@ class _Process:
     """
 
     def __init__(self, code: NativeCode) -> None:
+        self._killed = False
         self._process = subprocess.Popen(  # noqa: S603 - this interpreter and a function of this package
             command("cortex_sandbox.esbuild.program"),
             stdin=subprocess.PIPE,
@@ -109,9 +110,10 @@ class _Process:
     @property
     def runs(self) -> bool:
         """Whether it can take a request."""
-        return self._process.poll() is None
+        return not self._killed and self._process.poll() is None
 
     def _kill(self) -> None:
+        self._killed = True
         if self._process.returncode is None:
             _kill_all(self._process)
 
@@ -273,7 +275,8 @@ def answer(request: list[Any], timeout_s: float, most: int) -> tuple[bytes, byte
     kept = False
     try:
         kind, content = process.ask(text, timeout_s, most)
-        kept = process.runs
+        # Without `fork` it ends after each answer, and so may one that has not answered.
+        kept = hasattr(os, "fork") and kind != STOPPED and process.runs
         return kind, content
     finally:
         if kept:
