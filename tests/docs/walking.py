@@ -34,7 +34,7 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder, with data and settings of its own."""
+    """Run a command in a folder, with separate data and settings."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
     home = {"XDG_DATA_HOME": str(folder / "data"), "XDG_CONFIG_HOME": str(folder / "config")}
     environment = {**kept, **home, "PATH": fork_server.search_path(), "CORTEX_UNSAFE_DIRECT_LOAD": "1"}

@@ -1,4 +1,4 @@
-"""Every link of every page leads to a page: a crawl from the first page, as a reader who may see all of them."""
+"""Every link of every page leads to a page: a crawl from the first page, by a caller who may see all of them."""
 
 from __future__ import annotations
 
