@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.docs.walking import ROOT
 
-# Each was looked up.
+# Each is named on purpose.
 REPOSITORIES = {
     "ad-freiburg/qlever",
     "ossf/model-signing-spec",
