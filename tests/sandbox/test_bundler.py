@@ -226,7 +226,7 @@ def test_a_comment_that_looks_like_a_source_map_is_only_a_comment() -> None:
         "\0",
         "\ufeff\ufffe const",
         "export default " + "[" * 60_000,
-        "export default " + "(" * 60_000 + "1" + ")" * 60_000,
+        "export default " + "(" * 200_000 + "1" + ")" * 200_000,
         "export default " + "`${" * 50_000,
         "type A = " + "A<" * 40_000,
         "x" + ".x" * 200_000 + " = = 1",

@@ -301,8 +301,8 @@ def test_a_file_that_fills_the_memory_ends_its_reader_and_nothing_else(
 ) -> None:
     file = tmp_path / "nodes.nt"
     with file.open("w") as output:
-        output.writelines(f"_:b{number} <urn:p> _:c{number} .\n" for number in range(250_000))
-    monkeypatch.setattr("cortex_graph.transfer.read_process.MAX_MEMORY", 120 << 20)
+        output.writelines(f"_:b{number} <urn:p> _:c{number} .\n" for number in range(500_000))
+    monkeypatch.setattr("cortex_graph.transfer.read_process.MAX_MEMORY", 150 << 20)
     graph = NamespacedGraph(open_store("memory:"), "mayros")
     with pytest.raises(InvalidArguments, match=r"memory|SIGABRT|SIGSEGV"):
         import_rdf(graph, file)
