@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cortex_sandbox.engine.cache import cache_folder
 from cortex_sandbox.engine.engine import engine_for
-from cortex_sandbox.esbuild.service import prepare
+from cortex_sandbox.esbuild.bundling import prepare
 from cortex_sandbox.limits import Limits
 from cortex_sandbox.quickjs.guest import prepare_compiler
 from cortex_sandbox.quickjs.image import image_for

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from cortex_sandbox import SandboxTimeout, TranspileError, transpile
-from cortex_sandbox.esbuild import bundler, service
+from cortex_sandbox.esbuild import bundler, bundling
 from tests.sandbox.test_processes import needs_fork, run
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
@@ -26,13 +26,13 @@ def _alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No cache of bundles, and no process before or after the test."""
     monkeypatch.setattr(bundler, "recall", lambda *_: None)
     monkeypatch.setattr(bundler, "keep", lambda *_, **__: None)
-    service._pool.end()
+    bundling._pool.end()
     yield
-    service._pool.end()
+    bundling._pool.end()
 
 
 def idle() -> psutil.Process:
-    (one,) = service._pool._idle
+    (one,) = bundling._pool._idle
     return psutil.Process(one._process.pid)
 
 
@@ -65,7 +65,7 @@ def test_one_process_answers_one_request_after_another_and_ends_when_it_is_idle(
     process = idle()
     assert "b" in transpile("export const b = 1")
     assert idle() == process
-    service._pool.end_idle()
+    bundling._pool.end_idle()
     assert not process.is_running()
 
 
@@ -89,7 +89,7 @@ def test_a_late_request_ends_neither_the_process_nor_the_next_request() -> None:
 
 
 def test_a_process_that_stops_is_ended_after_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "_GRACE_S", 0.1)
+    monkeypatch.setattr(bundling, "_GRACE_S", 0.1)
     transpile("export const a = 1")
     process = idle()
     process.suspend()
@@ -100,10 +100,10 @@ def test_a_process_that_stops_is_ended_after_the_deadline(monkeypatch: pytest.Mo
 
 
 def test_a_process_that_breaks_off_is_an_error_of_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service._Process, "ask", lambda self, *_: (self.end(), (service.STOPPED, b""))[1])
+    monkeypatch.setattr(bundling._Process, "ask", lambda self, *_: (self.end(), (bundling.STOPPED, b""))[1])
     with pytest.raises(TranspileError, match="too large"):
         transpile("export const a = 1")
-    assert service._pool._all == set()
+    assert bundling._pool._all == set()
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX signals")
@@ -131,20 +131,20 @@ def test_it_ends_with_a_host_that_is_killed() -> None:
     source = (
         "import os, time\n"
         "from cortex_sandbox import transpile\n"
-        "from cortex_sandbox.esbuild import bundler, service\n"
+        "from cortex_sandbox.esbuild import bundler, bundling\n"
         "bundler.recall = lambda *_: None\n"
         "transpile('export const a = 1')\n"
         "child = os.fork()\n"
         "if child:\n"
-        "    print(service._pool._idle[0]._process.pid, child, flush=True)\n"
+        "    print(bundling._pool._idle[0]._process.pid, child, flush=True)\n"
         "time.sleep(600)\n"  # the forked child keeps no pipe open
     )
     with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True) as host:
         assert host.stdout is not None
-        bundling, child = (psutil.Process(int(number)) for number in host.stdout.readline().split())
+        esbuild, child = (psutil.Process(int(number)) for number in host.stdout.readline().split())
         host.kill()
-        psutil.wait_procs([bundling], timeout=60)
-    assert not bundling.is_running()
+        psutil.wait_procs([esbuild], timeout=60)
+    assert not esbuild.is_running()
     assert child.is_running()
     child.kill()
 
@@ -153,9 +153,9 @@ def test_it_ends_with_a_host_that_is_killed() -> None:
 def test_nothing_is_left_after_the_host_exits() -> None:
     printed = run("""
         from cortex_sandbox import transpile
-        from cortex_sandbox.esbuild import bundler, service
+        from cortex_sandbox.esbuild import bundler, bundling
         bundler.recall = lambda *_: None
         transpile("export const a = 1")
-        print(service._pool._idle[0]._process.pid)
+        print(bundling._pool._idle[0]._process.pid)
     """)
     assert not psutil.pid_exists(int(printed))

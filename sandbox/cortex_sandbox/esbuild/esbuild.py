@@ -1,4 +1,4 @@
-"""esbuild in a process of its own: one request, one response (`program.py`, `service.py`).
+"""esbuild in a process of its own: one request, one response (`program.py`, `bundling.py`).
 
 Rules kept here:
 - every run sees only the files of its request (`wasi.py`), and leaves nothing for the next one;
@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cortex_sandbox.errors import SandboxTimeout
+from cortex_sandbox.esbuild.bundling import answer
 from cortex_sandbox.esbuild.program import LATE, OUTPUT, TOO_LONG
 from cortex_sandbox.esbuild.protocol import decode_output
-from cortex_sandbox.esbuild.service import answer
 
 
 class ResponseTooLong(Exception):
