@@ -2,7 +2,7 @@
 
 Rules kept here:
 - a writer announces its claim in a graph for that, with one update, and makes the change with a second one, unless a
-  claim is there or somebody else has announced one. So of two writers at most one makes its change: each announces
+  claim is there or another writer has announced one. So of two writers at most one makes its change: each announces
   before it looks, and the later of the two announcements is made before its writer looks for the other;
 - writers that see each other withdraw, and try again after a random time;
 - an announcement that is seen for `LEASE_S` is that of a process that has ended, and is removed: no request lasts so
