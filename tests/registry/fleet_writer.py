@@ -15,23 +15,28 @@ from cortex_skills import CortexError
 from cortex_skills.features.registry.documents.document import SkillDocument
 from cortex_skills.features.registry.records.registry import SkillRegistry
 from cortex_skills.keys import Key
-from tests.installed.installer import say
 
 
 def main(store: str, namespace: str, count: str) -> None:
-    """Register the next version of one skill with a body of its own, and a name that all try to take."""
+    """Register the next version of one skill with another body, and a name that all try to take."""
     key = Key("local", os.urandom(32))
     registry = SkillRegistry(open_store(json.loads(store)), Names(namespace), lambda: key)
-    say("ready")
+    answer("ready")
     for number in range(int(count)):
         sys.stdin.readline()
         for name, body, create_only in (("shared", f"{os.getpid()} {number}", False), (f"n{number}", "one", True)):
             document = SkillDocument.checked(namespace=namespace, name=name, description="d", body=f"{body}\n")
             try:
                 done = registry.register(document, actor="a1", origin="human", create_only=create_only)
-                say(f"{name} {done.version.number} {done.created}")
+                answer(f"{name} {done.version.number} {done.created}")
             except (CortexError, GraphError) as error:
-                say(f"{name} {error.code}")
+                answer(f"{name} {error.code}")
+
+
+def answer(line: str) -> None:
+    """Write a line at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -234,7 +234,7 @@ def memory_document(memory: Memory) -> MemoryDocument:
 
 
 def _listed(given: ListMemories, only: NamedNode | None) -> str:
-    """Return the query for a page, in no order, and for the number of all in a row of its own."""
+    """Return the query for a page, in no order, and for the number of all in a separate row."""
     after = ""
     if given.cursor:
         moment, _, node = given.cursor.partition(" ")

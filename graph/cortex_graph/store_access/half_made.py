@@ -2,7 +2,7 @@
 
 Rules kept here:
 - some servers (Virtuoso) show a change of another writer while it is made: a value is missing, or is there twice. What
-  was read so contradicts itself, and is read again, in all for a second; what still does then was changed by somebody;
+  was read so contradicts itself, and is read again, in all for a second; what still does then was changed otherwise;
 - a store that shows whole changes only is read once.
 """
 
