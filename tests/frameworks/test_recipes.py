@@ -1,4 +1,7 @@
-"""The programs of docs/how-to/agent-frameworks.md, as they stand there, with the real frameworks."""
+"""The programs of docs/how-to/agent-frameworks.md, as they stand there, with the real frameworks.
+
+A framework that cannot be installed skips its test; with `FRAMEWORK_TESTS=required` it fails.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,7 @@ def python_of(framework: str) -> Path:
         for command in ([*uv, "venv", "--clear", "--python", sys.executable, str(place)], install):
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode:
-                (pytest.fail if os.environ.get("CI") else pytest.skip)(
+                (pytest.fail if os.environ.get("FRAMEWORK_TESTS") == "required" else pytest.skip)(
                     f"{framework} cannot be installed: {done.stderr}"
                 )
         stamp.write_text(wanted)
