@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import venv
@@ -16,13 +17,34 @@ ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.extended, pytest.mark.slow, pytest.mark.timeout(850)]
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("dist")
+COMPILING_S = 12  # of processor time: fewer than compiling esbuild takes, and more than a first answer does
+
+
+def build(out: Path, **settings: str) -> Path:
+    """Build a wheel as `make wheel` does, but with the packages that are installed here."""
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(ROOT)]
-    subprocess.run(command, check=True, capture_output=True)
+    subprocess.run(command, check=True, capture_output=True, env={**os.environ, **settings})
     (built,) = out.glob("*.whl")
     return built
+
+
+def spare() -> None:
+    """End this process, and each that it starts, when it compiles."""
+    resource.setrlimit(resource.RLIMIT_CPU, (COMPILING_S, COMPILING_S))
+
+
+def install(wheel: Path, folder: Path) -> Path:
+    """Install a wheel into a new environment, whose folder of programs is returned."""
+    venv.create(folder)
+    # Installed by the pip of the tests, and compiled when it is imported.
+    pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "--disable-pip-version-check"]
+    subprocess.run([*pip, "install", "--quiet", "--no-compile", str(wheel)], check=True)
+    return folder / "bin"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("dist"))
 
 
 def test_the_wheel_contains_the_guests_the_schemas_and_the_types(wheel: Path) -> None:
@@ -68,12 +90,7 @@ def test_the_wheel_contains_the_guests_the_schemas_and_the_types(wheel: Path) ->
 
 
 def test_a_skill_runs_from_the_wheel_without_nodejs(wheel: Path, tmp_path: Path) -> None:
-    venv.create(tmp_path / "env")
-    binaries = tmp_path / "env" / "bin"
-    # Installed by the pip of the tests, and compiled when it is imported.
-    pip = [sys.executable, "-m", "pip", "--python", str(binaries / "python"), "--disable-pip-version-check"]
-    pip += ["install", "--quiet", "--no-compile", str(wheel)]
-    subprocess.run(pip, check=True)
+    binaries = install(wheel, tmp_path / "env")
     environment = {
         "PATH": str(binaries),
         "HOME": str(tmp_path),
@@ -92,3 +109,23 @@ def test_a_skill_runs_from_the_wheel_without_nodejs(wheel: Path, tmp_path: Path)
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert '"status": "ok"' in done.stdout
+
+
+def test_a_first_answer_from_the_wheel_of_this_platform_compiles_nothing(tmp_path: Path) -> None:
+    built = build(tmp_path / "dist", CORTEX_PLATFORM_WHEEL="1")
+    assert not built.name.endswith("-any.whl")
+    binaries = install(built, tmp_path / "env")
+    environment = {"PATH": str(binaries), "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "empty"), "LANG": "C"}
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [str(binaries / "cortex-skills"), *arguments]
+        return subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, preexec_fn=spare, check=True
+        )
+
+    run("init", "--from", "license-audit", "audit")
+    run("init", "--from", "verify-kyc", "kyc")
+    run("sign", "kyc")
+    done = run("query", "--json", "--store", "memory:", "--skills", "kyc", "--predicate", "hasStatus")
+    assert '"status": "ok"' in done.stdout
+    assert [path.suffix for path in (tmp_path / "empty").rglob("*") if path.is_file()] != []

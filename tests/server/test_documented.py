@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from cortex_skills.doors.http.http_errors import HTTP_CODES
 from tests import fork_server
 from tests.ports import quiet_port
 
@@ -68,8 +67,3 @@ def test_the_python_of_the_page_runs(monkeypatch, tmp_path):
     for code in blocks("python"):
         exec(compile(code, "server.md", "exec"), names)
     assert type(names["app"]).__name__ == "Starlette"
-
-
-def test_every_code_of_http_is_on_the_page():
-    for code in HTTP_CODES:
-        assert f"`{code}`" in PAGE

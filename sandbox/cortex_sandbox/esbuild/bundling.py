@@ -86,7 +86,7 @@ class _Process:
             self._kill()
 
         timer = threading.Timer(timeout_s, end)
-        timer.daemon = True
+        timer.daemon, timer.name = True, "cortex-sandbox-esbuild-deadline"
         timer.start()
         try:
             for part in parts:
@@ -222,7 +222,7 @@ class _Pool:
             if self._timer is not None:
                 self._timer.cancel()
             self._timer = threading.Timer(_IDLE_S, self.end_idle)
-            self._timer.daemon = True
+            self._timer.daemon, self._timer.name = True, "cortex-sandbox-esbuild-idle"
             self._timer.start()
 
     def end_idle(self) -> None:
