@@ -82,12 +82,7 @@ class EveryRight:
         learned = {"name": f"learned-{number}", "description": "Takes an umbrella."}
         promoted = self.client.post(f"/api/v1/skill/{reflection.id}/promote", json=learned).json()["skill_id"]
         approval = self._pending(number)
-        ruled = {
-            "approval": self._in_a_folder(),
-            "folder": "out",
-            "ends": f"{datetime.now(UTC) + timedelta(2):%Y-%m-%d}",
-        }
-        rule = self._made("/api/v1/approval-rules", ruled)
+        ruled, rule = self._ruled()
         self._install()
         triple = {**TRIPLE, "object": number}
         triple_id = self._made("/api/v1/triples", triple)
@@ -206,16 +201,21 @@ class EveryRight:
             self._approval = asked(self.running.plugin, f"line {number}")
         return self._approval
 
-    def _in_a_folder(self) -> str:
-        """A request that waits, of which a rule can be made."""
+    def _ruled(self) -> tuple[dict[str, Any], str]:
+        """What makes a rule of a request that waits, and the only rule that holds; another one is made where it ended."""
         plugin = self.running.plugin
         plugin.trust.set("supervised_auto", actor="owner")
-        for each in plugin.operate(list_rules)["rules"]:
-            if each["state"] == "holds":
-                plugin.operate(end_rule, rule=each["id"])
-        waiting = plugin.approvals.list("pending").records
-        kept = next((each.id for each in waiting if each.request.action == NOTE["id"]), None)
-        return kept or str(plugin.call(NOTE["id"], {"path": "out/note.md"}, agent="a1").details["approval"])
+        holding = [each["id"] for each in plugin.operate(list_rules)["rules"] if each["state"] == "holds"]
+        waiting = [each.id for each in plugin.approvals.list("pending").records if each.request.action == NOTE["id"]]
+        if not waiting:
+            for each in holding:
+                plugin.operate(end_rule, rule=each)
+            holding = []
+            waiting = [str(plugin.call(NOTE["id"], {"path": "out/note.md"}, agent="a1").details["approval"])]
+        for each in holding[1:]:
+            plugin.operate(end_rule, rule=each)
+        ruled = {"approval": waiting[0], "folder": "out", "ends": f"{datetime.now(UTC) + timedelta(2):%Y-%m-%d}"}
+        return ruled, holding[0] if holding else self._made("/api/v1/approval-rules", ruled)
 
     def _install(self) -> None:
         installed = self.running.plugin.installed

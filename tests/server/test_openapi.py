@@ -72,16 +72,19 @@ def everything(tmp_path_factory, operator):
 @pytest.mark.timeout(100)
 def test_each_operation_succeeds_as_the_document_describes(everything):
     """No test of an operation passes because every request of it is refused."""
-    failed = {}
+    failed, made = {}, None
     for found in schemathesis.openapi.from_dict(DOCUMENT).get_all_operations():
         operation = found.ok()
         name = operation.definition.raw["operationId"]
-        case = operation.Case(**{"media_type": "application/json", **everything.requests().get(name, {})})
+        made = made or everything.requests()
+        case = operation.Case(**{"media_type": "application/json", **made.get(name, {})})
         headers = {"Authorization": f"Bearer {everything.token}"}
         response = case.call(base_url=everything.running.url, headers=headers, timeout=WAIT_S)
         if response.status_code not in (200, 201, 204):
             failed[name] = (response.status_code, response.text)
         case.validate_response(response, headers=headers)
+        if operation.method.upper() != "GET":  # what it changed is made again
+            made = None
     assert failed == {}
 
 

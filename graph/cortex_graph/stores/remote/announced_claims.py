@@ -4,7 +4,8 @@ Rules kept here:
 - a writer announces its claim in a graph for that, with one update, and makes the change with a second one, unless a
   claim is there or another writer has announced one. So of two writers at most one makes its change: each announces
   before it looks, and the later of the two announcements is made before its writer looks for the other;
-- writers that see each other withdraw, and try again after a random time;
+- of writers that see each other, the one whose announcement is the first in the order of texts stays, and tries again
+  when the others have withdrawn; these announce theirs again when no other one is there;
 - an announcement that is seen for `LEASE_S` is that of a process that has ended, and is removed: no request lasts so
   long;
 - the update that makes the change removes the announcement. Where its answer does not state that it was made, the
@@ -50,31 +51,35 @@ def apply_announced(update: Update, read: Read, claim: Quad, insert: Sequence[Qu
         GraphBusy: other writers announced claims each time.
     """
     announced = Pattern(ANNOUNCED, *cast("tuple[NamedNode, NamedNode]", (claim.subject, claim.predicate)))
-    until, first_seen = time.monotonic() + WAIT_S, dict[Quad, float]()
+    own = Quad(claim.subject, claim.predicate, Literal(uuid4().hex), ANNOUNCED)
+    until, first_seen, stays = time.monotonic() + WAIT_S, dict[Quad, float](), False
     while True:
-        own = Quad(claim.subject, claim.predicate, Literal(uuid4().hex), ANNOUNCED)
-        with suppress(UnknownOutcome):  # the change is made only where the announcement is there
-            update(data("INSERT", [own]))
+        if not stays:
+            with suppress(UnknownOutcome):  # the change is made only where the announcement is there
+                update(data("INSERT", [own]))
         try:
             update(_changed(claim, own, insert, remove))
             return True
         except GraphUnavailable as error:
             problem = error
-        claims, others = read([claimed(claim), announced])
-        if claim in claims:
-            return True
-        now = time.monotonic()
-        others = [each for each in others if each != own]
-        left = [each for each in others if now - first_seen.setdefault(each, now) > LEASE_S]
-        with suppress(GraphError):
-            update(data("DELETE", [own, *left]))
-        if claims:
-            return False
-        if FREE not in problem.message:  # it did not fail for a claim or an announcement
-            raise problem
-        if now > until:
-            raise GraphBusy("other processes make the same change, and nothing was changed", hint="try again later")
-        time.sleep(_PAUSE_S * (0.5 + 2 * random.random()))  # noqa: S311 - no secret
+        while True:
+            claims, others = read([claimed(claim), announced])
+            now, free = time.monotonic(), FREE in problem.message
+            ended = [each for each in others if now - first_seen.setdefault(each, now) > LEASE_S and each != own]
+            living = [each for each in others if each not in ended]
+            stays = not claims and free and now <= until and own == min(living, key=str, default=None)
+            if withdrawn := [*ended, *(() if stays or own not in others else (own,))]:
+                with suppress(GraphError):
+                    update(data("DELETE", withdrawn))
+            if claims:
+                return claim in claims
+            if not free:  # it did not fail for a claim or an announcement
+                raise problem
+            if now > until:
+                raise GraphBusy("other processes make the same change, and nothing was changed", hint="try again later")
+            time.sleep(_PAUSE_S * (0.5 + random.random()))  # noqa: S311 - no secret
+            if stays or set(living) <= {own}:
+                break
 
 
 def _changed(claim: Quad, own: Quad, insert: Sequence[Quad], remove: Sequence[Quad]) -> str:
