@@ -161,9 +161,8 @@ def test_a_configuration_warning_does_not_fail(run):
     assert "warn  configuration: CORTEX_SKILL_SANDBOX__MAX_CALLS_PER_MINUTE" in answer.stdout
 
 
+@pytest.mark.extended  # it compiles
 @pytest.mark.usefixtures("loaded_guests")
-@pytest.mark.usefixtures("loaded_guests")
-@pytest.mark.extended
 def test_a_code_cache_writable_by_other_users_is_a_warning(run, tmp_path):
     folder = tmp_path / "shared"
     folder.mkdir()
