@@ -126,6 +126,8 @@ def test_a_first_answer_from_the_wheel_of_this_platform_compiles_nothing(tmp_pat
     run("init", "--from", "license-audit", "audit")
     run("init", "--from", "verify-kyc", "kyc")
     run("sign", "kyc")
-    done = run("query", "--json", "--store", "memory:", "--skills", "kyc", "--predicate", "hasStatus")
+    done = run(
+        "query", "--json", "--store", "memory:", "--skills", "kyc", "--predicate", "hasStatus", "--scope", "namespace"
+    )
     assert '"status": "ok"' in done.stdout
     assert [path.suffix for path in (tmp_path / "empty").rglob("*") if path.is_file()] != []

@@ -2,7 +2,8 @@
 
 Rules kept here:
 - some servers (Virtuoso) show a change of another writer while it is made: a value is missing, or is there twice. What
-  was read so contradicts itself, and is read again, in all for a second; what still does then was changed otherwise;
+  was read so contradicts itself, and is read again, in all for three seconds (a busy server took more than one); what
+  still does then was changed otherwise;
 - a store that shows whole changes only is read once.
 """
 
@@ -15,7 +16,7 @@ from typing import TypeVar
 from cortex_graph.store import GraphStore
 from cortex_graph.store_access.read_ahead import reading_now
 
-READS, PAUSE_S = 20, 0.05
+READS, PAUSE_S = 40, 0.075
 
 T = TypeVar("T")
 
