@@ -202,7 +202,7 @@ class EveryRight:
         return self._approval
 
     def _ruled(self) -> tuple[dict[str, Any], str]:
-        """What makes a rule of a request that waits, and the only rule that holds; another one is made where it ended."""
+        """What makes a rule of a request that waits, and the only rule that holds, made again where it ended."""
         plugin = self.running.plugin
         plugin.trust.set("supervised_auto", actor="owner")
         holding = [each["id"] for each in plugin.operate(list_rules)["rules"] if each["state"] == "holds"]

@@ -137,9 +137,14 @@ def _limit_memory() -> None:
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NOFILE, _DESCRIPTORS),
     ):
-        most = resource.getrlimit(kind)[1]
-        least = limit if most == resource.RLIM_INFINITY else min(limit, most)
+        least = _allowed(kind, limit)
         resource.setrlimit(kind, (least, least))
+
+
+def _allowed(kind: int, limit: int) -> int:
+    """A limit, or the one of the host, where that is lower."""
+    most = resource.getrlimit(kind)[1]
+    return limit if most == resource.RLIM_INFINITY else min(limit, most)
 
 
 def _limit_time(seconds: float) -> None:
@@ -147,7 +152,8 @@ def _limit_time(seconds: float) -> None:
     if resource is None:
         return  # the host ends it
     used = math.ceil(resource.getrusage(resource.RUSAGE_SELF).ru_utime + seconds) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (used, used + 1))
+    kind = resource.RLIMIT_CPU
+    resource.setrlimit(kind, (_allowed(kind, used), _allowed(kind, used + 1)))
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
