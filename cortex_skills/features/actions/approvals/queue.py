@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad
@@ -194,24 +194,28 @@ class ApprovalQueue:
         damaged: list[str] = []
         with reading_ahead(self._store, self._times_and_resolutions if state == "pending" else list):
             ids = list(self._newest(waiting=state == "pending"))
-        for start in range(0, len(ids), _READ_AT_ONCE):
-            some = ids[start : start + _READ_AT_ONCE]
-            with reading_ahead(self._store, lambda some=some: self._ahead_of(some)):  # type: ignore[misc]
-                for approval_id in some:
-                    if len(records) + len(damaged) >= min(limit, MAX_LISTED):
-                        return ListedApprovals(tuple(records), tuple(damaged))
-                    try:
-                        record = self.find(approval_id)
-                    except CortexError as error:
-                        if error.code == "approval_changed" and state in (None, "pending") and agent is None:
-                            damaged.append(approval_id)
-                        continue
-                    if state in (None, record.state(self.now())) and agent in (None, record.request.agent):
-                        records.append(record)
+        for approval_id in self._several_at_once(ids):
+            if len(records) + len(damaged) >= min(limit, MAX_LISTED):
+                break
+            try:
+                record = self.find(approval_id)
+            except CortexError as error:
+                if error.code == "approval_changed" and state in (None, "pending") and agent is None:
+                    damaged.append(approval_id)
+                continue
+            if state in (None, record.state(self.now())) and agent in (None, record.request.agent):
+                records.append(record)
         return ListedApprovals(tuple(records), tuple(damaged))
 
     def _times_and_resolutions(self) -> Sequence[Ahead]:
         return [Pattern(self._graph, None, GENERATED_AT), Pattern(self._graph, None, RESOLUTION)]
+
+    def _several_at_once(self, ids: Sequence[str]) -> Iterator[str]:
+        """Yield ids; what is read of each is asked for with that of others."""
+        for start in range(0, len(ids), _READ_AT_ONCE):
+            some = ids[start : start + _READ_AT_ONCE]
+            with reading_ahead(self._store, partial(self._ahead_of, some)):
+                yield from some
 
     def _ahead_of(self, ids: Sequence[str]) -> Sequence[Ahead]:
         return [Pattern(self._graph, self._node(each)) for each in ids]
@@ -222,7 +226,7 @@ class ApprovalQueue:
 
     def read_all(self) -> Iterator[ApprovalRecord]:
         """Every record as it is stored, the newest first; those that were changed in the store are left out."""
-        for approval_id in self._newest():
+        for approval_id in self._several_at_once(tuple(self._newest())):
             with suppress(CortexError):
                 if (record := self._read(approval_id)) is not None:
                     yield record
