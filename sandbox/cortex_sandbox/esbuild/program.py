@@ -36,6 +36,8 @@ from cortex_sandbox.esbuild.wasi import Call, Finished, WasiState, calls
 
 try:
     import resource
+
+    from cortex_sandbox.engine.process_limits import allowed, set_limit
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
@@ -137,14 +139,7 @@ def _limit_memory() -> None:
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NOFILE, _DESCRIPTORS),
     ):
-        least = _allowed(kind, limit)
-        resource.setrlimit(kind, (least, least))
-
-
-def _allowed(kind: int, limit: int) -> int:
-    """A limit, or the one of the host, where that is lower."""
-    most = resource.getrlimit(kind)[1]
-    return limit if most == resource.RLIM_INFINITY else min(limit, most)
+        set_limit(kind, limit)
 
 
 def _limit_time(seconds: float) -> None:
@@ -153,7 +148,7 @@ def _limit_time(seconds: float) -> None:
         return  # the host ends it
     used = math.ceil(resource.getrusage(resource.RUSAGE_SELF).ru_utime + seconds) + 1
     kind = resource.RLIMIT_CPU
-    resource.setrlimit(kind, (_allowed(kind, used), _allowed(kind, used + 1)))
+    resource.setrlimit(kind, (allowed(kind, used), allowed(kind, used + 1)))
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 

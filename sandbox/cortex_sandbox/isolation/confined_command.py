@@ -23,6 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
+from cortex_sandbox.engine.process_limits import set_limit
 from cortex_sandbox.isolation import confinement
 from cortex_sandbox.isolation.confinement import EXECUTE, READ_FILE, READ_FOLDER, TRUNCATE, WRITE_FILE
 from cortex_sandbox.isolation.syscalls import command_filter
@@ -142,7 +143,7 @@ def _limit(given: Mapping[str, Any]) -> str:
         resource.RLIMIT_NOFILE: _DESCRIPTORS,
     }
     for kind, limit in limits.items():
-        confinement.set_limit(kind, limit)
+        set_limit(kind, limit)
     return "processor time, memory, descriptors and files are limited"
 
 

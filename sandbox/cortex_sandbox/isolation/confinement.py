@@ -24,6 +24,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from cortex_sandbox.engine.process_limits import set_limit
 from cortex_sandbox.isolation.confined_imports import refuse_imports
 from cortex_sandbox.isolation.protection import Protection
 from cortex_sandbox.isolation.syscalls import ARCHITECTURES, Architecture, worker_filter
@@ -203,13 +204,6 @@ def _limit_resources() -> str:
         set_limit(kind, 0)
     set_limit(resource.RLIMIT_CPU, _CPU_S)
     return f"no new descriptor, nothing written to files, {_CPU_S // 3600} hours of processor time"
-
-
-def set_limit(kind: int, limit: int) -> None:
-    """Lower a limit of this process permanently."""
-    _, most = resource.getrlimit(kind)
-    least = limit if most == resource.RLIM_INFINITY else min(limit, most)
-    resource.setrlimit(kind, (least, least))
 
 
 def _filter_system_calls() -> str:
