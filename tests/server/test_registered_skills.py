@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import jsonschema_rs
 import pytest
 
 from cortex_graph import NamespacedGraph
@@ -299,6 +300,22 @@ def test_a_delete_that_others_depend_on_is_refused_with_them(manager, namespace)
     assert done(manager.get("/api/skills")) == []
     assert refused(manager.delete("/api/skills", params={"name": "base"})) == (404, "skill_not_found")
     assert refused(manager.delete("/api/skills")) == (400, "invalid_arguments")
+
+
+def test_what_is_no_name_among_others_is_answered_by_itself_and_described_so(manager):
+    register(manager, "base")
+    names = ["base", "no name*"]
+    asked = {
+        "post": ("/api/skills/preview", {"change": "delete", "names": names}),
+        "delete": ("/api/skills", {"names": names}),
+    }
+    previewed, deleted = (done(manager.request(each, path, json=body)) for each, (path, body) in asked.items())
+    assert [each["code"] for each in previewed] == [None, "invalid_arguments"]
+    assert (deleted["deleted"], len(deleted["errors"])) == (1, 1)
+    document = done(manager.get("/openapi.json"))
+    for method, (path, body) in asked.items():
+        schema = document["paths"][path][method]["requestBody"]["content"]["application/json"]["schema"]
+        assert jsonschema_rs.is_valid({**schema, "components": document["components"]}, body)
 
 
 def test_configured_folders_are_loaded_and_what_is_wrong_is_named(writer, roots):

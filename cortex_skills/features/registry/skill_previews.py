@@ -25,7 +25,7 @@ from cortex_skills.features.registry.records.skill_record import SkillKey, Skill
 from cortex_skills.features.registry.registry_settings import RegistrySettings
 from cortex_skills.features.registry.skill_changes import changeable, deletion_order, origin_for
 from cortex_skills.features.registry.sources import synchronise_configured
-from cortex_skills.features.registry.views import SkillName, differences, shown_record
+from cortex_skills.features.registry.views import AnySkillName, differences, shown_record
 from cortex_skills.operations.operation import AS_IS, OperationCall, operation
 
 Change = Literal["promote", "deprecate", "retire", "delete"]
@@ -37,7 +37,7 @@ class PreviewChange:
     """A change, and the skills that it is for."""
 
     change: Change
-    names: Annotated[tuple[SkillName, ...], Field(min_length=1, max_length=1_000)]
+    names: Annotated[tuple[AnySkillName, ...], Field(min_length=1, max_length=1_000)]
 
 
 class PreviewedSkill(TypedDict):

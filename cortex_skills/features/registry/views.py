@@ -195,6 +195,8 @@ SkillName = Annotated[
         json_schema_extra={"pattern": rf"^({NAMESPACE}/)?{NAME_PART}$"},  # `key_of` checks it
     ),
 ]
+AnySkillName = Annotated[str, Field(max_length=129, description="A `SkillName`; another text is answered by itself.")]
+"""One of several names that each have an answer of their own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,15 @@ from cortex_skills.features.registry.rest.registered_skills import (
 )
 from cortex_skills.features.registry.skill_finder import MAX_LIMIT, MAX_QUERY, Among, FoundBy
 from cortex_skills.features.registry.sources import synchronise_configured
-from cortex_skills.features.registry.views import FileView, Fraction, HealthView, SkillName, document_view, withheld
+from cortex_skills.features.registry.views import (
+    AnySkillName,
+    FileView,
+    Fraction,
+    HealthView,
+    SkillName,
+    document_view,
+    withheld,
+)
 
 _LIMIT = 50
 _MAX_CONTENT = 16 << 20  # characters
@@ -86,7 +94,7 @@ class SkillToDelete(NamespaceQuery, total=False):
 class SkillsToDelete(ApiModel):
     """Skills."""
 
-    names: Annotated[list[SkillName], Field(min_length=1, max_length=1000)]
+    names: Annotated[list[AnySkillName], Field(min_length=1, max_length=1000)]
 
 
 class SkillToExport(ApiModel):
