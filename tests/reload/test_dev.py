@@ -149,6 +149,36 @@ def test_each_signal_ends_it_cleanly(dev: Callable[..., Dev], skills: Path, numb
     assert list(running.scratch.iterdir()) == []
 
 
+# What a signal handler raises in a finaliser is dropped: https://docs.python.org/3/reference/datamodel.html#object.__del__
+DROPPED = """
+import signal, sys
+from cortex_skills.doors.cli import main
+from cortex_skills.lifecycle.watcher import Watcher
+
+class Last:
+    def __del__(self):
+        signal.raise_signal(signal.{name})
+
+def add(self, path, add=Watcher.add):
+    add(self, path)
+    Last()
+
+Watcher.add = add
+sys.argv[:1] = ["cortex-skills", "dev"]
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_whose_exception_python_drops_ends_it(skills: Path, name: str) -> None:
+    folder = write(skills / "kyc", 1)
+    words = [fork_server.python(), "-c", DROPPED.format(name=name), str(folder), "--no-types"]
+    with signals_delivered(signal.SIGINT, signal.SIGTERM):
+        done = subprocess.run(words, capture_output=True, text=True, timeout=100, check=False)
+    assert (done.returncode, done.stdout.count("loaded kyc")) == (0, 1)
+    assert "Exception ignored" in done.stderr
+
+
 def test_it_ends_at_once_though_a_skill_never_returns(dev: Callable[..., Dev], skills: Path, tmp_path: Path) -> None:
     (tmp_path / "cortex.yaml").write_text("skillSandbox: {executionTimeoutMs: 60000}\n")
     folder = write(skills / "kyc", 1)

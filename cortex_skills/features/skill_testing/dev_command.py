@@ -7,7 +7,8 @@ Rules kept here:
 - the graph is temporary unless `--store` names another; the first line states which;
 - with `--test` the tests of a skill run after it was loaded, and after a test or its data was saved, each on its own
   graph;
-- the command ends with Ctrl-C or when its output is closed, and leaves no thread, file or process behind.
+- the command ends with Ctrl-C or when its output is closed, and leaves no thread, file or process behind. A signal is
+  noted besides raising `KeyboardInterrupt`, which Python drops in a finaliser.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 # Room for a query after each save; the limits of the skill itself are unchanged.
 _ROOM = {"maxCallsPerMinute": 1000, "maxGraphQueries": 100_000}
 _DATA = frozenset({".ttl", ".nt", ".rdf", ".jsonld"})
-_ENDINGS = ("SIGTERM", "SIGHUP")
+_ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP")
 FILE = GivenPath(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -72,7 +73,11 @@ def dev(
     from cortex_skills.lifecycle.watcher import Watcher
 
     settings = common.settings(store=common.store or "memory:", hotReload=False, skillSandbox=_ROOM if query else None)
-    with _ends_on_signals(common), _shows_skill_logs(common), common.plugin(settings, [folder]) as plugin:
+    with (
+        _ends_on_signals(common) as ending,
+        _shows_skill_logs(common),
+        common.plugin(settings, [folder]) as plugin,
+    ):
         where = "on a temporary graph in memory (--store URL keeps it)"
         if settings.store != "memory:":
             where = f"on the graph in {settings.store_name}"
@@ -92,7 +97,7 @@ def dev(
         try:
             for watched in (*common.skills, folder):
                 watcher.add(watched)
-            session.wait()
+            session.wait(ending)
         finally:
             watcher.stop()
             plugin.close()  # stops what is being started, so that the watcher has not to be waited for
@@ -127,14 +132,14 @@ class _Session:
         self._over = threading.Event()
         self._failure: BaseException | None = None
 
-    def wait(self) -> None:
+    def wait(self, ending: _Ending) -> None:
         """Wait until the run ends.
 
         Raises:
             KeyboardInterrupt: the user ended it.
             OSError: the output is closed.
         """
-        while not self._over.wait(1.0):
+        while not self._over.wait(0.5) and not ending.is_noted:
             pass
         if self._failure is not None:
             raise self._failure
@@ -313,20 +318,33 @@ def _arguments(query: str | None) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else {"predicate": query, "scope": "namespace"}
 
 
-@contextmanager
-def _ends_on_signals(common: Common) -> Iterator[None]:
-    """End the block on Ctrl-C, SIGTERM and SIGHUP, without a traceback."""
+class _Ending:
+    """Ends the command at a signal.
 
-    def end(_: int, __: FrameType | None) -> NoReturn:
+    Attributes:
+        is_noted: whether a signal came.
+    """
+
+    def __init__(self) -> None:
+        self.is_noted = False
+
+    def __call__(self, _: int, __: FrameType | None) -> NoReturn:
+        """Handle the signal."""
+        self.is_noted = True
         raise KeyboardInterrupt
 
+
+@contextmanager
+def _ends_on_signals(common: Common) -> Iterator[_Ending]:
+    """End the block on Ctrl-C, SIGTERM and SIGHUP, without a traceback."""
+    ending = _Ending()
     before: dict[signal.Signals, Any] = {}
     if threading.current_thread() is threading.main_thread():
         for number in (getattr(signal, name) for name in _ENDINGS if hasattr(signal, name)):
             if signal.getsignal(number) is not signal.SIG_IGN:  # ignored under nohup
-                before[number] = signal.signal(number, end)
+                before[number] = signal.signal(number, ending)
     try:
-        yield
+        yield ending
     except KeyboardInterrupt:
         if common.out.is_terminal:
             common.out.line()  # the terminal has written ^C on this line
