@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from threading import Barrier
 
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
@@ -10,6 +13,7 @@ from pyoxigraph import Literal, NamedNode, Quad
 from cortex_graph import GraphStore, GraphUnavailable
 from cortex_graph.store import Pattern
 from cortex_graph.store_access.claims import apply_claimed
+from cortex_graph.stores.remote.sparql_store import RemoteStore
 from tests.graph.conformance.kinds import Subject
 
 pytestmark = pytest.mark.timeout(400)
@@ -67,3 +71,39 @@ def test_of_racing_claims_one_holds(claiming: GraphStore) -> None:
     winner = names[held.index(True)]
     assert held.count(True) == 1
     assert everything(claiming) == {claim(winner), state(winner)}
+
+
+@pytest.fixture
+def clients(claiming: GraphStore) -> Iterator[list[GraphStore]]:
+    """Four writers that do not wait for each other: on a server, each with a store of its own, as several processes."""
+    if not isinstance(claiming, RemoteStore):
+        yield [claiming] * 4
+        return
+    with ExitStack() as stack:
+        stores = [RemoteStore(claiming._protocol._endpoints, engine=claiming._known) for _ in range(4)]
+        for store in stores:
+            stack.enter_context(closing(store))
+            store._client.timeout_s = claiming._client.timeout_s
+            store.flush()
+        yield list(stores)
+
+
+def test_of_several_clients_that_replace_a_value_one_does(clients: list[GraphStore]) -> None:
+    barrier = Barrier(len(clients))
+
+    def replace(number: int, round_: int) -> bool:
+        claim = Quad(NamedNode(f"{EVENT.value}-{round_}"), HASH, Literal(f"writer {number}"), GRAPH)
+        barrier.wait()
+        return apply_claimed(clients[number], claim, [state(f"{round_} of {number}")], [state(f"old {round_}")])
+
+    with ThreadPoolExecutor(len(clients)) as threads:
+        for round_ in range(20):
+            clients[0].apply([state(f"old {round_}")], set(clients[0].quads(Pattern(GRAPH))))
+            held = list(threads.map(replace, range(len(clients)), [round_] * len(clients)))
+            winner = held.index(True)
+            assert held.count(True) == 1
+            left = {(quad.subject, quad.object.value) for quad in everything(clients[0])}
+            assert left == {
+                (NamedNode(f"{EVENT.value}-{round_}"), f"writer {winner}"),
+                (OTHER, f"{round_} of {winner}"),
+            }

@@ -41,6 +41,7 @@ class EngineProfile:
         fails_whole: whether an update that fails changes nothing, and one that drops a missing graph fails. Its updates
             are evaluated beside one another.
         made: whether its answer to a conditional update states that it was made; without that, it must be looked at.
+        alone: what follows the pattern of a condition, so that no other update makes it false until this one has ended.
     """
 
     name: str
@@ -52,6 +53,7 @@ class EngineProfile:
     batch: int = 100_000
     fails_whole: bool = False
     made: Callable[[bytes], bool] = lambda _: False
+    alone: str = ""
 
 
 def engine_of(server: str) -> EngineProfile:
@@ -155,6 +157,12 @@ def _virtuoso_made(answer: bytes) -> bool:
     return _INSERTED.search(answer) is not None and b"nothing to do" not in answer
 
 
+# It evaluates the condition of an update beside other updates ("read committed"). This option locks the rows that the
+# pattern finds, and the place where they would be, until the update ends. Without `for update` the locks are shared:
+# two updates would wait for each other, and the server would repeat one of them a second later. Every quad that is
+# inserted is inserted into the primary key.
+_ALONE = ' OPTION (TABLE_OPTION "index primary key, isolation serializable, for update")'
+
 OXIGRAPH = EngineProfile("Oxigraph", oxigraph_spelling, _no_objection, ordered=True, fails_whole=True)
 VIRTUOSO = EngineProfile(
     "Virtuoso",
@@ -164,5 +172,6 @@ VIRTUOSO = EngineProfile(
     digits=True,
     batch=500,
     made=_virtuoso_made,
+    alone=_ALONE,
 )
 OTHER = EngineProfile("this server", None, _no_objection)

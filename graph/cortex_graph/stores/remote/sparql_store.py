@@ -7,7 +7,8 @@ Rules kept here:
   accepts 500 quads at once, and keeps the effect of the operations before a failed one: repeating the call repairs
   that;
 - a change whose answer was lost is an `UnknownOutcome`; one with a claim that is there is known to have been made;
-- of two writers that make a claim one does, also where a server evaluates two updates at once (`announced_claims.py`);
+- of two writers that make a claim one does, also where a server evaluates two updates at once: Virtuoso locks what the
+  condition reads, and elsewhere claims are announced (`announced_claims.py`);
 - what an operation reads is asked for in one request, where it states that (`read_ahead.py`);
 - "check, then write" is two requests. Threads of one process wait for each other; of two processes that create the
   same quad both may get `True`, and the quad exists once;
@@ -166,8 +167,8 @@ class RemoteStore:
     def apply_claimed(self, claim: Quad, insert: Sequence[Quad], remove: Sequence[Quad]) -> bool:
         """See `claims.Claiming`. One update with the condition, whose answer may state that it was made.
 
-        Where it does not, since another claim was there or the server cannot state it, the claims are read. Oxigraph
-        evaluates the condition beside other updates: see `announced_claims.py`.
+        Where it does not, since another claim was there or the server cannot state it, the claims are read. Virtuoso
+        and Oxigraph evaluate the condition beside other updates: see `EngineProfile.alone` and `announced_claims.py`.
         """
         inserted = [claim, *insert]
         if len(inserted) + len(remove) > self._engine.batch:
@@ -181,7 +182,7 @@ class RemoteStore:
                 return made
             problem: GraphUnavailable | None = None
             try:
-                answer = self._update(conditional(claimed(claim), inserted, remove))
+                answer = self._update(conditional(claimed(claim), inserted, remove, self._engine))
                 if self._engine.made(answer):
                     self._ahead.wrote(inserted, remove)
                     return True

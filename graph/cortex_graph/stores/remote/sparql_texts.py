@@ -94,10 +94,10 @@ def data(verb: str, quads: Iterable[Quad]) -> str:
     return f"{verb} DATA {{ {_graphs(quads)} }}"
 
 
-def conditional(absent: Pattern, insert: Iterable[Quad], remove: Iterable[Quad]) -> str:
+def conditional(absent: Pattern, insert: Iterable[Quad], remove: Iterable[Quad], engine: EngineProfile) -> str:
     """Return the update that changes quads if no quad matches a pattern (SPARQL 1.1 Update §3.1.3)."""
     # Virtuoso evaluates neither OPTIONAL nor NOT EXISTS without a pattern before it.
-    group = f"GRAPH {absent.graph} {{ {absent.subject} {absent.predicate} ?claim }}"
+    group = f"GRAPH {absent.graph} {{ {absent.subject} {absent.predicate} ?claim{engine.alone} }}"
     counted = f"{{ SELECT (COUNT(?claim) AS ?claims) {{ {group} }} }}"
     deleted = _graphs(remove)
     removal = f"DELETE {{ {deleted} }} " if deleted else ""
