@@ -256,6 +256,7 @@ CHANGES: dict[str, tuple[str, Request]] = {
 
 # Requests with a body that only read.
 READS: dict[str, Request] = {
+    "POST /api/v1/triples/check": post("/api/v1/triples/check", lambda w, c: {**w.statement(), "object": 2}),
     "POST /api/v1/resources/merge/preview": lambda w, c: c.post(
         "/api/v1/resources/merge/preview",
         json={"merged": w.plugin.graph.get_triple(w.written())["subject"], "kept": "other"},

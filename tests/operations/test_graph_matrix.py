@@ -59,6 +59,7 @@ def saved(plugin: Plugin) -> str:
 GIVEN: dict[str, Callable[[Plugin], dict[str, Any]]] = {
     "graph.assert": lambda _: {"statements": [row()]},
     "graph.change": lambda _: {},
+    "graph.check_change": lambda _: row(),
     "graph.consistency": lambda _: {"agent": "ada"},
     "graph.correct": lambda plugin: {"triple": triple(plugin), "object": next(_NUMBERS)},
     "graph.describe": lambda _: {"name": "shop"},

@@ -63,7 +63,7 @@ class StatementInPlace:
 @operation("graph.preview_correction", effect="reads", permission="read")
 def preview_correction(call: OperationCall, given: StatementInPlace) -> CorrectedStatement:
     """Return what `graph.correct` would do."""
-    revision = revision_for(call.host.graph, *_asked(call, given))
+    revision = revision_for(call.host.graph, *statement_in_place(call, given))
     if revision is None:
         raise absent(call.host.graph, given.triple)
     return _corrected(call.host.graph, revision)
@@ -96,7 +96,7 @@ def correct(call: OperationCall, given: StatementInPlace) -> CorrectedStatement:
     The record of the new statement has `prov:wasRevisionOf` the withdrawn record.
     """
     graph = call.host.graph
-    old_id, new = _asked(call, given)
+    old_id, new = statement_in_place(call, given)
     call.about = old_id
     check_may_withdraw(call, graph, old_id)
     done = revise(graph, {old_id: new}, Provenance(agent=call.caller.name))
@@ -106,7 +106,13 @@ def correct(call: OperationCall, given: StatementInPlace) -> CorrectedStatement:
     return _corrected(graph, done[0])
 
 
-def _asked(call: OperationCall, given: StatementInPlace) -> tuple[str, Quad]:
+def statement_in_place(call: OperationCall, given: StatementInPlace) -> tuple[str, Quad]:
+    """The id of the statement that is corrected, and the one in its place.
+
+    Raises:
+        CortexError: `not_found`: it is not in the graph.
+        InvalidArguments: a part is malformed.
+    """
     graph = call.host.graph
     old_id = full_triple_id(graph, given.triple)
     row = graph.get_triple(old_id)

@@ -16,10 +16,14 @@ FEATURE = Feature(
         "cortex_skills.features.graph.saved_query_operations",
         "cortex_skills.features.graph.statement_changes",
         "cortex_skills.features.graph.corrections",
+        "cortex_skills.features.graph.change_checks",
         "cortex_skills.features.graph.consistency",
         "cortex_skills.features.graph.transfer_operations",
     ),
-    attach=("cortex_skills.features.graph.starting_agents:attach",),
+    attach=(
+        "cortex_skills.features.graph.starting_agents:attach",
+        "cortex_skills.features.graph.looking.rules_here:attach",
+    ),
     tools=("cortex_skills.features.graph.tools",),
     host_functions=("cortex_skills.features.graph.skill_functions:graph_functions",),
     rest=(
@@ -51,6 +55,7 @@ FEATURE = Feature(
             "graph forget-query": "cortex_skills.features.graph.saved_query_operations:forget_query",
             "graph correct": "cortex_skills.features.graph.corrections:correct",
             "graph merge": "cortex_skills.features.graph.corrections:merge",
+            "graph check-change": "cortex_skills.features.graph.change_checks:check_change",
             "graph preview-merge": "cortex_skills.features.graph.corrections:preview_merge",
             "graph query": "cortex_skills.features.graph.cli.patterns:QUERY",
             "graph verify": "cortex_skills.features.graph.cli.patterns:VERIFY",

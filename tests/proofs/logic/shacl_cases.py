@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -90,16 +91,10 @@ def found_by(case: Case) -> Results:
         CortexError: the shapes are refused, or cannot be evaluated.
 
     """
-    store = open_store("memory:")
-    try:
-        graph = NamespacedGraph(store, "w3c")
-        quads = {Quad(*map(_named, quad.triple), graph.names.graph) for quad in case.data.triples}
-        store.insert([tuple(quads)])
-        left_out = case.shapes.manifest()
-        text = "".join(f"{quad.triple} .\n" for quad in case.shapes.triples if quad.subject not in left_out)
-        rules = read_rules(text, "skill:w3c")
+    with graph_of(case) as graph:
+        rules = read_rules(text_of(case), "skill:w3c")
         found: Results = Counter()
-        for node in _nodes(case):
+        for node in nodes_of(case):
             about = Quad(NamedNode("urn:w3c:statement"), NamedNode("urn:w3c:about"), node, graph.names.graph)
             reader = RecordingReader(graph, about)
             (result,) = ENGINE.evaluate(f"{about.triple} .", [rules.text], reader, timeout_s=60)
@@ -107,8 +102,25 @@ def found_by(case: Case) -> Results:
                 focus = f"<{each['node']}>" if each["node"] else str(node)
                 found[focus, each["path"], each["rule"], each["severity"]] += 1
         return found
+
+
+@contextmanager
+def graph_of(case: Case) -> Iterator[NamespacedGraph]:
+    """A graph with the data of a case."""
+    store = open_store("memory:")
+    try:
+        graph = NamespacedGraph(store, "w3c")
+        quads = {Quad(*map(_named, quad.triple), graph.names.graph) for quad in case.data.triples}
+        store.insert([tuple(quads)])
+        yield graph
     finally:
         store.close()
+
+
+def text_of(case: Case) -> str:
+    """The shapes of a case."""
+    left_out = case.shapes.manifest()
+    return "".join(f"{quad.triple} .\n" for quad in case.shapes.triples if quad.subject not in left_out)
 
 
 def passes(case: Case) -> bool:
@@ -119,7 +131,8 @@ def passes(case: Case) -> bool:
         return case.expected == FAILURE and error.code in ("proof_failed", "manifest_invalid")
 
 
-def _nodes(case: Case) -> list[Term]:
+def nodes_of(case: Case) -> list[Term]:
+    """The nodes of the data, and those that the shapes name as targets."""
     left_out = case.data.manifest()
     triples = [quad for quad in case.data.triples if quad.subject not in left_out]
     targets = {quad.object for quad in case.shapes.triples if quad.predicate.value == f"{SH}targetNode"}

@@ -228,7 +228,7 @@ rdflib.term._toPythonMapping[rdflib.URIRef("urn:d")] = late
 shacl_libraries.keep_own_errors()
 if {confined}:
     refuse_imports()
-request = {{"statement": '<urn:a> <urn:p> "x"^^<urn:d> .', "shapes": [shapes]}}
+request = {{"statement": '<urn:a> <urn:p> "x"^^<urn:d> .', "nodes": "", "shapes": [shapes]}}
 for _ in range(2):
     print(shacl_worker.answer(request, cache, Parent()))
 """

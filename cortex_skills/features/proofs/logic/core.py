@@ -22,7 +22,7 @@ from urllib.parse import unquote
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES
-from cortex_skills.features.proofs.logic.findings import RuleFinding, Severity
+from cortex_skills.features.proofs.logic.findings import MAX_IRI, RuleFinding, Severity
 
 if TYPE_CHECKING:
     from cortex_graph.naming.names import Names
@@ -53,7 +53,6 @@ predicate-namespaced (a warning): the predicate is a name of the statement's nam
  (dcterms, foaf, owl, prov, rdf, rdfs, schema, skos, xsd).
 """
 
-MAX_IRI = 8192
 _XSD, _RDF, _PROV, _DCTERMS, _SCHEMA = (
     WELL_KNOWN_VOCABULARIES[prefix] for prefix in ("xsd", "rdf", "prov", "dcterms", "schema")
 )

@@ -21,10 +21,9 @@ from pyoxigraph import Quad
 from cortex_graph import NamespacedGraph
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.features.proofs.logic import core
-from cortex_skills.features.proofs.logic.findings import RuleFinding, Severity, safe_message
+from cortex_skills.features.proofs.logic.findings import RuleFinding, Severity, safe_iri, safe_message
 from cortex_skills.features.proofs.logic.premises import Premises, RecordingReader, premises_of
 from cortex_skills.features.proofs.verdict import Verdict
-from cortex_skills.safe_io.display import one_line
 from cortex_skills.skill_folder.rule_set import RuleSet, RuleSetId
 
 CORE = RuleSetId(core.NAME, core.VERSION, core.digest())
@@ -142,8 +141,8 @@ def _findings(results: Sequence[dict[str, str]], *, conforms: bool) -> tuple[Rul
                 safe_message(str(result["rule"])),
                 safe_message(str(result["message"])),
                 Severity(result["severity"]),
-                _iri(result["node"]),
-                _iri(result["path"]),
+                safe_iri(result["node"]),
+                safe_iri(result["path"]),
             )
             for result in results
         },
@@ -152,7 +151,3 @@ def _findings(results: Sequence[dict[str, str]], *, conforms: bool) -> tuple[Rul
     if not conforms and not any(finding.severity is Severity.VIOLATION for finding in found):
         found.insert(0, RuleFinding("constraint", "the statement does not conform to the shapes"))
     return tuple(found[:_MAX_FINDINGS])
-
-
-def _iri(text: str) -> str:
-    return "" if len(text) > core.MAX_IRI or one_line(text) != text else text

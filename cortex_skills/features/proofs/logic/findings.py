@@ -15,12 +15,18 @@ from cortex_skills.injection.quoted_instructions import instructs
 from cortex_skills.safe_io.display import one_line
 
 MAX_MESSAGE = 300
+MAX_IRI = 8192
 _LEFT_OUT = "(left out: this message of the shapes reads like an instruction)"
 
 
 def safe_message(text: str, most: int = MAX_MESSAGE) -> str:
     """A message of shapes, or an error about them, as people and models may read it: at most `most` characters."""
     return _LEFT_OUT if instructs(text) else one_line(text)[:most]
+
+
+def safe_iri(text: str) -> str:
+    """An IRI of a finding; empty for one that is too long, or hides characters."""
+    return "" if len(text) > MAX_IRI or one_line(text) != text else text
 
 
 class Severity(StrEnum):

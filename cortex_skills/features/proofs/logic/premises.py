@@ -96,7 +96,7 @@ class RecordingReader:
 
     Attributes:
         graph: the namespace.
-        about: the statement, which is excluded.
+        about: the statement, which is excluded; None to exclude none.
         beside: statements that are asserted together with it; they are read as if they were in the graph.
         check: called regularly; raises to end the evaluation.
         reads: the recorded reads.
@@ -104,7 +104,7 @@ class RecordingReader:
     """
 
     graph: NamespacedGraph
-    about: Quad
+    about: Quad | None
     check: Callable[[], None] = lambda: None
     reads: list[GraphRead] = field(default_factory=list)
     left: int = MAX_QUADS
@@ -120,7 +120,7 @@ class RecordingReader:
             ValueError: it is not a pattern.
             CortexError: `proof_failed`: the rules read too many triples.
         """
-        subject, predicate, object_ = (None if text is None else _term(text) for text in asked)
+        subject, predicate, object_ = (None if text is None else term_of(text) for text in asked)
         if isinstance(subject, Literal) or isinstance(predicate, Literal):
             raise ValueError("a literal cannot be a subject or a predicate")
         pattern = Pattern(self.graph.names.graph, subject, predicate, object_)
@@ -160,7 +160,7 @@ def changes_since(reads: Sequence[GraphRead], reader: RecordingReader) -> list[s
     return changes
 
 
-def _term(text: str) -> NamedNode | Literal:
+def term_of(text: str) -> NamedNode | Literal:
     """Read a term in N-Triples."""
     try:
         (quad,) = parse(f"{_ANY} {_ANY} {text} .", RdfFormat.N_TRIPLES)

@@ -17,6 +17,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+from pyoxigraph import Literal, NamedNode
+
 from cortex_graph.exceptions import GraphBusy, GraphUnavailable
 from cortex_graph.workers.processes import ProcessPool, WorkerProcess
 from cortex_skills.cancellation import CancelToken
@@ -31,6 +33,7 @@ START_S = 60.0
 _SIZE = 2
 _WAITING = 1_000
 _MAX_FRAME = 8 << 20
+_NODE = "<urn:cortex-graph:node>"
 _MODULE = "cortex_skills.features.proofs.logic.shacl_worker"
 
 # Returns the matches of a pattern of three N-Triples terms, None for any, as lines of N-Triples.
@@ -44,12 +47,14 @@ class ShapeResult:
     Attributes:
         applied: how many of the shapes target a node of the statement.
         conforms: whether there is no violation.
-        results: the validation results: `{severity, rule, message, node, path}`.
+        results: the validation results: `{severity, rule, message, node, path, value, shape, called}`.
+        is_cut: whether there are more of them.
     """
 
     applied: int
     conforms: bool
     results: list[dict[str, str]]
+    is_cut: bool = False
 
 
 class ShaclEngine:
@@ -66,13 +71,15 @@ class ShaclEngine:
         *,
         timeout_s: float,
         cancel: CancelToken | None = None,
+        nodes: Sequence[NamedNode | Literal] = (),
     ) -> list[ShapeResult]:
-        """Evaluate sets of shapes on a statement in its graph.
+        """Evaluate sets of shapes on a statement in its graph, or on nodes.
 
         Args:
-            statement: the triple, as a line of N-Triples.
+            statement: the triple, as a line of N-Triples; empty to evaluate the nodes in the graph as it is read.
             shapes: the Turtle text of each set.
             read: reads the graph; the statement need not be in it.
+            nodes: on which the shapes are evaluated; without any, on the nodes of the statement.
             timeout_s: the time limit once a process is ready, in seconds.
             cancel: cancels the call.
 
@@ -87,7 +94,8 @@ class ShaclEngine:
         try:
             process.kill_at(time.monotonic() + timeout_s)
             with nullcontext() if cancel is None else cancel.interrupts(process.kill):
-                _send(process, {"statement": statement, "shapes": list(shapes)})
+                named = "".join(f"{_NODE} {_NODE} {node} .\n" for node in nodes)
+                _send(process, {"statement": statement, "nodes": named, "shapes": list(shapes)})
                 results = _results(process, read, len(shapes))
             is_reusable = not process.timed_out
         except (EOFError, BrokenPipeError):
@@ -166,7 +174,8 @@ def _results(process: WorkerProcess, read: Reader, count: int) -> list[ShapeResu
     if "failed" in frame:
         raise CortexError("proof_failed", f"the shapes cannot be applied: {safe_message(str(frame['failed']), 500)}")
     results = [
-        ShapeResult(int(each["applied"]), bool(each["conforms"]), list(each["results"])) for each in frame["sets"]
+        ShapeResult(int(each["applied"]), bool(each["conforms"]), list(each["results"]), bool(each["more"]))
+        for each in frame["sets"]
     ]
     if len(results) != count:
         raise ValueError("it has another number of results than rule sets")

@@ -6,7 +6,8 @@ Rules kept here:
   it ends with its parent;
 - it has no graph: it requests each pattern that the rules read from the parent, so the cost of an evaluation is that of
   its reads, and the parent knows the reads. The statement is added to the matches of the parent;
-- shapes are evaluated on the statement's own nodes, its subject and its object, if these are targets of the shapes;
+- shapes are evaluated on the nodes of the request, if these are targets of the shapes: by default those of the
+  statement, its subject and its object. A request of nodes needs no statement;
 - pySHACL's advanced features, JavaScript, inference and imports are disabled; rdflib cannot load graphs;
 - an evaluation that a lack of this process prevented has no result (`shacl_libraries`).
 
@@ -25,6 +26,8 @@ from typing import Any, NoReturn
 MAX_RESULTS = 100
 _CACHED = 16  # parsed rule sets
 _DEPTH = 12  # of nested shapes
+_STEPS = 32  # from a shape without a name to the one that it is a part of
+_LONGEST = 1_000  # characters of a value in a result
 
 warnings.simplefilter("ignore")
 logging.disable(logging.CRITICAL)
@@ -51,12 +54,12 @@ _TARGETS = (SH.targetNode, SH.targetClass, SH.targetSubjectsOf, SH.targetObjects
 
 
 class ParentStore(Store):
-    """An rdflib store with one triple of its own; it requests all others from the parent."""
+    """An rdflib store with at most one triple of its own; it requests all others from the parent."""
 
     context_aware = graph_aware = True  # required by pySHACL's datasets; there is only one graph
     formula_aware = transaction_aware = False
 
-    def __init__(self, channel: WorkerChannel, statement: tuple[Any, Any, Any]) -> None:
+    def __init__(self, channel: WorkerChannel, statement: tuple[Any, Any, Any] | None) -> None:
         super().__init__()
         self._channel = channel
         self._statement = statement
@@ -97,8 +100,9 @@ class ParentStore(Store):
             send(self._channel, {"read": [None if term is None else str(to_ox(term)) for term in key]})
             lines = receive(self._channel)["triples"]
             found = [from_ox_triple(quad.triple) for quad in parse(lines, RdfFormat.N_TRIPLES)]
-            if all(asked is None or asked == has for asked, has in zip(key, self._statement, strict=True)):
-                found = [triple for triple in found if triple != self._statement] + [self._statement]
+            own = self._statement
+            if own is not None and all(asked in (None, has) for asked, has in zip(key, own, strict=True)):
+                found = [triple for triple in found if triple != own] + [own]
             self._known[key] = found
         return self._known[key]
 
@@ -205,7 +209,7 @@ def evaluate(text: str, cache: ShapesCache, data: Graph, nodes: list[Any]) -> di
     """Evaluate the shapes of a rule set on nodes."""
     shapes, applied = aimed(cache.read(text), data, nodes)
     if not applied:
-        return {"applied": 0, "conforms": True, "results": []}
+        return {"applied": 0, "conforms": True, "results": [], "more": False}
     conforms, report, problem = validate(
         DataGraph.from_rdflib(data),
         shacl_graph=shapes,
@@ -220,22 +224,25 @@ def evaluate(text: str, cache: ShapesCache, data: Graph, nodes: list[Any]) -> di
     )
     if not isinstance(report, Graph):
         raise ValueError(problem)
-    results = [result_of(report, node) for node in report.objects(None, SH.result)]
+    results = [result_of(report, node, shapes) for node in report.objects(None, SH.result)]
     # Results have no order: the most severe come first, because only the first are returned.
     results.sort(key=lambda result: (_ORDER.get(result["severity"], 0), json.dumps(result, sort_keys=True)))
-    return {"applied": applied, "conforms": bool(conforms), "results": results[:MAX_RESULTS]}
+    more = len(results) > MAX_RESULTS
+    return {"applied": applied, "conforms": bool(conforms), "results": results[:MAX_RESULTS], "more": more}
 
 
 _ORDER = {"violation": 0, "warning": 1, "info": 2}
 
 
-def result_of(report: Graph, node: Any) -> dict[str, str]:
-    """One result of a validation report."""
+def result_of(report: Graph, node: Any, shapes: Graph) -> dict[str, str]:
+    """One result of a validation report; its value is a term of N-Triples, empty for none that has such a text."""
 
     def one(predicate: URIRef) -> Any:
         return min(report.objects(node, predicate), default=None, key=str)
 
     severity, path, focus = one(SH.resultSeverity), one(SH.resultPath), one(SH.focusNode)
+    value, source = one(SH.value), one(SH.sourceShape)
+    text = "" if value is None or isinstance(value, BNode) else str(to_ox(value))
     known = {SH.Violation: "violation", SH.Warning: "warning", SH.Info: "info"}
     component = str(one(SH.sourceConstraintComponent) or "")
     return {
@@ -244,16 +251,30 @@ def result_of(report: Graph, node: Any) -> dict[str, str]:
         "message": str(one(SH.resultMessage) or ""),
         "node": str(focus) if isinstance(focus, URIRef) else "",
         "path": str(path) if isinstance(path, URIRef) else "",
+        "value": text if len(text) <= _LONGEST else "",
+        "shape": named_shape(shapes, source),
+        "called": str(min(shapes.objects(source, SH.name), default="", key=str)),
     }
 
 
+def named_shape(shapes: Graph, shape: Any) -> str:
+    """The IRI of a shape; of one without a name, that of the shape that it is a part of."""
+    for _ in range(_STEPS):
+        if shape is None or isinstance(shape, URIRef):
+            break
+        shape = min(shapes.subjects(None, shape), default=None, key=str)
+    return str(shape) if isinstance(shape, URIRef) else ""
+
+
 def answer(request: dict[str, Any], cache: ShapesCache, channel: WorkerChannel) -> dict[str, Any]:
-    """Evaluate the rule sets of a request on its statement."""
-    (quad,) = parse(request["statement"], RdfFormat.N_TRIPLES)
+    """Evaluate the rule sets of a request on its nodes."""
+    given = [quad.triple for quad in parse(request["statement"], RdfFormat.N_TRIPLES)]
+    wanted = [quad.object for quad in parse(request["nodes"], RdfFormat.N_TRIPLES)]
+    wanted = wanted or [part for triple in given for part in (triple.subject, triple.object)]
     try:
-        statement = from_ox_triple(quad.triple)
+        statement = from_ox_triple(given[0]) if given else None
         data = Graph(store=ParentStore(channel, statement), bind_namespaces="none")
-        nodes = list(dict.fromkeys((statement[0], statement[2])))
+        nodes = list(dict.fromkeys(map(from_ox, wanted)))
         sets = [evaluate(text, cache, data, nodes) for text in request["shapes"]]
         libraries.check_all_was_evaluated()
     except RecursionError:
