@@ -75,6 +75,8 @@ GIVEN: dict[str, Callable[[Plugin], dict[str, Any]]] = {
     "graph.save_query": lambda _: {"name": f"query-n{next(_NUMBERS)}", "query": "ASK {}"},
     "graph.saved_queries": lambda _: {},
     "graph.sparql": lambda _: {"query": "ASK {}"},
+    "graph.suggest_predicates": lambda _: {"subject": "shop"},
+    "graph.suggest_values": lambda _: {"predicate": "inStock"},
     "graph.update": lambda _: {"update": f"INSERT DATA {{ <urn:s{next(_NUMBERS)}> <urn:p> 1 }}"},
     "graph.verify": lambda _: {"subject": "shop", "predicate": "inStock"},
     "graph.withdraw": lambda plugin: {"triple": triple(plugin)},

@@ -204,7 +204,7 @@ def _evaluated(call: OperationCall, change: _Change) -> Iterator[tuple[str, Chec
     graph, config = call.host.graph, call.host.config
     deadline = time.monotonic() + config.skill_sandbox.proof_timeout_ms / 1000
     sources: dict[str, Callable[[], Iterable[RuleSet | None]]] = {
-        f"namespace:{graph.namespace}": lambda: rule_sets(call),
+        f"namespace:{graph.namespace}": lambda: rule_sets(call.host, is_anonymous=call.caller.is_anonymous),
         IN_GRAPH: lambda: [shapes_in_graph(graph, change.nodes, change.new)],
     }
     for source, sets in sources.items():

@@ -92,7 +92,7 @@ def test_where_the_graph_differs_from_a_shape_a_mark_leads_to_the_resources(read
     rows = rows_of(text, "Predicates of the class")
     assert "1, xsd:integer, from 1 1 lacks it up to 2 values" in rows["price"]
     assert "A resource 1 is xsd:string" in rows["shelf"]
-    assert "At least 1, sh:in 3 lack it" in rows["colour"]
+    assert "At least 1, one of red, blue 3 lack it" in rows["colour"]
     found = {}
     for href, words in re.findall(r'<a class="say warn" href="([^"]*)">([^<]*)</a>', text):
         address = urljoin(f"/explore/{SPACE}/schema", unescape(href))

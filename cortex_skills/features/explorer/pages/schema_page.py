@@ -27,11 +27,10 @@ from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.features.explorer.class_marks import id_of, marks_of
 from cortex_skills.features.explorer.map_graph import name_of_link
 from cortex_skills.features.explorer.reading import Reading, TakeAway
-from cortex_skills.features.explorer.schema_shapes import PropertyShape, shapes_of
 from cortex_skills.features.explorer.void_description import void_of
+from cortex_skills.features.graph.looking.class_shapes import PropertyShape, shapes_of
+from cortex_skills.features.graph.looking.rules_here import rule_sets
 from cortex_skills.features.graph.looking.schema_overview import example_of, overview
-from cortex_skills.features.proofs.proving import prover_of
-from cortex_skills.skill_folder.rule_set import RuleSet
 
 _PATH = "schema"
 _CLASSES, _PREDICATES = 200, 200  # that the page lists
@@ -229,10 +228,13 @@ class _Schema:
                 use.most if use.most > 1 else 0,
                 display.term(example_of(use.values[0]), _EXAMPLE) if use.values else None,
                 tuple(
-                    (self._demand(shape), shape.source, tuple(self._differences(use, shape)))
+                    (shape.demand(self._called), shape.source, tuple(self._differences(use, shape)))
                     for shape in asked.get(use.predicate, ())
                 ),
             )
+
+    def _called(self, node: NamedNode) -> str:
+        return self._reading.near.iri(node.value).called
 
     def _of_class(self, variable: str) -> str:
         node = None if self._chosen is None else self._chosen.node
@@ -252,41 +254,11 @@ class _Schema:
         """What shapes ask for, by predicate."""
         asked: dict[NamedNode, list[PropertyShape]] = {}
         if self._chosen is not None and self._chosen.node is not None:
-            for shape in shapes_of(self._reading.graph, self._chosen.node, self._rules()):
+            call, graph = self._reading.call, self._reading.graph
+            rules = rule_sets(call.service.host(graph.namespace), is_anonymous=not call.principal.has_token)
+            for shape in shapes_of(graph, [self._chosen.node], rules):
                 asked.setdefault(shape.path, []).append(shape)
         return asked
-
-    def _rules(self) -> Iterator[tuple[str, RuleSet]]:
-        """The rules of the namespace, and those of skills that act in it, for a caller with a token."""
-        call, namespace = self._reading.call, self._reading.graph.namespace
-        if not call.principal.has_token:
-            return
-        rules = call.service.host(namespace).part(prover_of).namespace_rules
-        if rules is not None:
-            yield "the rules of the namespace", rules
-        plugin = call.service.plugin
-        for skill in plugin.skills.values() if namespace == plugin.graph.namespace else ():
-            if skill.rules is not None:
-                yield f"the rules of {skill.name}", skill.rules
-
-    def _demand(self, shape: PropertyShape) -> str:
-        """What a shape asks for, in words."""
-        least, most = shape.least, shape.most
-        if least and most == least:
-            parts = [f"{least}"]
-        elif least and most is not None:
-            parts = [f"{least} to {most}"]
-        elif most is not None:
-            parts = [f"0 or {most}" if most == 1 else f"at most {most}"]
-        else:
-            parts = [f"at least {least}"] if least else []
-        for node in (shape.datatype, shape.class_):
-            if node is not None:
-                parts.append(self._reading.near.iri(node.value).called)
-        if shape.is_node is not None:
-            parts.append("a resource" if shape.is_node else "a literal")
-        text = ", ".join([*parts, *shape.words])
-        return text[:1].upper() + text[1:] if text else "Anything"
 
     def _differences(self, use: PredicateInUse, shape: PropertyShape) -> Iterator[ShapeDifference]:
         chosen, page = self._chosen, self._reading.near.addresses.page

@@ -22,7 +22,6 @@ from cortex_graph.naming.vocabulary import TYPE
 from cortex_graph.store import Pattern
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.proving import prover_of
-from cortex_skills.operations.operation import OperationCall
 from cortex_skills.skill_folder.rule_set import MAX_TRIPLES, RuleSet, read_rules
 
 if TYPE_CHECKING:
@@ -57,32 +56,40 @@ def attach(gate: Gate) -> None:
     gate.host.part(ActingRules).active = lambda: gate.active.skills
 
 
-def rule_sets(call: OperationCall) -> Iterator[RuleSet]:
-    """The shapes of the namespace and of the skills that act in it, for a caller who may read them.
+def rule_sets(host: Host, *, is_anonymous: bool) -> Iterator[RuleSet]:
+    """The shapes of a namespace and of the skills that act in it, for a caller who may read them.
+
+    Args:
+        host: of the namespace.
+        is_anonymous: whether the caller showed no token.
 
     Raises:
         CortexError: `config_invalid`: the configured shapes are not valid.
     """
-    if call.caller.is_anonymous:
+    if is_anonymous:
         return
-    own = call.part(prover_of).namespace_rules
+    own = host.part(prover_of).namespace_rules
     if own is not None:
         yield own
-    for skill in call.part(ActingRules).active().values():
+    for skill in host.part(ActingRules).active().values():
         if skill.rules is not None:
             yield skill.rules
 
 
-def classes_of(graph: NamespacedGraph, node: NamedNode, also: Iterable[NamedNode] = ()) -> list[NamedNode]:
-    """The classes of a node and their superclasses, the nearest first.
+def stated_classes(graph: NamespacedGraph, node: NamedNode) -> list[NamedNode]:
+    """The classes that a node states itself."""
+    return _named(_read(graph, node, TYPE))
+
+
+def classes_of(graph: NamespacedGraph, stated: Iterable[NamedNode]) -> list[NamedNode]:
+    """Classes and their superclasses, the nearest first.
 
     Args:
         graph: the graph.
-        node: the node.
-        also: further classes that it is to have.
+        stated: the classes.
     """
     found: dict[NamedNode, None] = {}
-    waiting = [*_named(_read(graph, node, TYPE)), *also]
+    waiting = list(stated)
     while waiting and len(found) < _CLASSES:
         kind, *waiting = waiting
         if kind not in found:
@@ -136,7 +143,7 @@ def _targets(graph: NamespacedGraph, nodes: Iterable[Node], inserted: Quad | Non
         if isinstance(node, Literal):
             continue
         given = [inserted] if inserted is not None and (inserted.subject, inserted.predicate) == (node, TYPE) else []
-        classes = classes_of(graph, node, _named(given))
+        classes = classes_of(graph, [*stated_classes(graph, node), *_named(given)])
         if len(classes) >= _CLASSES:
             raise _too_many()
         for kind in classes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cortex_skills.doors.rest.operations import Operations
 from cortex_skills.features.graph.looking.description import describe
 from cortex_skills.features.graph.looking.entity_search import find_things
+from cortex_skills.features.graph.looking.form_suggestions import suggest_predicates, suggest_values
 from cortex_skills.features.graph.looking.moment_difference import compare
 from cortex_skills.features.graph.looking.schema_overview import overview
 from cortex_skills.features.graph.looking.sparql_rows import sparql
@@ -15,6 +16,8 @@ OPERATIONS = Operations()
 OPERATIONS.serve("GET", "/api/v1/graph/overview", overview, errors=("graph_busy",), pool="slow")
 OPERATIONS.serve("GET", "/api/v1/graph/find", find_things, errors=("query_timeout",), pool="slow")
 OPERATIONS.serve("GET", "/api/v1/graph/describe", describe, errors=("query_timeout",), pool="slow")
+OPERATIONS.serve("GET", "/api/v1/graph/predicates", suggest_predicates, pool="slow")
+OPERATIONS.serve("GET", "/api/v1/graph/values", suggest_values, pool="slow")
 OPERATIONS.serve(
     "GET", "/api/v1/graph/difference", compare, errors=("query_timeout", "query_limit", "graph_busy"), pool="slow"
 )
