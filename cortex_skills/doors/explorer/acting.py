@@ -11,7 +11,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import TypeVar
@@ -21,7 +21,7 @@ from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope
 
-from cortex_skills.doors.explorer.answers import html, surroundings
+from cortex_skills.doors.explorer.answers import around_page, html
 from cortex_skills.doors.explorer.callers import (
     Visitor,
     address_of,
@@ -113,6 +113,7 @@ async def act(page: ExplorerPage, scope: Scope, receive: Receive) -> Response:
             state_of(scope).failures.add(address_of(scope), now())
             return await _again(page, scope, visitor, session, action, fields, _WRONG, 401)
         session = state_of(scope).sessions.confirm(session, now())
+        visitor = replace(visitor, session=session)
     if action.changes and not session.may_act(now()):
         return await _again(page, scope, visitor, session, action, fields, "", 401)
     typed = {key: value for key, value in fields.items() if key not in _OWN_FIELDS}
@@ -134,7 +135,7 @@ async def _run(
         done, status = fault.view, as_http(fault.error, scope[REQUEST_ID]).status
     if isinstance(done, str):
         return RedirectResponse(done, 303)
-    return await html(scope, page.template, done, surroundings(scope, visitor, page.name), status)
+    return await html(scope, page.template, done, around_page(scope, visitor, page.name), status)
 
 
 async def _called(
@@ -168,7 +169,11 @@ async def _again(
 ) -> Response:
     repeated = None
     if action.repeats is not None and fault != _OLD:
-        repeated = await _called(page, scope, visitor, action.repeats, fields)
+        try:
+            repeated = await _called(page, scope, visitor, action.repeats, fields)
+        except Faulty as refused:  # what was typed is shown again, before a token is asked for
+            status = as_http(refused.error, scope[REQUEST_ID]).status
+            return await html(scope, page.template, refused.view, around_page(scope, visitor, page.name), status)
     typed = [(key, value) for key, value in fields.items() if key not in _OWN_FIELDS]
     kept = tuple((key, value, f"{shown_text(key).plain}: {shown_text(value).plain}") for key, value in typed)
     form = session.form_token(action.form or fields["action"], scope["path"])
@@ -177,4 +182,4 @@ async def _again(
     view = ConfirmView(
         action.label, path, shown, kept, form, not session.may_act(now()), fault, action.takes_away, repeated
     )
-    return await html(scope, "confirm.html", view, surroundings(scope, visitor), status)
+    return await html(scope, "confirm.html", view, around_page(scope, visitor), status)

@@ -24,8 +24,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from cortex_skills.cancellation import CancelToken
-from cortex_skills.doors.explorer.addresses import ROOT, namespace_root
-from cortex_skills.doors.explorer.callers import Visitor, clock_time, cookies, state_of, visitor_of
+from cortex_skills.doors.explorer.addresses import ROOT, namespace_in, namespace_root
+from cortex_skills.doors.explorer.callers import Visitor, clock_time, cookies, now, state_of, visitor_of
 from cortex_skills.doors.explorer.error_pages import error_view
 from cortex_skills.doors.explorer.following import LOGIN, goes_on, here, marked
 from cortex_skills.doors.explorer.inbox import inbox_of
@@ -103,14 +103,23 @@ async def _error_answer(scope: Scope, error: Exception) -> Response:
         return Response(to_json(known.body(scope[REQUEST_ID])), known.status, known.headers, "application/json")
     if known.code == "unauthorized" and scope["method"] in _READ:
         return RedirectResponse(f"{LOGIN}?next={quote(marked(here(scope)), safe='')}", 303)
-    view = error_view(known, scope[REQUEST_ID], _since(scope, known))
+    back = quote(scope["path"]) if scope["method"] == "POST" else ""
+    if known.code == "unauthorized":
+        back = f"{LOGIN}?next={quote(marked(back), safe='')}"
+    view = error_view(known, scope[REQUEST_ID], _since(scope, known), back)
     try:
         visitor = visitor_of(scope)
     except HttpError:
         visitor = None
-    response = await html(scope, "error.html", view, surroundings(scope, visitor), known.status)
+    response = await html(scope, "error.html", view, around_page(scope, visitor), known.status)
     response.headers.update(known.headers)
     return response
+
+
+def around_page(scope: Scope, visitor: Visitor | None, page: str = "") -> Surroundings:
+    """What is shown around what belongs to the page at an address, in the namespace of that."""
+    segment = scope.get("path_params", {}).get("namespace")
+    return surroundings(scope, visitor, page, None if segment is None else namespace_in(segment))
 
 
 def prefers_pages(scope: Scope) -> bool:
@@ -153,6 +162,7 @@ def surroundings(scope: Scope, visitor: Visitor | None, page: str = "", namespac
         None if session is None else clock_time(session.ends),
         theme,
         None if session is None else session.form_token,
+        session is not None and not session.may_act(now()),
         f"{scope['scheme']}://{Headers(scope=scope).get('host', '')}",
         partial(inbox_of, call) if principal.has_token else tuple,
         next((each.live for each in all_pages() if each.name == page), "") if session is not None else None,

@@ -15,7 +15,7 @@ from cortex_skills.doors.explorer.page import Near
 from cortex_skills.doors.http.http_errors import HttpError
 
 _TITLES = {
-    400: "This address is not in order",
+    400: "This address is not valid",
     401: "Sign in",
     403: "Not allowed",
     404: "Not found",
@@ -44,6 +44,7 @@ class ErrorView:
         nearest: links to things with similar names.
         since: since when the store has not answered; empty otherwise.
         retry_s: after how many seconds the page asks again; 0 for never.
+        back: the page of a form that was refused, or the one to sign in; empty for neither.
     """
 
     title: str
@@ -55,12 +56,15 @@ class ErrorView:
     nearest: tuple[Near, ...]
     since: str
     retry_s: int
+    back: str = ""
 
 
-def error_view(error: HttpError, request_id: str, since: str = "") -> ErrorView:
+def error_view(error: HttpError, request_id: str, since: str = "", back: str = "") -> ErrorView:
     """The page of an error."""
     nearest = tuple(Near(near["label"], near["href"]) for near in error.details.get("nearest", ()))
     title = _TITLES.get(error.status, "This did not work")
+    if error.status == 400 and back:
+        title = "This cannot be done"
     retry_s = _RETRY_S if error.status == 503 else 0
     message = shown_text(error.message[:1].upper() + error.message[1:], _MESSAGE).plain
-    return ErrorView(title, error.status, error.code, message, error.hint, request_id, nearest, since, retry_s)
+    return ErrorView(title, error.status, error.code, message, error.hint, request_id, nearest, since, retry_s, back)

@@ -70,6 +70,7 @@ class Surroundings:
         until: when the session ends, as words; None without a session.
         theme: `light`, `dark`, or None for that of the system.
         form_token: makes the hidden token of a form from the action and its object.
+        needs_token: whether an action needs the token of the session shown again.
         origin: the scheme, host and port of the request.
         inbox: what waits for the caller; it is read when the page is rendered.
         live: what the page shows anew (`ExplorerPage.live`); None where nothing is live.
@@ -86,6 +87,7 @@ class Surroundings:
     until: str | None = None
     theme: str | None = None
     form_token: Callable[[str, str], str] | None = None
+    needs_token: bool = False
     origin: str = ""
     inbox: Callable[[], tuple[Attention, ...]] = tuple
     live: str | None = None

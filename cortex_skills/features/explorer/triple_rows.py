@@ -63,6 +63,7 @@ class TripleRow:
         defines_thread: whether that is in this row.
         is_usual: whether most rows of the list have this evidence.
         has_subject_above: whether the row before has the same subject.
+        correct: the page that corrects it; None where it is not corrected from the row.
     """
 
     subject: ShownTerm
@@ -75,6 +76,7 @@ class TripleRow:
     defines_thread: bool
     is_usual: bool = False
     has_subject_above: bool = False
+    correct: str | None = None
 
 
 def triple_rows(reading: Reading, triples: Sequence[tuple[str, Triple]]) -> tuple[TripleRow, ...]:

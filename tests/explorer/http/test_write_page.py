@@ -66,6 +66,11 @@ def difference(page: str) -> list[str]:
     return [" ".join(re.sub("<[^>]+>", "", line).split()) for line in lines]
 
 
+def shown_in(preview: str) -> dict[str, str]:
+    """The digest of what a preview shows."""
+    return {"shown": fields_of(preview)["shown"]}
+
+
 def test_a_statement_is_previewed_then_added_in_the_name_of_the_person(
     running: Running, person: httpx.Client, token: str
 ) -> None:
@@ -78,7 +83,7 @@ def test_a_statement_is_previewed_then_added_in_the_name_of_the_person(
     asked = submitted(fresh, WRITE, {**fields, **opened_form(fresh), "action": "save"})
     assert asked.status_code == 401  # the token is shown again, beside what is done
     assert "mayros:order:1 mayros:state late" in asked.text
-    done = submitted(person, WRITE, {**fields, "action": "save", "token": token})
+    done = submitted(person, WRITE, {**fields, **shown_in(preview.text), "action": "save", "token": token})
     assert done.status_code == 303, done.text
     (row,) = running.plugin.graph.list_triples({"subject": "order:1"})["triples"]
     assert done.headers["location"] == f"/explore/mayros/t/{row['id']}"
@@ -111,7 +116,7 @@ def test_a_statement_is_corrected(
     fields |= {"object": typed, "reason": "counted again"} | ({"isName": "yes"} if isinstance(value, dict) else {})
     preview = submitted(person, WRITE, {**fields, "action": "preview"})
     assert [line[:1] for line in difference(preview.text)] == ["−", "+"]
-    done = submitted(person, WRITE, {**fields, "action": "save", "token": token})
+    done = submitted(person, WRITE, {**fields, **shown_in(preview.text), "action": "save", "token": token})
     assert done.status_code == 303, done.text
     assert objects(running, subject, "p") == [after]
     shown = person.get(done.headers["location"], headers=CLICKED).text
@@ -132,9 +137,63 @@ def test_two_names_are_merged(running: Running, person: httpx.Client, token: str
         "− mayros:order:9 needs mayros:chain-11",
         "+ mayros:order:9 needs mayros:chain:11-118",
     ]
+    fields |= shown_in(preview.text)
     done = submitted(person, WRITE, {**fields, "action": "save", "token": token, "reason": "one part"})
     assert done.status_code == 303, done.text
     assert sorted(objects(running, "chain:11-118", "inStock")) == [3, 4]
+
+
+def test_what_changed_since_it_was_shown_is_shown_again_and_not_saved(
+    running: Running, person: httpx.Client, token: str
+) -> None:
+    written(running, "bolt", "inStock", 4)
+    _, fields = opened(person, "?merged=bolt")
+    fields |= {"kept": "bolt:m6", "action": "save", "token": token}
+    unseen = submitted(person, WRITE, fields)
+    assert (unseen.status_code, "Nothing was saved" in unseen.text) == (200, True)
+    assert len(difference(unseen.text)) == 2
+    written(running, "bolt", "note", "the last one")
+    stale = submitted(person, WRITE, {**fields, **shown_in(unseen.text)})
+    assert (stale.status_code, "Nothing was saved" in stale.text) == (200, True)
+    assert len(difference(stale.text)) == 4
+    other = submitted(person, WRITE, {**fields, **shown_in(stale.text), "kept": "bolt:m8"})
+    assert (other.status_code, "Nothing was saved" in other.text) == (200, True)
+    assert objects(running, "bolt", "inStock") == [4]
+    assert submitted(person, WRITE, {**fields, **shown_in(stale.text)}).status_code == 303
+    assert objects(running, "bolt:m6", "note") == ["the last one"]
+
+
+def test_what_is_refused_keeps_what_was_typed_before_a_token_is_asked_for(running: Running, token: str) -> None:
+    old = written(running, "washer", "inStock", 7)
+    fresh = signed_in(running, token)
+    _, fields = opened(fresh, f"?triple={old}")
+    fields |= {"object": "seven", "predicate": "<urn:a b>", "action": "save"}
+    refused = submitted(fresh, WRITE, fields)
+    assert (refused.status_code, 'role="alert"' in refused.text) == (400, True)
+    assert 'value="seven"' in refused.text
+    assert "&lt;urn:a b&gt;" in refused.text
+
+
+def test_the_last_form_asks_for_the_token_where_it_has_to_be_shown(running: Running, token: str) -> None:
+    fresh = signed_in(running, token)
+    _, fields = opened(fresh, "?subject=order:2")
+    fields |= {"predicate": "state", "object": "early", "action": "preview"}
+    preview = submitted(fresh, WRITE, fields)
+    assert 'id="token"' in preview.text
+    fields |= {**shown_in(preview.text), "action": "save"}
+    assert submitted(fresh, WRITE, {**fields, "token": token}).status_code == 303
+    again = submitted(fresh, WRITE, {**fields, "object": "late", "action": "preview"})
+    assert 'id="token"' not in again.text
+
+
+def test_the_answer_to_a_form_is_within_the_namespace_of_its_page(running: Running) -> None:
+    both = signed_in(running, running.token("of-two", namespaces=("mayros", "second"), permissions=("read", "write")))
+    path = "/explore/second/write"
+    page = both.get(path, headers=CLICKED)
+    wrong = {"subject": "", "predicate": "p", "object": "1", "action": "preview"}
+    refused = submitted(both, path, {**fields_of(page.text), **wrong})
+    assert refused.status_code == 400
+    assert 'action="/explore/second/find"' in refused.text
 
 
 def test_a_value_that_is_none_is_named_beside_what_was_typed(person: httpx.Client) -> None:

@@ -113,6 +113,10 @@ def view(call: PageCall) -> ResourceView:
     into = [(row.triple_id, (row.term, g.predicate, found.node)) for g in found.incoming.groups for row in g.rows]
     rows = triple_rows(reading, [*out, *into])  # type: ignore[list-item]  # subjects are nodes
     full = graph.names.name(found.node.value)
+    stated = rows[: len(out)]
+    if not to.as_of:
+        pages = [to.page("write", triple=triple_id) for triple_id, _ in out]
+        stated = tuple(replace(row, correct=page) for row, page in zip(stated, pages, strict=True))
     more = (
         TextLink("All that is stated of it", to.triples(subject=full)),
         TextLink("All that point to it", to.used(full)),
@@ -124,7 +128,7 @@ def view(call: PageCall) -> ResourceView:
         shown_text(found.node.value, OF_HEADING),
         _fan(reading, found),
         f"{len(rows):,} of {exact}{total:,} triples, grouped by predicate",
-        rows[: len(out)],
+        stated,
         rows[len(out) :],
         more,
         as_predicate,

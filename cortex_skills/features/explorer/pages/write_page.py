@@ -1,8 +1,8 @@
 """`/explore/{namespace}/write`: add a statement, correct one, or state that two names are of one thing.
 
 Rules kept here:
-- what would be done is shown as a difference before it is done; it is an assertion of the person (`graph.assert`,
-  `graph.correct`, `graph.merge`);
+- what would be done is shown as a difference before it is done, and shown again if the form or the graph has changed
+  since; it is an assertion of the person (`graph.assert`, `graph.correct`, `graph.merge`);
 - the form knows the predicates that the graph has, the most frequent first, and what its values are like; nothing is
   counted for the page.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, Literal
 
 from cortex_graph import GraphError
@@ -35,6 +36,7 @@ from cortex_skills.safe_io.lenient_values import json_or_text
 _PREDICATES = 100
 _SHOWN = 200  # statements of a merge
 _Does = Literal["add", "correct", "merge"]
+_CHANGED = "Nothing was saved: the form or the graph has changed since this was shown. This is what it would do now."
 _FIELDS: dict[_Does, tuple[tuple[str, str, str], ...]] = {
     "add": (
         ("subject", "Subject", "A name, such as order:381"),
@@ -83,6 +85,8 @@ class WriteView:
         reason: why.
         change: what would be done; None before it is asked for.
         left_out: how many statements of it are not shown.
+        shown: the digest of the change, with which it is saved; empty before it is asked for.
+        notice: why it is shown again.
         fault: why it cannot be done.
         back: the page that it belongs to.
     """
@@ -96,6 +100,8 @@ class WriteView:
     reason: str
     change: tuple[ShownStatement, ...] | None
     left_out: int
+    shown: str
+    notice: str
     fault: ShownText | None
     back: str
 
@@ -126,6 +132,7 @@ def _view(
     fields: Mapping[str, str],
     change: list[CorrectedStatement] | None = None,
     fault: str = "",
+    notice: str = "",
 ) -> WriteView:
     does, graph = _does(fields), call.graph
     to = Addresses(graph.namespace)
@@ -144,9 +151,16 @@ def _view(
         to_field(fields.get("reason", "")),
         None if statements is None else statements[: 2 * _SHOWN],
         0 if change is None else max(0, len(change) - _SHOWN),
+        "" if change is None else _digest(change),
+        notice,
         shown_text(fault, 2_000) if fault else None,
         back,
     )
+
+
+def _digest(change: list[CorrectedStatement]) -> str:
+    lines = sorted(json.dumps(each, sort_keys=True) for each in change)
+    return sha256("\n".join(lines).encode()).hexdigest()
 
 
 def _statements(call: PageCall, change: list[CorrectedStatement]) -> list[ShownStatement]:
@@ -208,14 +222,17 @@ def _faulty(call: PageCall, fields: Mapping[str, str], error: CortexError | Grap
     return Faulty(_view(call, fields, fault=f"{error.message}. {error.hint or ''}"), error)
 
 
-def _save(call: PageCall, fields: Mapping[str, str]) -> str:
-    """Do what the form states.
+def _save(call: PageCall, fields: Mapping[str, str]) -> str | WriteView:
+    """Do what was shown; where that is not what the form would do now, show it.
 
     Raises:
         Faulty: it cannot be done.
     """
     does, reason, to = _does(fields), fields.get("reason", "").strip(), Addresses(call.graph.namespace)
     try:
+        change = _change(call, fields)
+        if fields.get("shown") != _digest(change):
+            return _view(call, fields, change, notice=_CHANGED)
         if does == "merge":
             given = {"merged": fields.get("merged", "").strip(), "kept": fields.get("kept", "").strip()}
             call.api().operate(merge, **given, reason=reason)
@@ -230,9 +247,13 @@ def _save(call: PageCall, fields: Mapping[str, str]) -> str:
 
 def _repeated(call: PageCall, fields: Mapping[str, str]) -> Repeated:
     """The difference, for the page that asks for the token again."""
+    try:
+        change = _change(call, fields)
+    except (CortexError, GraphError, HttpError) as error:
+        raise _faulty(call, fields, error) from None
     lines = [
         (each.kind, shown_text(f"{each.subject.plain} {each.predicate.plain} {each.object.plain}"))
-        for each in _statements(call, _change(call, fields))[: 2 * _SHOWN]
+        for each in _statements(call, change)[: 2 * _SHOWN]
     ]
     return Repeated(shown_text(_TITLES[_does(fields)]), tuple(lines))
 
