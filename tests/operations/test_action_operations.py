@@ -101,7 +101,8 @@ def by_page(running: Running, token: str, name: str, approval_id: str) -> str:
     browser, word, path = signed_in(running, token), name.rpartition(".")[2], f"/explore/approvals/{approval_id}"
     path = f"{path}/edit" if word == "edit" else path
     forms = re.findall(r"<form.*?</form>", browser.get(path, headers=CLICKED).text, re.DOTALL)
-    fields = next((each for form in forms if (each := fields_of(form)).get("action") == word), {"form": "0" * 64})
+    shown = "preview" if word == "edit" else word
+    fields = next((each for form in forms if (each := fields_of(form)).get("action") == shown), {"form": "0" * 64})
     answer = submitted(
         browser, path, {**fields, "action": word, "reason": "r", "input:text": EDITED["text"], "token": token}
     )
@@ -135,6 +136,7 @@ READS = {
     "actions.list": "REST, command, Python: a model lists the tools",
     "actions.trust_level.show": "REST, command, Python",
     "approvals.list": "REST, page, command, Python",
+    "approvals.preview_edit": "REST, page, Python",
     "approvals.show": "REST, page, command, Python; over MCP the agent's own, `approval_status`",
     "approvals.status": "over MCP, the tool `approval_status` and the resource; Python: an agent reads its own",
     "approvals.wait": "command, Python: a request over HTTP would hold a thread of the server",
@@ -212,6 +214,23 @@ def test_every_interface_gives_one_verdict_and_leaves_a_record(
         assert record.data["before"].endswith("observe" if name == "actions.trust_level.set" else ", pending")
         if name in DECISIONS and verdict == "ok":
             assert record.data["after"].endswith((", done", ", rejected"))
+
+
+def test_a_preview_of_an_edit_keeps_nothing_and_names_what_may_be_kept(running: Running) -> None:
+    approval_id, client = in_python(running), running.client(token_of(running, "a person"))
+    path = f"/api/v1/approvals/{approval_id}/edit"
+    pending = len(running.plugin.approvals.list("pending").records)
+    before = running.plugin.audit.calls.page(limit=1).calls[0].record
+    found = client.post(f"{path}/preview", json={"inputs": EDITED}).json()
+    assert (found["inputs"], found["preview"]) == (EDITED, "+edited")
+    assert running.plugin.audit.calls.page(limit=1).calls[0].record == before
+    assert len(running.plugin.approvals.list("pending").records) == pending
+    other = client.post(path, json={"inputs": {"text": "another"}, "shown": found["shown"]})
+    assert (other.status_code, other.json()["code"]) == (409, "approval_changed")
+    assert len(running.plugin.approvals.list("pending").records) == pending
+    assert client.post(path, json={"inputs": EDITED, "shown": found["shown"]}).status_code == 200
+    late = client.post(f"{path}/preview", json={"inputs": EDITED})
+    assert (late.status_code, late.json()["code"]) == (409, "approval_resolved")
 
 
 def test_a_person_does_not_approve_with_one_token_what_they_asked_for_with_another(running: Running) -> None:

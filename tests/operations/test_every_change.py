@@ -285,6 +285,7 @@ READS: dict[str, Request] = {
 TESTED_IN = {
     "POST /api/v1/approvals/{id}/approve": "test_action_operations.py",
     "POST /api/v1/approvals/{id}/edit": "test_action_operations.py",
+    "POST /api/v1/approvals/{id}/edit/preview": "test_action_operations.py",
     "POST /api/v1/approval-rules": "test_rule_operations.py",
     "POST /api/v1/approval-rules/preview": "test_rule_operations.py",
     "POST /api/v1/approval-rules/{rule}/end": "test_rule_operations.py",
@@ -406,6 +407,7 @@ PAGES_TESTED_IN = {
     "/explore/approvals/{id} approve": "test_action_operations.py",
     "/explore/approvals/{id} reject": "test_action_operations.py",
     "/explore/approvals/{id}/edit edit": "test_action_operations.py",
+    "/explore/approvals/{id}/edit approve": "../explorer/http/test_approval_pages.py",
     "/explore/approvals/{id}/rule rule": "test_rule_operations.py",
     "/explore/approvals end-rule": "test_rule_operations.py",
     "/explore/{namespace}/write save": "../explorer/http/test_write_page.py",

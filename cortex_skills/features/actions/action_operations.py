@@ -20,8 +20,8 @@ from cortex_skills.features.actions.action_request import ApprovalState
 from cortex_skills.features.actions.agent_actions import AgentActions
 from cortex_skills.features.actions.approvals.approval_types import Approval, ApprovalList, answer
 from cortex_skills.features.actions.approvals.desk import Approvals
-from cortex_skills.features.actions.approvals.queue import not_found
-from cortex_skills.features.actions.approvals.record import MAX_TEXT, ApprovalRecord
+from cortex_skills.features.actions.approvals.queue import not_found, resolved
+from cortex_skills.features.actions.approvals.record import MAX_TEXT, ApprovalRecord, shown_digest
 from cortex_skills.features.actions.approvals.request_text import OwnRequest
 from cortex_skills.operations.operation import ObjectState, OperationCall, operation
 from cortex_skills.policy.trust_levels import Risk, TrustLevel
@@ -256,11 +256,36 @@ def reject_request(call: OperationCall, given: DecideRequest) -> Approval:
 
 
 @dataclass(frozen=True, slots=True)
-class EditRequest:
+class OtherInputs:
     """The id of a request, and other inputs for it."""
 
     approval: str
     inputs: dict[str, Any]
+
+
+@answer
+class PreviewedEdit(TypedDict):
+    """What a request with other inputs would ask for."""
+
+    inputs: Annotated[dict[str, Any], Field(description="As they would run.")]
+    preview: Annotated[str, Field(description="What it would change; empty if there is nothing to show.")]
+    shown: Annotated[str, Field(description="A digest over what runs and this preview, for `approvals.edit`.")]
+
+
+@operation("approvals.preview_edit", effect="reads", permission="approve", ahead=_ahead_of_decision)
+def preview_edit(call: OperationCall, given: OtherInputs) -> PreviewedEdit:
+    """Return what a request with other inputs would change; every check is made of them, and nothing is kept."""
+    record = approvals_of(call, given.approval).show(given.approval)
+    check_may_edit(call, record)
+    request = call.part(AgentActions).preview_edited(record, given.inputs, call.caller.who)
+    return {"inputs": dict(request.inputs), "preview": request.preview, "shown": shown_digest(request)}
+
+
+@dataclass(frozen=True, slots=True)
+class EditRequest(OtherInputs):
+    """The id of a request, and other inputs for it; `shown` of their preview, if no other one may be kept."""
+
+    shown: Annotated[str, Field(max_length=64)] = ""
 
 
 @operation(
@@ -277,14 +302,12 @@ def edit_request(call: OperationCall, given: EditRequest) -> Approval:
     The new request is for the same agent, and has its own preview and digest; the answer of the old one names it.
     """
     approvals, record = _to_decide(call, given.approval)
-    if approvals.state_of(record) != "pending":
-        approvals.reject_now(record, call.caller.name, "")  # raises, with who decided
-    check_may_approve(call, record)
-    if refusal := approvals.refusal_of(record):
-        raise refusal
-    if not call.part(AgentActions).runs_here(record.request):
-        where = f"this request runs on {record.request.host_name}, and is edited there"
-        raise CortexError("invalid_arguments", where, hint="approve or reject it as it is")
+    check_may_edit(call, record)
+    if given.shown:
+        acting = call.part(AgentActions)
+        if shown_digest(acting.preview_edited(record, given.inputs, call.caller.who)) != given.shown:
+            what = "what it would change is not what was shown"
+            raise CortexError("approval_changed", f"{what}, and no request was kept", hint="look at it again")
     edited = approvals.show(call.part(AgentActions).ask_edited(record, given.inputs, call.caller.who))
     call.facts |= {"edited": edited.id, "editedDigest": edited.digest}
     approvals.reject_now(record, call.caller.name, f"{call.caller.who} edited it: it waits as {edited.id}")
@@ -324,6 +347,24 @@ def check_may_approve(call: OperationCall, record: ApprovalRecord) -> None:
     if not names.isdisjoint({caller.name, caller.actor, caller.who}):
         raise CortexError("permission_denied", f"{caller.who} asked for this, and does not approve it", hint=_ByCommand)
     check_no_agent(call, "approves what agents ask for")
+
+
+def check_may_edit(call: OperationCall, record: ApprovalRecord) -> None:
+    """Refuse who may not approve a request, and an edit of one that was decided or cannot run here.
+
+    Raises:
+        CortexError: `approval_resolved`; `permission_denied`; `invalid_arguments`: it runs elsewhere; why it would be
+            refused now.
+    """
+    acting = call.part(AgentActions)
+    if acting.approvals.state_of(record) != "pending":
+        raise resolved(record, acting.queue.now())
+    check_may_approve(call, record)
+    if refusal := acting.approvals.refusal_of(record):
+        raise refusal
+    if not acting.runs_here(record.request):
+        where = f"this request runs on {record.request.host_name}, and is edited there"
+        raise CortexError("invalid_arguments", where, hint="approve or reject it as it is")
 
 
 def check_no_agent(call: OperationCall, what: str) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cortex_skills.features.actions.approvals.record import ApprovalRecord
     from cortex_skills.features.actions.approvals.rule_book import RuleBook
     from cortex_skills.features.actions.catalog import Actions, ActionSource
-    from cortex_skills.features.actions.steps import ActionSteps
+    from cortex_skills.features.actions.steps import ActionSteps, Asking
     from cortex_skills.features.actions.trust_store import TrustChange, TrustStore
     from cortex_skills.gate.gate import Gate
     from cortex_skills.gate.result import Result
@@ -226,13 +226,9 @@ class AgentActions:
         Raises:
             CortexError: a check refuses the inputs; `invalid_arguments`: they are as they were.
         """
-        from cortex_skills.features.actions.steps import Asking
         from cortex_skills.features.actions.tools.action_tools import begin_of_person
 
-        request = record.request
-        if dict(inputs) == dict(request.inputs):
-            raise CortexError("invalid_arguments", "the inputs are as they were", hint="approve the request as it is")
-        why = Asking(f"{by} edited what {request.agent} asked for", request.asked_by)
+        request, why = record.request, _edited(record.request, inputs, by)
         limits = self._host.limits.of(None)
         begin = partial(begin_of_person, asks=why)
         result = self.gate.call(request.action, dict(inputs), request.skill, request.agent, None, limits, begin=begin)
@@ -240,6 +236,25 @@ class AgentActions:
             message, _, hint = result.text.partition("\n")
             raise CortexError(result.code or "internal_error", message, hint=hint)
         return str(result.details["approval"])
+
+    def preview_edited(self, record: ApprovalRecord, inputs: Mapping[str, Any], by: str) -> ActionRequest:
+        """The request that `ask_edited` would keep; the arguments and errors are those of that."""
+        from cortex_skills.features.actions.tools.action_tools import action_of
+        from cortex_skills.tools import Call, find_tool
+
+        request, why = record.request, _edited(record.request, inputs, by)
+        self.check_runs_here(request)
+        tool = find_tool(request.action, self._host.tool_sources)
+        action = action_of(tool)
+        if action is None:
+            raise CortexError("tool_not_found", f"{request.action} is no action here", hint="it still waits")
+        skill, active = self.gate.active.enter(request.skill) if action.acting is None else (action.acting, {})
+        try:
+            call = Call(skill, dict(inputs), request.agent, self._host, None, active=active or self.gate.active.skills)
+            return self.steps.preview(tool, action, call, why)
+        finally:
+            if action.acting is None:
+                skill.calls.leave()
 
     def check_runs_here(self, request: ActionRequest) -> None:
         """Check that an approved request could run in this process now, before a person's decision is taken.
@@ -272,6 +287,19 @@ class AgentActions:
             self.actions.close()
         if self._host.has_part(_approvals):
             self.approvals.close()
+
+
+def _edited(request: ActionRequest, inputs: Mapping[str, Any], by: str) -> Asking:
+    """Why a request with other inputs waits.
+
+    Raises:
+        CortexError: `invalid_arguments`: they are as they were.
+    """
+    from cortex_skills.features.actions.steps import Asking
+
+    if dict(inputs) == dict(request.inputs):
+        raise CortexError("invalid_arguments", "the inputs are as they were", hint="approve the request as it is")
+    return Asking(f"{by} edited what {request.agent} asked for", request.asked_by)
 
 
 def _actions(host: Host) -> Actions:

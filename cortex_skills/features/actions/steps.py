@@ -166,35 +166,19 @@ class ActionSteps:
             CortexError: the refusal of a step.
         """
         call.host.audit.begin()
-        manifest, settings = action.manifest, self._settings
+        manifest = action.manifest
         facts.trust_level = level = self._trust.level()
-        decision = decide(level, manifest, allow_reads=settings.allow_reads_without_approval)
+        decision = decide(level, manifest, allow_reads=self._settings.allow_reads_without_approval)
         if isinstance(decision, Refused):
             raise too_low(manifest, decision)
         if asks is not None:
             decision = NeedsApproval(asks.reason)
-        if not action.read_only:
-            settings = with_read_only(settings, (skill.folder for skill in call.active.values()))
         inputs = exact_inputs(tool.check_arguments(call.arguments), manifest)
         if approved is not None:
             check_as_approved(approved.request, manifest, inputs, call)
             facts.approval_required, facts.approved_by = True, approved.by
             facts.about |= approved.about
-        acting = ActionCall(
-            manifest,
-            inputs,
-            call.agent,
-            call.host.graph.namespace,
-            settings,
-            call.host.part(memories_of),
-            time.monotonic() + manifest.limits.timeout_ms / 1000,
-            call.cancel,
-            call.session,
-        )
-        check_commands(manifest, inputs)
-        check_places(manifest, inputs, settings)
-        action.check(acting)
-        preview = action.preview(acting)
+        acting, preview = self._previewed(action, inputs, call)
         if approved is not None and approved.request.preview != preview:
             raise changed_since(manifest, "what it would change is not what was shown")
         name = call.skill.name
@@ -219,6 +203,37 @@ class ActionSteps:
         outcome = text_for_model(manifest, outputs, call.host.cleaning, acting.deadline)
         low = slot.low()
         return outcome.with_budget(low) if low else outcome
+
+    def preview(self, tool: Tool, action: AgentAction, call: Call, asks: Asking) -> ActionRequest:
+        """What a call would ask a person for, without keeping it.
+
+        Raises:
+            CortexError: a check refuses its inputs.
+        """
+        inputs = exact_inputs(tool.check_arguments(call.arguments), action.manifest)
+        acting, preview = self._previewed(action, inputs, call)
+        return self._request(action.manifest, acting, call, asks.reason, preview, asks)
+
+    def _previewed(self, action: AgentAction, inputs: dict[str, Any], call: Call) -> tuple[ActionCall, str]:
+        """A call whose targets are permitted, and what it would change."""
+        manifest, settings = action.manifest, self._settings
+        if not action.read_only:
+            settings = with_read_only(settings, (skill.folder for skill in call.active.values()))
+        acting = ActionCall(
+            manifest,
+            inputs,
+            call.agent,
+            call.host.graph.namespace,
+            settings,
+            call.host.part(memories_of),
+            time.monotonic() + manifest.limits.timeout_ms / 1000,
+            call.cancel,
+            call.session,
+        )
+        check_commands(manifest, inputs)
+        check_places(manifest, inputs, settings)
+        action.check(acting)
+        return acting, action.preview(acting)
 
     def _request(
         self,

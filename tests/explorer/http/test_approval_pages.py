@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
+from cortex_skills.features.actions.action import ActionCall
 from tests.actions.conftest import operator
+from tests.actions.manifests import manifest
 from tests.approvals.approver import opened
 from tests.approvals.test_desk import asked
 from tests.explorer.http.browsing import CLICKED, fields_of, signed_in, submitted
@@ -159,15 +162,18 @@ def test_an_edited_request_is_a_new_one_that_is_seen_before_it_runs(
     running: Running, browser: httpx.Client, token: str
 ) -> None:
     old = asked(running.plugin, "teh line")
+    waiting = len(running.plugin.approvals.list("pending").records)
     path = f"{LIST}/{old}/edit"
     page = browser.get(path, headers=CLICKED).text
-    fields = {**form(page, "edit"), "token": token}
+    fields = {**form(page, "preview"), "token": token}
     same = submitted(browser, path, {**fields, "input:text": "teh line"})
     assert (same.status_code, "the inputs are as they were" in same.text) == (400, True)
     bad = submitted(browser, path, {**fields, "input:text": "x", "input:nope": "1"})
     assert bad.status_code == 400
-    assert state(running, old) == "pending"
-    done = submitted(browser, path, {**fields, "input:text": "the line"})
+    preview = submitted(browser, path, {**fields, "input:text": "the line"})
+    assert '<div class="add">+the line</div>' in preview.text
+    assert (state(running, old), len(running.plugin.approvals.list("pending").records)) == ("pending", waiting)
+    done = submitted(browser, path, {**fields, "input:text": "the line", "action": "edit"})
     assert done.status_code == 303, done.text
     new = done.headers["location"].rpartition("/")[2]
     before, after = running.plugin.approvals.show(old), running.plugin.approvals.show(new)
@@ -193,9 +199,46 @@ def test_who_asked_for_a_request_does_not_edit_it(running: Running) -> None:
     approval_id = asked(running.plugin, "mine", "ben")
     ben = signed_in(running, running.token("ben", permissions=("read", "approve")))
     path = f"{LIST}/{approval_id}/edit"
-    fields = form(ben.get(path, headers=CLICKED).text, "edit")
-    sent = submitted(ben, path, {**fields, "input:text": "other", "token": running.token("ben")})
-    assert (sent.status_code, state(running, approval_id)) == (403, "pending")
+    fields = form(ben.get(path, headers=CLICKED).text, "preview")
+    for action in ("preview", "edit", "approve"):
+        typed = {"action": action, "input:text": "other", "token": running.token("ben")}
+        sent = submitted(ben, path, {**fields, **typed})
+        assert (sent.status_code, state(running, approval_id)) == (403, "pending"), action
+
+
+def test_an_edited_request_is_approved_as_it_was_shown_and_not_otherwise(
+    running: Running, browser: httpx.Client, token: str, tmp_path: Path
+) -> None:
+    found, lines = tmp_path / "found", tmp_path / "lines"
+    found.write_text("one")
+
+    def note(call: ActionCall) -> dict[str, Any]:
+        lines.write_text(call.inputs["text"])
+        return {"size": 1}
+
+    outputs = {"size": {"type": "integer", "required": True}}
+    declared = manifest(id="note_it", name="Note it", risk="medium", category="fs", outputs=outputs)
+    running.plugin.actions.register(
+        declared, note, preview=lambda call: f"-{found.read_text()}\n+{call.inputs['text']}"
+    )
+    asked_for = running.plugin.call("note_it", {"text": "teh"}, skill="operator", agent="a1").details
+    path = f"{LIST}/{asked_for['approval']}/edit"
+    fields = {**form(browser.get(path, headers=CLICKED).text, "preview"), "input:text": "the"}
+    first = submitted(browser, path, fields)
+    approve = {"action": "approve", "shown": fields_of(first.text)["shown"], "token": token}
+    found.write_text("two")
+    stale = submitted(browser, path, {**fields, **approve})
+    assert (stale.status_code, "is not what was shown" in stale.text) == (409, True)
+    assert '<div class="gone">-two</div>' in stale.text
+    unseen = submitted(browser, path, {**fields, **approve, "shown": ""})
+    assert (unseen.status_code, "-two" in unseen.text) == (200, True)
+    assert (state(running, asked_for["approval"]), lines.exists()) == ("pending", False)
+    done = submitted(browser, path, {**fields, **approve, "shown": fields_of(stale.text)["shown"]})
+    assert done.status_code == 303, done.text
+    assert (state(running, done.headers["location"].rpartition("/")[2]), lines.read_text()) == ("done", "the")
+    assert state(running, asked_for["approval"]) == "rejected"
+    twice = submitted(browser, path, {**fields, **approve, "shown": fields_of(stale.text)["shown"]})
+    assert (twice.status_code, "was rejected by ada" in twice.text) == (409, True)
 
 
 def test_several_are_decided_at_once_as_they_were_shown(running: Running, browser: httpx.Client, token: str) -> None:

@@ -340,6 +340,11 @@ def digest_of(request: ActionRequest) -> str:
     return _digest(what_runs(request))
 
 
+def shown_digest(request: ActionRequest) -> str:
+    """The digest over what runs and what a person is shown of it; the errors are those of `digest_of`."""
+    return _digest({**what_runs(request), "preview": request.preview})
+
+
 def _digest(runs: Mapping[str, Any]) -> str:
     return sha256(_DOMAIN + canonical(runs)).hexdigest()
 

@@ -41,5 +41,8 @@ OPERATIONS.serve(
 )
 OPERATIONS.serve("POST", f"{_ONE}/edit", operations.edit_request, name="editApproval", pool="slow", **_DECIDED)
 OPERATIONS.serve(
+    "POST", f"{_ONE}/edit/preview", operations.preview_edit, name="previewEditedApproval", pool="slow", **_DECIDED
+)
+OPERATIONS.serve(
     "POST", f"{_ONE}/reject", operations.reject_request, name="rejectRequest", needs_body=False, **_DECIDED
 )
