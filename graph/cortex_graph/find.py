@@ -95,7 +95,7 @@ class _Find:
         """Yield the hits; some may be equal."""
         graph = self._graph
         try:
-            node = graph.names.node(self._text)
+            node = graph.node_of(self._text)
         except InvalidArguments:
             node = None
         if node is not None and graph.has_node(node):

@@ -136,3 +136,16 @@ def test_what_of_a_file_has_no_meaning_is_named(run, tmp_path):
     assert run("graph", "import", path, "--json").json["ignoredMembers"] == {"name": 1}
     path.write_text('["x"]')
     assert run("graph", "import", path).stderr == "the file has no statements\n"
+
+
+def test_a_prefix_of_a_file_that_has_another_meaning_here_is_named(run, tmp_path):
+    path = tmp_path / "a.ttl"
+    path.write_text("@prefix schema: <http://schema.org/> . @prefix v: <urn:v:> . v:a schema:name 1 .")
+    assert run("graph", "import", path).stderr == (
+        "schema: of the file is <https://schema.org/> here, so names that it begins are written in full; another "
+        "prefix in the file makes them short\n"
+    )
+    assert run("graph", "import", path, "--json").json["otherPrefixes"] == {"schema": "https://schema.org/"}
+    path.write_text("@prefix schema: <http://schema.org/> . @prefix s: <http://schema.org/> . s:a schema:name 1 .")
+    assert run("graph", "import", path).stderr == ""  # names are written with `s:` then
+    assert run("graph", "show", "s:a", "s:name").stdout.startswith("s:a s:name 1\n")

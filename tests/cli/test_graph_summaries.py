@@ -158,3 +158,48 @@ def test_a_step_without_a_total_does_not_keep_the_bar_of_the_step_before(monkeyp
         report("checking", 5, 10)
         report("loading", 0, None)
     assert seen == [("checking (f)", 10), ("loading (f)", None)]
+
+
+def test_every_command_takes_and_shows_the_prefixes_of_an_imported_file(run, tmp_path):
+    shop, store = tmp_path / "shop.ttl", tmp_path / "store"
+    shop.write_text('@prefix v: <http://shop.example/> .\nv:p1 v:price 3 ; v:from v:s1 .\nv:s1 v:city "Berlin" .\n')
+
+    def graph(*arguments):
+        return run("graph", *arguments, "--store", store)
+
+    assert graph("import", shop).exit_code == 0
+    assert "v:price\t1" in graph("stats").stdout.splitlines()
+    assert graph("query", "--subject", "v:p1", "--json").json["total"] == 2
+    assert graph("show", "v:p1", "v:price").stdout.splitlines()[0] == "v:p1 v:price 3"
+    (found,) = graph("query", "--predicate", "v:city", "--json").json["matches"]
+    corrected = graph("correct", found["id"], "--predicate", "v:place", "--object", '"Bonn"', "--json").json["new"]
+    assert (corrected["predicate"], corrected["object"]) == ("http://shop.example/place", "Bonn")
+    (recent,) = graph("recent", "--predicate", "v:place", "--json").json["assertions"]
+    assert recent["id"] == corrected["id"]
+    assert graph("show", "v:s1", "v:place").stdout.splitlines()[0] == 'v:s1 v:place "Bonn"'
+
+
+def test_statements_in_an_answer_are_lines_and_not_python(run, tmp_path):
+    shop, store = tmp_path / "shop.ttl", tmp_path / "store"
+    shop.write_text(
+        '@prefix v: <http://shop.example/> .\nv:p1 v:price 3.5 ; v:from v:s1 .\nv:s2 v:city "Berlin"@de .\n'
+    )
+
+    def graph(*arguments):
+        return run("graph", *arguments, "--store", store).stdout.splitlines()
+
+    graph("import", shop)
+    assert graph("query", "--subject", "v:p1")[0] == "id\tsubject\tpredicate\tobject"
+    assert {line.partition("\t")[2] for line in graph("query", "--subject", "v:p1")[1:3]} == {
+        "v:p1\tv:price\t3.5",
+        "v:p1\tv:from\tv:s1",
+    }
+    assert "totalIsExact: true" in graph("query", "--subject", "v:p1")
+    assert graph("query", "--subject", "v:nothing")[0] == "matches: none"
+    assert 'v:s2 v:city "Berlin"@de\tv:s1 v:city "Berlin"@de\ttrue' in graph("preview-merge", "v:s2", "v:s1")
+    found = run("graph", "query", "--predicate", "v:city", "--json", "--store", store).json["matches"][0]
+    assert graph("correct", found["id"], "--object", '"Bonn"') == [
+        'old: v:s2 v:city "Berlin"@de',
+        'new: v:s2 v:city "Bonn"',
+        "created: true",
+    ]

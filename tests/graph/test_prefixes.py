@@ -11,8 +11,11 @@ import orjson
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph import GraphUnavailable, NamespacedGraph, as_of, import_rdf, open_store
+from cortex_graph import GraphUnavailable, NamespacedGraph, Provenance, as_of, import_rdf, open_store
+from cortex_graph.assertions import AssertionFilter, list_assertions
+from cortex_graph.find import find
 from cortex_graph.index.prefixes import MOST, Prefixes
+from cortex_graph.namespace.neighbourhood import neighbourhood
 from cortex_graph.naming.vocabulary import VALUE
 from cortex_graph.store import GraphStore
 from cortex_graph.transfer import back_up, copy_store, export_rdf, restore
@@ -153,3 +156,33 @@ def test_a_copy_and_a_backup_have_them(graph: NamespacedGraph, tmp_path: Path) -
     store = open_store(str(tmp_path / "store"))
     assert NamespacedGraph(store, "m").prefixes.kept() == graph.prefixes.kept()
     store.close()
+
+
+def test_what_is_searched_for_is_named_with_the_prefixes_of_a_file(graph: NamespacedGraph) -> None:
+    loaded(graph, TURTLE + b"it:a pv:knows it:b .\n")
+    (named,) = graph.list_triples({"subject": "it:a", "predicate": "pv:name"})["triples"]
+    assert (named["subject"], named["object"]) == ("http://example.org/a", "A")
+    assert graph.pattern_query({"object": {"node": "it:b"}})["total"] == 1
+    assert graph.count({"predicate": "pv:name"}) == 1
+    assert [str(each.node.value) for each in find(graph, "it:a").hits] == ["http://example.org/a"]
+    assert len(neighbourhood(graph, "it:a").outgoing.groups) == 2
+    written = graph.create_triple(
+        {"subject": "http://example.org/a", "predicate": "http://example.org/vocab/size", "object": 3},
+        Provenance(agent="a1"),
+    )
+    for which in ({"subject": "it:a"}, {"predicate": "pv:size"}, {"object": 3}):
+        (assertion,) = list_assertions(graph, AssertionFilter(**which)).assertions  # type: ignore[arg-type]
+        assert assertion.triple_id == written["id"]
+    assert list_assertions(graph, AssertionFilter(object={"node": "it:b"})).assertions == ()
+
+
+def test_a_name_without_a_prefix_is_not_looked_up(graph: NamespacedGraph) -> None:
+    loaded(graph, TURTLE)
+    assert graph.with_names({"subject": "nails", "predicate": "pv:name", "object": "pv:name"}) == {
+        "subject": "nails",
+        "predicate": "http://example.org/vocab/name",
+        "object": "pv:name",
+    }
+    assert graph.with_names({"object": {"value": "x", "datatype": "it:code"}}) == {
+        "object": {"value": "x", "datatype": "http://example.org/code"}
+    }

@@ -6,7 +6,8 @@ Rules kept here:
 - the arguments of the operation are those of the command: one without a default is named by its place, the others by an
   option. The operation checks the values; one of any type is JSON, or text that is no JSON. One that is called like a
   common option, such as `agent`, is that option;
-- the caller is the owner of the store, and the answer is the operation's: with `--json` as it is.
+- the caller is the owner of the store, and the answer is the operation's: with `--json` as it is. For a person a
+  statement in it is a line, with the prefixes of the graph.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import click
 
@@ -23,7 +24,14 @@ from cortex_skills.doors.cli.command import Command
 from cortex_skills.doors.cli.options import Common, common_options
 from cortex_skills.doors.cli.output import Output
 from cortex_skills.operations.operation import Operation, View
+from cortex_skills.safe_io.display import json_text
 from cortex_skills.safe_io.lenient_values import json_or_text
+
+if TYPE_CHECKING:
+    from cortex_graph import NamespacedGraph
+    from cortex_skills.plugin import Plugin
+
+_PARTS = ("subject", "predicate", "object")
 
 
 def command_of(
@@ -62,8 +70,10 @@ def command_of(
             )
             document = operation.to_json(answer)
             text = answer.text(None) if isinstance(answer, View) and not common.out.as_json else None
+            is_listed = text is None and show is None and not common.out.as_json
+            listed = _with_written_statements(document, plugin) if is_listed else document
         shown = (show or _show) if text is None else (lambda out, _: out.text(text))
-        common.out.answer(document, lambda: shown(common.out, document))
+        common.out.answer(document, lambda: shown(common.out, listed))
 
     return Command(
         name or operation.name.rpartition(".")[2].replace("_", "-"),
@@ -121,5 +131,27 @@ def _show(out: Output, document: Any) -> None:
 
 def _text(value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(map(_text, value))
-    return "" if value is None else str(value)
+        return ", ".join(map(_text, value)) or "none"
+    if isinstance(value, Mapping):
+        is_statement = all(part in value for part in _PARTS)
+        return " ".join(value[part] for part in _PARTS) if is_statement else json_text(value)
+    return "" if value is None else value if isinstance(value, str) else json_text(value)
+
+
+def _with_written_statements(document: Any, plugin: Plugin) -> Any:
+    """An answer whose statements have terms as in Turtle, with the prefixes of the graph."""
+    if isinstance(document, list):
+        return [_with_written_statements(each, plugin) for each in document]
+    if not isinstance(document, Mapping):
+        return document
+    if all(part in document for part in _PARTS):
+        return {**document, **_written(document, plugin.graph)}
+    return {name: _with_written_statements(value, plugin) for name, value in document.items()}
+
+
+def _written(statement: Mapping[str, Any], graph: NamespacedGraph) -> dict[str, str]:
+    terms, names = graph.prefixes.terms(), graph.names
+    return {
+        **{part: terms.node(names.node(statement[part], part).value) for part in _PARTS[:2]},
+        "object": terms.written(graph.object_of(statement["object"])),
+    }

@@ -359,7 +359,7 @@ def _graph_of(reading: Reading) -> MapGraph:
             raise HttpError("invalid_arguments", "the query has no triples", hint="use CONSTRUCT, or columns ?s ?p ?o")
         return found
     if "name" in query:
-        return _around(reading, graph.names.node(query["name"]), query.get("steps", STEPS))
+        return _around(reading, graph.node_of(query["name"]), query.get("steps", STEPS))
     first: Iterable[RawTriple] = graph.store.match(Pattern(graph.names.graph), _FIRST).triples
     return MapGraph(dict.fromkeys(first))
 

@@ -33,5 +33,5 @@ def _similar(reading: Reading, name: str) -> list[str]:
     graph = reading.graph
     page = graph.store.match(Pattern(graph.names.graph), _LOOKED_AT)
     known = {graph.names.name(triple[0].value)[:_COMPARED]: triple[0].value for triple in page.triples}
-    full = graph.names.name(graph.names.node(name).value)[:_COMPARED]
+    full = graph.names.name(graph.node_of(name).value)[:_COMPARED]
     return [known[each] for each in get_close_matches(full, sorted(known), _OFFERED)]

@@ -123,7 +123,7 @@ class EntityIndex:
             InvalidArguments: the class is no name.
             GraphError: the store cannot be read.
         """
-        of_class = None if class_ is None else self._graph.names.node(class_, "class")
+        of_class = None if class_ is None else self._graph.node_of(class_, "class")
         words = query_words(text[:MAX_QUERY], prefix=prefix)
         given = follower_of(EntityFollower, self._today).current(self._today, self._timeout_s)
         exact = self._exact(text, of_class)
@@ -173,7 +173,7 @@ class EntityIndex:
     def _exact(self, text: str, of_class: NamedNode | None) -> EntityTexts | None:
         """The resource of exactly this name."""
         try:
-            node = self._graph.names.node(text.strip())
+            node = self._graph.node_of(text.strip())
         except InvalidArguments:
             return None
         entity = read_entity(self._graph, node)

@@ -74,10 +74,7 @@ def _ahead_of_correction(call: OperationCall, given: StatementInPlace) -> Iterat
     old_id = full_triple_id(graph, given.triple)
     old, new = graph.index.recent.quad(old_id), []
     if old is not None:
-        row, named = (
-            graph.as_json(old),
-            {"subject": given.subject, "predicate": given.predicate, "object": given.object},
-        )
+        row, named = graph.as_json(old), _named(graph, given)
         new = [graph.quad_of({part: row[part] if value is None else value for part, value in named.items()})]
     return about_triples(graph, [old_id], new)
 
@@ -118,9 +115,13 @@ def statement_in_place(call: OperationCall, given: StatementInPlace) -> tuple[st
     row = graph.get_triple(old_id)
     if row is None:
         raise absent(graph, old_id)
-    parts = {"subject": given.subject, "predicate": given.predicate, "object": given.object}
-    named = {part: value for part, value in parts.items() if value is not None}
-    return old_id, graph.quad_of({part: named.get(part, row[part]) for part in parts})
+    named = _named(graph, given)
+    return old_id, graph.quad_of({part: row[part] if value is None else value for part, value in named.items()})
+
+
+def _named(graph: NamespacedGraph, given: StatementInPlace) -> dict[str, Any]:
+    """The parts of the statement in its place; None for what stays."""
+    return graph.with_names({"subject": given.subject, "predicate": given.predicate, "object": given.object})
 
 
 # --- two names for one thing

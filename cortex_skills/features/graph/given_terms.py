@@ -26,24 +26,9 @@ from cortex_skills.safe_io.display import json_text
 _TYPED = re.compile(r'".*"(?:@|\^\^)\S+', re.DOTALL)
 
 
-def with_names(graph: NamespacedGraph, given: Mapping[str, Any]) -> dict[str, Any]:
-    """A pattern or a triple whose names mean what they mean in the graph."""
-    found = dict(given)
-    for part in ("subject", "predicate"):
-        if part in found:
-            found[part] = _named(graph, found[part], part)
-    value = found.get("object")
-    if isinstance(value, Mapping):
-        found["object"] = {
-            key: _named(graph, text, f"object.{key}") if key in ("node", "datatype") else text
-            for key, text in value.items()
-        }
-    return found
-
-
 def as_written(graph: NamespacedGraph, triple: Mapping[str, Any]) -> dict[str, Any]:
     """A triple to be written: its names, and its value if that is a string in the form of a literal of Turtle."""
-    found = with_names(graph, triple)
+    found = graph.with_names(triple)
     value = found.get("object")
     if isinstance(value, str) and _TYPED.fullmatch(value):
         term = graph.prefixes.terms().read(value)
@@ -54,7 +39,7 @@ def as_written(graph: NamespacedGraph, triple: Mapping[str, Any]) -> dict[str, A
 
 def with_present_object(graph: NamespacedGraph, pattern: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     """A pattern whose object a triple has, if there is one with another form of it; and what to add to the answer."""
-    found = with_names(graph, pattern)
+    found = graph.with_names(pattern)
     value = found.get("object")
     if value is None or (isinstance(value, Mapping) and "node" in value):
         return found, ""
@@ -80,9 +65,3 @@ def with_present_object(graph: NamespacedGraph, pattern: Mapping[str, Any]) -> t
     if len(others) > 1:
         note += f" There is also {', '.join(map(terms.written, others[1:]))}."
     return {**found, "object": from_term(others[0], names)}, note
-
-
-def _named(graph: NamespacedGraph, name: Any, field: str) -> Any:
-    if not isinstance(name, str) or (not graph.prefixes.kept() and "\\u" not in name):
-        return name
-    return graph.names.name(graph.node_of(name, field).value)

@@ -205,7 +205,7 @@ def found_query(call: Any, name: str) -> SavedQuery:
     """
     query = queries.saved_query(call.host.graph, name)
     if query is None:
-        hint = "`graph.saved_queries` lists those that there are"
+        hint = "the list of saved queries (a command: graph queries) has those that there are"
         raise CortexError("not_found", f"no query {name[:80]!r} is saved here", hint=hint)
     return query
 

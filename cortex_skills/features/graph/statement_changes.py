@@ -78,7 +78,7 @@ class AssertedStatements:
 def _ahead_of_assertions(call: OperationCall, given: AssertedStatements) -> Iterator[Ahead]:
     graph = AgentGraph(call.host.graph, given.memories_of) if given.memories_of else call.host.graph
     for statement in given.statements[:_MOST_AHEAD]:
-        quad = graph.quad_of({part: statement[part] for part in ("subject", "predicate", "object")})
+        quad = graph.quad_of(graph.with_names({part: statement[part] for part in ("subject", "predicate", "object")}))
         yield Pattern(graph.names.graph, *triple_of(quad))
         if given.acting is not None:
             record = graph.names.record(graph.index.identify(quad))
@@ -99,7 +99,8 @@ def assert_statements(call: OperationCall, given: AssertedStatements) -> list[di
     if given.acting is not None:
         rows = given.acting.write(call.host, given.statements, call.caller.actor, call.cancel)
     else:
-        rows = graph_of(call, given.memories_of).create_triples(given.statements, _provenance(call, given))
+        graph = graph_of(call, given.memories_of)
+        rows = graph.create_triples(map(graph.with_names, given.statements), _provenance(call, given))
     if rows:
         _record(call, given, rows)
     return rows

@@ -114,9 +114,9 @@ def _changed(each: Assertion, today: NamespacedGraph, without: NamespacedGraph, 
 
 def _matches(graph: NamespacedGraph, wanted: AssertionFilter, quad: Quad) -> bool:
     terms: Iterable[tuple[object, object]] = (
-        (None if wanted.subject is None else graph.names.node(wanted.subject, "subject"), quad.subject),
-        (None if wanted.predicate is None else graph.names.node(wanted.predicate, "predicate"), quad.predicate),
-        (None if wanted.object is None else graph.object_of(wanted.object), quad.object),
+        (None if wanted.subject is None else graph.node_of(wanted.subject, "subject"), quad.subject),
+        (None if wanted.predicate is None else graph.node_of(wanted.predicate, "predicate"), quad.predicate),
+        (None if wanted.object is None else graph.sought(wanted.object), quad.object),
     )
     return all(asked is None or asked == term for asked, term in terms)
 

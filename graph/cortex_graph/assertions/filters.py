@@ -76,11 +76,11 @@ class RecordFilter:
         self.kinds = ("triple", "withdrawn") if which.withdrawn or past is not None else ("triple",)
         terms: dict[NamedNode, NamedNode | Literal] = {}
         if which.subject is not None:
-            terms[SUBJECT] = names.node(which.subject, "subject")
+            terms[SUBJECT] = graph.node_of(which.subject, "subject")
         if which.predicate is not None:
-            terms[PREDICATE] = names.node(which.predicate, "predicate")
+            terms[PREDICATE] = graph.node_of(which.predicate, "predicate")
         if which.object is not None:
-            terms[OBJECT] = graph.object_of(which.object)
+            terms[OBJECT] = graph.sought(which.object)
         self._terms = terms
         self._agent = None if which.agent is None else names.agent(which.agent)
         self._by = None if which.skill is None else _skills(store, graph, which.skill)

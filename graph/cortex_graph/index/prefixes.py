@@ -76,8 +76,12 @@ class Prefixes:
         """
         return TurtleTerms(self.all(), self._own, quoted)
 
-    def keep(self, declared: Mapping[str, str]) -> None:
-        """Keep the prefixes that a file declares, where they have no other meaning; a store that cannot logs it."""
+    def keep(self, declared: Mapping[str, str]) -> dict[str, str]:
+        """Keep the prefixes that a file declares, where they have no other meaning; a store that cannot logs it.
+
+        Returns:
+            Those that have another one, with that, for IRIs that no other prefix abbreviates.
+        """
         known = self._read()
         taken = set(self.all().values())
         new = {
@@ -85,16 +89,22 @@ class Prefixes:
             for prefix, start in declared.items()
             if prefix not in known and self._may_be_kept(prefix, start) and start not in taken
         }
+        other = {
+            prefix: here
+            for prefix, start in declared.items()
+            if (here := self.all().get(prefix, start)) != start and start not in (*taken, *new.values())
+        }
         if not new:
-            return
+            return other
         kept = dict(list({**known, **new}.items())[:MOST])
         quad = Quad(self._node, VALUE, Literal(orjson.dumps(kept).decode()), self._names.index_graph)
         try:
             self._store.apply([quad], [old for old in self._store.quads(self._pattern) if old != quad])
         except GraphError as error:  # the file is imported, and its names are written in full
             log.warning("the prefixes of the file are not kept: %s", error.message)
-            return
+            return other
         self._kept, self._read_at = kept, time.monotonic()
+        return other
 
     def _may_be_kept(self, prefix: str, start: str) -> bool:
         if not _PREFIX.fullmatch(prefix) or prefix in _NO_PREFIXES or prefix in self._own:

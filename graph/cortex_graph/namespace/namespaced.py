@@ -182,6 +182,31 @@ class NamespacedGraph:
             return self.store.as_stored(term)
         return term
 
+    def sought(self, value: Any) -> Term:
+        """Return what `object_of` does for a value that is searched for: its names are those of `node_of`."""
+        return self.object_of(self.with_names({"object": value})["object"])
+
+    def with_names(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a triple, or a pattern, with the names that `node_of` gives its names.
+
+        Raises:
+            InvalidArguments: one is no name.
+        """
+        found = {**given}
+        for part in ("subject", "predicate"):
+            if isinstance(given.get(part), str):
+                found[part] = self._named(given[part], part)
+        value = given.get("object")
+        if isinstance(value, Mapping):
+            is_name = {key for key in ("node", "datatype") if isinstance(value.get(key), str)}
+            found["object"] = {
+                key: self._named(text, f"object.{key}") if key in is_name else text for key, text in value.items()
+            }
+        return found
+
+    def _named(self, name: str, field: str) -> str:
+        return self.names.name(self.node_of(name, field).value) if ":" in name or "\\u" in name else name
+
     def node_of(self, name: Any, field: str = "name") -> NamedNode:
         """Return the node that a name means here: a name of `names`, or one with a prefix of an imported file.
 
@@ -195,9 +220,9 @@ class NamespacedGraph:
             if node is not None:
                 return node
         node = self.names.node(name, field)
-        prefix = name.partition(":")[0]
+        prefix, colon, _ = name.partition(":")
         is_local = node.value.startswith(f"{self.names.graph.value}:") and not name.startswith(self.names.prefix)
-        if not is_local or prefix not in self.prefixes.kept():
+        if not colon or not is_local or prefix not in self.prefixes.kept():
             return node
         other = self.prefixes.terms().iri(name)
         return node if other is None or self.has_node(node) else other
@@ -441,9 +466,9 @@ class NamespacedGraph:
         subject, predicate, object_ = (given.get(part) for part in ("subject", "predicate", "object"))
         return Pattern(
             self.names.graph,
-            None if subject is None else self.names.node(subject, "subject"),
-            None if predicate is None else self.names.node(predicate, "predicate"),
-            None if object_ is None else self.object_of(object_),
+            None if subject is None else self.node_of(subject, "subject"),
+            None if predicate is None else self.node_of(predicate, "predicate"),
+            None if object_ is None else self.sought(object_),
         )
 
     def _total(self, pattern: Pattern, on_page: int, counted: int | None, *, whole: bool) -> Count:

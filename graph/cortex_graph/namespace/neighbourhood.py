@@ -128,7 +128,7 @@ def neighbourhood(graph: NamespacedGraph, name: str, *, predicates: int = 12, va
     for field, given, most in (("predicates", predicates, MAX_PREDICATES), ("values", values, MAX_VALUES)):
         if type(given) is not int or not 1 <= given <= most:
             raise invalid(field, f"is {given!r:.80}", hint=f"a whole number from 1 to {most}")
-    node = graph.names.node(name)
+    node = graph.node_of(name)
     outgoing = _direction(graph, Pattern(graph.names.graph, node), predicates, values)
     incoming = _direction(graph, Pattern(graph.names.graph, object_=node), predicates, values)
     return Neighbourhood(node, outgoing, incoming)

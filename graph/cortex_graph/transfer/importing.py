@@ -59,6 +59,7 @@ class ImportResult:
         ignored: the statements of the file in provenance or index graphs that were not requested.
         members: the members of JSON-LD without a meaning in their context, with the number of their values; the first
             100 names.
+        other_prefixes: the prefixes of the file that have another meaning here, and that meaning.
     """
 
     statements: int
@@ -66,6 +67,7 @@ class ImportResult:
     left_out: int = 0
     ignored: int = 0
     members: Mapping[str, int] = field(default_factory=dict)
+    other_prefixes: Mapping[str, str] = field(default_factory=dict)
 
     def shown_members(self) -> str:
         """Return the first of the members without a meaning, with their counts; empty without any."""
@@ -147,8 +149,8 @@ def import_file(
                     TripleIndex(graph.store, names.of_memories(names.remembering(memories) or "")).forget_completeness()
             load(graph.store, folder / "data.nt", names.graph, names.index_graph, folder, progress)
             left_out = _load_records(graph, folder, absent, progress) if has_provenance else 0
-            graph.prefixes.keep(read.prefixes)
-    return ImportResult(read.statements, read.records - left_out, left_out, read.ignored, read.members)
+            other = graph.prefixes.keep(read.prefixes)
+    return ImportResult(read.statements, read.records - left_out, left_out, read.ignored, read.members, other)
 
 
 def _absent(graph: NamespacedGraph, folder: Path) -> set[str]:

@@ -169,7 +169,7 @@ class _Schema:
         classes = self._schema.classes
         if name is None:
             return classes[0] if classes else None
-        node = None if name == _NO_CLASS else self._reading.graph.names.node(name, "type")
+        node = None if name == _NO_CLASS else self._reading.graph.node_of(name, "type")
         found = next((each for each in classes if each.node == node), None)
         if found is None:
             raise not_found("no resource here has this class")

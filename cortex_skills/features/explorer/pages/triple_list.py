@@ -157,8 +157,8 @@ def _filter(call: PageCall) -> AssertionFilter:
 
 def _pattern(reading: Reading) -> Pattern:
     given, graph = _given(reading.call), reading.graph
-    subject, predicate = (graph.names.node(given[part], part) if part in given else None for part in _PARTS[:2])
-    term = graph.object_of(given["object"]) if "object" in given else None
+    subject, predicate = (graph.node_of(given[part], part) if part in given else None for part in _PARTS[:2])
+    term = graph.sought(given["object"]) if "object" in given else None
     return Pattern(graph.names.graph, subject, predicate, term)
 
 

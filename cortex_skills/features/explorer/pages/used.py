@@ -56,11 +56,11 @@ def view(call: PageCall) -> UsedView:
 
 
 def _pattern(reading: Reading) -> Pattern:
-    names, query = reading.graph.names, reading.call.query
+    graph, query = reading.graph, reading.call.query
     if not query.get("name"):
         raise invalid("name", "is missing", hint="name a resource, such as ?name=alice")
-    predicate = names.node(query["predicate"], "predicate") if query.get("predicate") else None
-    return Pattern(names.graph, None, predicate, names.node(query["name"]))
+    predicate = graph.node_of(query["predicate"], "predicate") if query.get("predicate") else None
+    return Pattern(graph.names.graph, None, predicate, graph.node_of(query["name"]))
 
 
 def _quads(call: PageCall) -> Iterator[Quad]:

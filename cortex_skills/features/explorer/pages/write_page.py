@@ -195,7 +195,7 @@ def _change(call: PageCall, fields: Mapping[str, str]) -> list[CorrectedStatemen
         return call.api().operate(preview_merge, **given)["statements"]
     if does == "correct":
         return [call.api().operate(preview_correction, **_correction(fields))]
-    quad = call.graph.quad_of(_statement(fields))
+    quad = call.graph.quad_of(call.graph.with_names(_statement(fields)))
     is_new = not call.graph.store.contains(quad)
     return [{"old": {}, "new": call.graph.as_json(quad), "created": is_new}]
 

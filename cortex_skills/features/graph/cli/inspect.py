@@ -46,6 +46,7 @@ def show(common: Common, parts: tuple[str, ...]) -> None:
     from cortex_graph.as_of import today_of
     from cortex_graph.assertions import history_of
     from cortex_graph.namespace.short_ids import full_triple_id
+    from cortex_skills.features.graph.triple_text import line_of
 
     if len(parts) > _PARTS:
         raise click.UsageError("a triple has a subject, a predicate and an object: quote each")
@@ -61,11 +62,12 @@ def show(common: Common, parts: tuple[str, ...]) -> None:
             )
         triple, assertion = graph.as_json(history.quad), history.assertion
         proofs = [] if assertion is None else [graph.proofs.iri(each).value for each in assertion.proofs]
+        line = line_of(triple, graph)
     answer: dict[str, Any] = {**triple, "provenance": None}
     if assertion is not None:
         answer["provenance"] = {**assertion.origin, "proofs": proofs}
         answer |= {} if assertion.withdrawn is None else {"withdrawn": assertion.withdrawn}
-    common.out.answer(answer, lambda: _show(common.out, answer))
+    common.out.answer(answer, lambda: _show(common.out, line, answer))
 
 
 def _id_of(graph: NamespacedGraph, subject: str, predicate: str, value: str | None = None) -> str:
@@ -88,11 +90,8 @@ def _id_of(graph: NamespacedGraph, subject: str, predicate: str, value: str | No
     raise CortexError("invalid_arguments", f"several triples are so: {objects}", hint="name the OBJECT")
 
 
-def _show(out: Output, answer: dict[str, Any]) -> None:
-    import json
-
-    shown = json.dumps(answer["object"], ensure_ascii=False)
-    out.line(f"{answer['subject']} {answer['predicate']} {shown}")
+def _show(out: Output, line: str, answer: dict[str, Any]) -> None:
+    out.line(line)
     provenance = answer["provenance"]
     if provenance is None:
         out.line("no provenance record: it was imported, or written by another program")

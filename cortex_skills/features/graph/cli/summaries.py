@@ -34,17 +34,16 @@ def stats(common: Common, limit: int) -> None:
     """Count what the namespace has: triples, resources, predicates, assertions by agent and skill, proofs."""
     with common.plugin(reads=True) as plugin, common.out.working("counting"):
         graph = plugin.graph
-        counts = graph.counts.latest(wait_s=_WAIT_S)
+        counts, terms = graph.counts.latest(wait_s=_WAIT_S), graph.prefixes.terms()
     if common.out.as_json:
         from cortex_skills.features.graph.rest.overview import counts_document
 
         common.out.answer(counts_document(counts, graph.names, limit), lambda: None)
         return
-    _show_counts(common.out, counts, graph, limit)
+    _show_counts(common.out, counts, graph, terms, limit)
 
 
-def _show_counts(out: Output, counts: NamespaceCounts, graph: NamespacedGraph, limit: int) -> None:
-    terms = graph.prefixes.terms()
+def _show_counts(out: Output, counts: NamespaceCounts, graph: NamespacedGraph, terms: TurtleTerms, limit: int) -> None:
     least = "" if counts.is_exact else "at least "
     out.line(f"namespace   {graph.namespace}, {least}{counted(counts.triples, 'triple')}")
     out.line(f"resources   {least}{counts.resources}")

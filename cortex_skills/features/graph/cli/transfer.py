@@ -8,6 +8,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from cortex_graph import GraphStore
     from cortex_graph.transfer import ImportResult
 
+_SHOWN = 5  # prefixes
 # The names of `cortex_graph.FORMATS`, repeated because importing it would slow down --help.
 _FORMAT = click.option(
     "--format",
@@ -68,6 +70,8 @@ def import_(common: Common, file: Path, form: str | None, with_provenance: bool)
         document["records"] = done.records
     if done.members:
         document["ignoredMembers"] = dict(done.members)
+    if done.other_prefixes:
+        document["otherPrefixes"] = dict(done.other_prefixes)
     text = f"{counted(done.statements, 'statement')} of {file} {are(done.statements)} in {namespace}"
     if with_provenance:
         text += f", with {counted(done.records, 'record')}"
@@ -84,6 +88,11 @@ def _note_omissions(common: Common, done: ImportResult, with_provenance: bool) -
         common.out.note(f"{counted(done.ignored, 'statement')} of provenance {hint} omitted")
     if done.members:
         common.out.note(f"omitted: {done.shown_members()}")
+    for prefix, start in islice(done.other_prefixes.items(), _SHOWN):
+        common.out.note(
+            f"{prefix}: of the file is <{start}> here, so names that it begins are written in full; another prefix in "
+            "the file makes them short"
+        )
     if not done.statements and not done.records:
         common.out.note("the file has no statements")
 

@@ -71,7 +71,7 @@ def _unknown(graph: NamespacedGraph, node: NamedNode) -> CortexError:
     return CortexError(
         "invalid_arguments",
         f"{graph.namespace} has no triple with {terms.node(node.value)[:200]}",
-        hint=f"{meant}check the spelling and the case; graph_find finds names by their words",
+        hint=f"{meant}check the spelling and the case; graph_find (a command: graph find) finds names by their words",
         details={"field": "name"},
     )
 

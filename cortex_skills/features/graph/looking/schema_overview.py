@@ -222,7 +222,7 @@ def _class_named(call: OperationCall, schema: SchemaInUse, name: str) -> ClassIn
     labels, terms = labels_in(call, graph).of(classes), graph.prefixes.terms()
     near = [terms.node(each.value) for each, label in labels.items() if label.casefold() == name.casefold()]
     near = near or nearest(name, [terms.node(each.value) for each in classes], 3)
-    hint = f"did you mean {', '.join(near)}?" if near else "graph_overview without a class lists them"
+    hint = f"did you mean {', '.join(near)}?" if near else "the overview without a class lists them"
     what = f"nothing in {graph.namespace} has the class {terms.node(node.value)[:200]}"
     raise CortexError("invalid_arguments", what, hint=hint, details={"field": "class"})
 

@@ -41,7 +41,7 @@ def query_pattern(call: ApiCall) -> ApiAnswer:
 def list_subjects(call: ApiCall) -> ApiAnswer:
     """List the subjects, or those of a predicate."""
     graph, name = call.graph, call.query.get("predicate")
-    predicate = "?p" if name is None else str(graph.names.node(name, "predicate"))
+    predicate = "?p" if name is None else str(graph.node_of(name, "predicate"))
     return ApiAnswer(200, _names(call, f"?name {predicate} ?o", "subjects"))
 
 
@@ -60,7 +60,7 @@ def list_predicates(call: ApiCall) -> ApiAnswer:
     if is_kept and (known := graph.counts.predicates()) is not None:
         listed = known[: call.query.get("limit") or _DEFAULT_LIMIT]
         return ApiAnswer(200, {"predicates": [graph.names.name(each.value) for each in listed], "total": len(known)})
-    subject = "?s" if name is None else str(graph.names.node(name, "subject"))
+    subject = "?s" if name is None else str(graph.node_of(name, "subject"))
     return ApiAnswer(200, _names(call, f"{subject} ?name ?o", "predicates"))
 
 
