@@ -240,9 +240,7 @@ class Loader:
         if semantic is None:
             return Skill(manifest, PLAIN, folder, None, snapshot.digests, **origin)
         rules = _rules(snapshot, manifest.name, semantic)
-        findings = list(snapshot.findings)
-        if config.verification.auto_scan:
-            findings += _scanned(snapshot)
+        findings = found_in(snapshot) if config.verification.auto_scan else list(snapshot.findings)
         entry = next((name for name in ENTRIES if name in snapshot.sources), None)
         code = self._checked(manifest.name, snapshot.sources, findings, entry)
         runtime = None
@@ -288,13 +286,14 @@ def _warn_once(message: str) -> None:
     log.warning("%s", message)
 
 
-def _scanned(snapshot: SkillSnapshot) -> list[Finding]:
+def found_in(snapshot: SkillSnapshot) -> list[Finding]:
     """The findings in a skill's folder: in its sources and its manifest as they were read, and in its documents."""
     from cortex_skills.scanner import read_documents, scan_sources
 
     documents, findings = read_documents(snapshot.folder)
     known = [finding for finding in findings if finding not in snapshot.findings]
-    return [*known, *scan_sources({**documents, **snapshot.manifest_texts, **snapshot.sources, **snapshot.tests})]
+    scanned = scan_sources({**documents, **snapshot.manifest_texts, **snapshot.sources, **snapshot.tests})
+    return [*snapshot.findings, *known, *scanned]
 
 
 def _verified(verifier: Verifier, snapshot: SkillSnapshot, manifest: Manifest) -> Signature | None:

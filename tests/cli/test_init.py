@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -208,7 +209,9 @@ def test_any_answers_give_a_valid_skill_or_none(run, tmp_path_factory, descripti
     answer = run("init", folder, f"--description={description}", f"--reads={predicate}", *flags)
     if answer.exit_code == 0:
         manifest = load_manifest(folder, portable=True)
-        assert (manifest.description, manifest.semantic.queries[0].predicate) == (description.strip(), predicate)
+        reads = [each.predicate for each in manifest.semantic.queries]
+        assert manifest.description == description.strip()
+        assert reads == ([each for each in re.split(", ?", predicate) if each] or ["hasStatus"])
         assert "\n" not in manifest.name
     else:
         assert answer.exit_code == 1, answer.stderr
@@ -256,3 +259,9 @@ def test_copying_a_skill_takes_no_other_answers(run, tmp_path):
     assert "--from copies a skill as it is" in answer.stderr
     assert "did you mean" in run("init", tmp_path / "own", "--from", "kyc").stderr.lower()
     assert not (tmp_path / "own").exists()
+
+
+def test_several_predicates_of_one_option_are_separated_by_commas(run, tmp_path):
+    assert run("init", tmp_path / "own", "--reads", "p, q", "--reads", "r", "--writes", "s,t").exit_code == 0
+    manifest = (tmp_path / "own/SKILL.md").read_text()
+    assert [line.split('"')[1] for line in manifest.splitlines() if "predicate:" in line] == ["p", "q", "r", "s", "t"]

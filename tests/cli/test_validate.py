@@ -248,3 +248,23 @@ def test_shapes_of_a_skill_without_a_semantic_block_are_a_file_like_others(run, 
     folder = write_skill("plain", "---\nname: plain\ndescription: d\n---\n", None, **{"shapes.ttl": "no shapes"})
     assert run("validate", "--no-types", folder).exit_code == 0
     assert run("list", "--skills", folder).exit_code == 0
+
+
+def test_without_running_code_what_the_scanner_refuses_is_reported(run, write_skill):
+    good = write_skill()
+    broken = write_skill("broken", BROKEN.replace("rite", "write"), 'fetch("http://x"); const a = [;')
+    answer = run("validate", "--no-types", good, broken)
+    assert (answer.exit_code, answer.stdout.splitlines()[-1]) == (1, f"not valid {broken}: does not load here")
+    assert "[network-access]" in answer.stdout
+    assert f"ok {good}: greeter 1.2.0" in answer.stdout
+    off = {"CORTEX_VERIFICATION__AUTO_SCAN": "false"}
+    assert run("validate", "--no-types", good, broken, env=off).exit_code == 0
+
+
+def test_load_loads_each_path_also_beside_one_that_is_not_valid(run, write_skill):
+    broken = write_skill("broken", BROKEN)
+    other = write_skill(
+        "other", BROKEN.replace("rite", "write").replace("broken", "other"), 'export default { name: "another" };'
+    )
+    answer = run("validate", "--no-types", "--load", broken, other, "--json")
+    assert [each["errors"][0]["code"] for each in answer.json["skills"]] == ["manifest_invalid", "skill_error"]

@@ -5,7 +5,7 @@ Rules kept here:
 - it is stated of each finding whether this product loads the skill: an error stops it (the types of the code do not),
   a warning does not, also when other readers of the format refuse the skill;
 - the exit code is 1 with an error, and with `--strict` 3 with a warning;
-- code of a skill runs only with `--load`, on an empty graph in memory; the compiler only reads it.
+- code of a skill runs only with `--load`, on an empty graph in memory; the scanner and the compiler only read it.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Report:
 
 @click.command(cls=Command)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=FOLDER)
-@click.option("--load", is_flag=True, help="Also scan, bundle and load each skill, on an empty graph in memory.")
+@click.option("--load", is_flag=True, help="Also bundle and load each skill, on an empty graph in memory.")
 @click.option("--strict", is_flag=True, help="Exit with 3 when there is a warning and no error.")
 @TYPES
 @click.pass_context
@@ -82,18 +82,20 @@ def validate(ctx: click.Context, paths: tuple[Path, ...], load: bool, strict: bo
     """Check skills, and report every problem.
 
     PATH is the folder of a skill, or a folder of skills. Checks each SKILL.md by all rules of the manifest, shapes.ttl
-    if there is one, and the types of the code if the TypeScript compiler is installed; with --load also whether the
-    skill loads: dependencies, scan, bundle, and the exports of its code.
+    if there is one, scans the code, and checks its types if the TypeScript compiler is installed; with --load also
+    whether the skill loads: dependencies, bundle, and the exports of its code.
 
     An error stops the load of a skill. A warning does not: something is ignored or read differently, or other readers
     of the format refuse it.
     """
     common: Common = ctx.obj
-    check = TypeOption(common, types)
-    reports = [_with_types(report, check) for path in paths for report in _check_all(path)]
-    if load and not any(report.faults for report in reports):
-        with common.plugin(common.settings(store="memory:"), paths) as plugin:
-            reports = [report for path in paths for report in _load(common, plugin, path)]
+    check, scans = TypeOption(common, types), not load and common.settings().verification.auto_scan
+    by_path = {path: [_with_types(report, check) for report in _check_all(path, scans=scans)] for path in paths}
+    valid = [path for path, found in by_path.items() if not any(report.faults for report in found)]
+    if load and valid:
+        with common.plugin(common.settings(store="memory:"), valid) as plugin:
+            by_path |= {path: _load(common, plugin, path) for path in valid}
+    reports = [report for found in by_path.values() for report in found]
     bad = [report for report in reports if report.faults]
     document = {"valid": not bad, "skills": [report.to_json() for report in reports]}
     common.out.answer(document, lambda: _show(common.out, reports, warned=load))
@@ -114,7 +116,7 @@ def _with_types(report: Report, check: TypeOption) -> Report:
     return report if error is None else replace(report, faults=(*report.faults, *faults_of(error, report.folder)))
 
 
-def _check_all(path: Path) -> Iterator[Report]:
+def _check_all(path: Path, *, scans: bool) -> Iterator[Report]:
     from cortex_skills.skill_folder.skipped import skipped_skills
     from cortex_skills.skill_folder.snapshot import skill_folders
 
@@ -123,14 +125,15 @@ def _check_all(path: Path) -> Iterator[Report]:
     except CortexError as error:
         yield _refused(path, error)
         return
-    first, *others = map(_check, folders)
+    first, *others = (_check(folder, scans=scans) for folder in folders)
     yield replace(first, skipped=tuple(skipped_skills(path, folders)))
     yield from others
 
 
-def _check(folder: Path) -> Report:
+def _check(folder: Path, *, scans: bool) -> Report:
+    from cortex_skills.lifecycle.loader import found_in, refuse_critical
     from cortex_skills.manifest import load_manifest
-    from cortex_skills.skill_folder.snapshot import SHAPES
+    from cortex_skills.skill_folder.snapshot import SHAPES, read_skill
 
     try:
         manifest = load_manifest(folder, portable=True)
@@ -138,6 +141,8 @@ def _check(folder: Path) -> Report:
             from cortex_skills.skill_folder.rule_set import read_rules_file
 
             read_rules_file(folder / SHAPES, f"skill:{manifest.name}")
+        if manifest.semantic is not None and scans:
+            refuse_critical(manifest.name, found_in(read_skill(folder)))
     except CortexError as error:
         return _refused(folder, error)
     version = manifest.semantic.skill_version if manifest.semantic else None
@@ -159,7 +164,7 @@ def _refused(folder: Path, error: CortexError) -> Report:
 
 def _load(common: Common, plugin: Plugin, path: Path) -> list[Report]:
     """The reports of the skills of a path, after loading them into the plugin."""
-    reports = list(_check_all(path))
+    reports = list(_check_all(path, scans=False))  # loading scans
     try:
         common.load(plugin, path)
     except CortexError as error:

@@ -32,8 +32,8 @@ _MAX_ASKED = 20
 @click.command(cls=Command)
 @click.argument("folder", required=False, type=GivenPath(path_type=Path))
 @click.option("--description", metavar="TEXT", help="What the skill does, and when to use it.")
-@click.option("--reads", metavar="PREDICATE", multiple=True, help="A predicate that it queries. Repeatable.")
-@click.option("--writes", metavar="PREDICATE", multiple=True, help="A predicate that it asserts. Repeatable.")
+@click.option("--reads", metavar="PREDICATE", multiple=True, help="Predicates that it queries: a,b. Repeatable.")
+@click.option("--writes", metavar="PREDICATE", multiple=True, help="Predicates that it asserts: a,b. Repeatable.")
 @click.option(
     "--from",
     "example",
@@ -83,6 +83,7 @@ def init(
         description = _asked("What it does, and when to use it", _DESCRIPTION)
         reads = _words(_asked("Predicates that it reads", _READS))
         writes = _words(_asked("Predicates that it writes (none: press Enter)", ""))
+    reads, writes = (tuple(filter(None, re.split(", ?", ",".join(each)))) for each in (reads, writes))
     plan = Plan(
         name_of(folder), _DESCRIPTION if description is None else description, reads or (_READS,), writes, agentskills
     )
@@ -174,4 +175,4 @@ def _asked(question: str, default: str, check: Callable[[str], None] = lambda _:
 
 
 def _words(answer: str) -> tuple[str, ...]:
-    return tuple(re.split(r"[\s,]+", answer)) if answer else ()
+    return tuple(filter(None, re.split(r"[\s,]+", answer)))

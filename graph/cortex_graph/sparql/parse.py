@@ -30,7 +30,7 @@ class QueryLimits:
 
 DEFAULT_LIMITS = QueryLimits()
 TIMEOUT_S = 30.0
-_AS_UPDATE = "send it as an update (`--update` on the command line)"
+_AS_UPDATE = "this reads only: skill_assert and skill_retract change statements, and an update (`--update`) does"
 
 
 @dataclass(frozen=True)

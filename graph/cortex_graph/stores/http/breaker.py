@@ -30,12 +30,18 @@ class CircuitBreaker:
         self._clock = clock
         self._lock = threading.Lock()
         self._failures = 0
+        self._reason = ""
         self._probe_at = 0.0  # the time of the next probe, while open
 
     @property
     def failures(self) -> int:
         """The number of consecutive failures."""
         return self._failures
+
+    @property
+    def reason(self) -> str:
+        """What the last failure was; empty where that is not known."""
+        return self._reason
 
     def wait_s(self) -> float:
         """Return the seconds until the server may be contacted; 0.0 when the caller may do so now.
@@ -56,9 +62,10 @@ class CircuitBreaker:
         with self._lock:
             self._failures = 0
 
-    def failed(self) -> None:
-        """Report that the server did not answer, or could not."""
+    def failed(self, reason: str = "") -> None:
+        """Report that the server did not answer, or could not, and why."""
         with self._lock:
             self._failures += 1
+            self._reason = reason
             if self._failures >= self.threshold:
                 self._probe_at = self._clock() + self.rest_s

@@ -34,6 +34,7 @@ _CONNECTIONS = 16
 _NOT_DONE = frozenset({429, 503})
 _UNKNOWN = frozenset({502, 504})
 _LOST = "the change was made or not: read what it changes before you repeat it; the same statement again is harmless"
+_TOO_LATE = "no answer in time"
 _EXCERPT = 300
 _VERDICT = 1 << 16
 _DRAINED = 1 << 16  # of an unwanted body, so that its connection can be reused
@@ -70,11 +71,10 @@ class Reply:
                     with self._deadline.holds():
                         chunk = next(raw, b"")
                 except httpx.TimeoutException:
-                    self._client.breaker.failed()
+                    self._client.breaker.failed(_TOO_LATE)
                     raise self._client.too_late(self._deadline, writes=self._writes) from None
                 except (httpx.TransportError, httpx.StreamError) as error:
-                    self._client.breaker.failed()
-                    problem = self._client.unavailable(f"broke off its answer: {excerpt(str(error))}")
+                    problem = self._client.failed(f"broke off its answer: {excerpt(str(error))}")
                     raise (_lost(problem) if self._writes else problem) from error
                 if not chunk:
                     return
@@ -210,6 +210,11 @@ class HttpClient:
             f"{self.name} {problem}", hint=hint or "check the server", details={"endpoint": self.name}
         )
 
+    def failed(self, problem: str) -> GraphUnavailable:
+        """Count a failure, and return the error for it."""
+        self.breaker.failed(problem)
+        return self.unavailable(problem)
+
     def too_late(self, deadline: Deadline, *, writes: bool) -> GraphError:
         """Return the error for a deadline that has passed."""
         problem = f"did not answer within {deadline.seconds:g} s"
@@ -226,25 +231,25 @@ class HttpClient:
 
     def _attempt(self, request: httpx.Request, deadline: Deadline, *, writes: bool) -> Reply:
         if wait := self.breaker.wait_s():
+            reason = f"; the last time: {self.breaker.reason}" if self.breaker.reason else ""
+            failed = f"failed {self.breaker.failures} times in a row"
             raise self.unavailable(
-                f"failed {self.breaker.failures} times in a row and is not contacted for {max(wait, 0.1):.1f} s",
+                f"{failed} and is not contacted for {max(wait, 0.1):.1f} s{reason}",
                 hint="check the server, and try again later",
             )
         try:
             response = self._exchange(request, deadline)
         except httpx.ConnectError as error:
-            self.breaker.failed()
-            raise _AgainError(self.unavailable(f"cannot be reached: {excerpt(str(error))}"), not_done=True) from error
+            problem = self.failed(f"cannot be reached: {excerpt(str(error))}")
+            raise _AgainError(problem, not_done=True) from error
         except (httpx.ConnectTimeout, httpx.PoolTimeout):
-            self.breaker.failed()
-            problem = self.unavailable("cannot be reached: no connection in time")
+            problem = self.failed("cannot be reached: no connection in time")
             raise _AgainError(problem, not_done=True) from None
         except httpx.TimeoutException:
-            self.breaker.failed()
+            self.breaker.failed(_TOO_LATE)
             raise self.too_late(deadline, writes=writes) from None
         except (httpx.TransportError, UnicodeError) as error:  # UnicodeError: of a redirect to what is no host
-            self.breaker.failed()
-            problem = self.unavailable(f"broke off: {excerpt(str(error)) or type(error).__name__}")
+            problem = self.failed(f"broke off: {excerpt(str(error)) or type(error).__name__}")
             raise _AgainError(problem, not_done=False) from error
         except RuntimeError as error:  # another thread closed the client
             raise self.unavailable("was closed", hint="open the store again") from error
@@ -258,9 +263,8 @@ class HttpClient:
             if verdict := self._verdict(body):
                 self.breaker.succeeded()
                 raise verdict
-            self.breaker.failed()
-            answer = f"answers {reply.status}: {excerpt(body[:_EXCERPT].decode(errors='replace'))}"
-            raise _AgainError(self.unavailable(answer), not_done=reply.status in _NOT_DONE)
+            problem = self.failed(f"answers {reply.status}: {excerpt(body[:_EXCERPT].decode(errors='replace'))}")
+            raise _AgainError(problem, not_done=reply.status in _NOT_DONE)
         self.breaker.succeeded()
         if 300 <= reply.status < 400:
             self._refuse_redirect(reply)
