@@ -1,73 +1,52 @@
-"""The pictures of `docs/explorer.md` and the README; `CORTEX_PICTURES=write` writes them again."""
+"""The pictures of `docs/explorer.md`; `CORTEX_PICTURES=write` writes them again, in 128 colours (Pillow)."""
 
 from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from cortex_graph import NamespacedGraph
+import pytest
+
+from tests.explorer.browser.every_page import addresses
 from tests.explorer.browser.test_access import go
+from tests.explorer.browser.workshop import open_workshop
 from tests.server.serving import Running
 
 FOLDER = Path(__file__).parents[3] / "docs" / "pictures"
 SIZE = (1280, 760)
-MAX_BYTES = 200_000
-NS = "/explore/mayros"
-QUERY = "SELECT ?customer ?status WHERE {\n  ?customer mayros:hasStatus ?status .\n} ORDER BY ?status"
-LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
-TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
-WORKSHOP = {
-    "Part": ("Chain", "Rim 28″", "Tube 700 × 25", "Cassette 11–34", "Spoke 292 mm", "Brake pad", "Quick link"),
-    "Supplier": ("Nordkette", "Rota & Filho"),
-    "Bicycle": ("Touring 0117", "Cargo 0093", "Racer 0204"),
-    "Order": ("Order 340", "Order 352", "Order 366"),
-}
-LINKS = "suppliedBy Part Supplier, fits Part Bicycle, contains Order Part, sentTo Order Supplier"
+MAX_BYTES = 150_000
+PICTURES = ("overview", "resource", "assertion", "schema", "map", "sparql", "approval", "session", "registry", "find")
 
 
-def workshop(graph: NamespacedGraph) -> None:
-    """State a bicycle workshop: things of four classes, their labels, and links between them."""
-    stated: list[dict[str, object]] = []
-    for kind, names in WORKSHOP.items():
-        for place, name in enumerate(names):
-            thing = f"{kind.lower()}:{place}"
-            stated.append({"subject": thing, "predicate": LABEL, "object": name})
-            stated.append({"subject": thing, "predicate": TYPE, "object": {"node": kind}})
-            stated.append({"subject": thing, "predicate": "inStock", "object": 7 * place + 3})
-    for link in LINKS.split(", "):
-        predicate, one, other = link.split()
-        for place in range(len(WORKSHOP[one])):
-            node = f"{other.lower()}:{place % len(WORKSHOP[other])}"
-            stated.append({"subject": f"{one.lower()}:{place}", "predicate": predicate, "object": {"node": node}})
-        stated.append({"subject": f"{one.lower()}:1", "predicate": predicate, "object": {"node": f"{other.lower()}:0"}})
-    labels = {**{name: name for name in WORKSHOP}, "suppliedBy": "supplied by", "sentTo": "sent to"}
-    stated += [{"subject": name, "predicate": LABEL, "object": label} for name, label in labels.items()]
-    graph.create_triples(stated)
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with open_workshop(tmp_path_factory.mktemp("workshop")) as server:
+        yield server
+
+
+def in_few_colours(png: bytes) -> bytes:
+    """A picture in a third of its size."""
+    image = pytest.importorskip("PIL.Image")
+    out = BytesIO()
+    of_few = image.open(BytesIO(png)).convert("RGB").quantize(128, method=image.Quantize.MAXCOVERAGE, dither=0)
+    of_few.save(out, "PNG", optimize=True)
+    return out.getvalue()
 
 
 def test_the_pictures_of_the_documentation_can_be_taken_again(signed_in: Callable[..., Any], running: Running) -> None:
-    (triple,) = running.plugin.graph.list_triples({"subject": "customer:boris", "predicate": "isVerified"})["triples"]
-    addresses = {
-        "resource": f"{NS}/r?name=customer:boris",
-        "assertion": f"{NS}/t/{triple['id']}",
-        "sparql": f"{NS}/sparql?query={quote(QUERY)}",
-        "map": f"{NS}/map?name=part:0",
-        "schema": f"{NS}/schema?type=Part",
-    }
-    workshop(running.plugin.graph)
-    running.plugin.graph.schema.latest(wait_s=60)
+    known = addresses(running)
     page = signed_in(viewport={"width": SIZE[0], "height": SIZE[1]}, color_scheme="light", reduced_motion="reduce")
-    for name, address in addresses.items():
-        go(page, running, address)
+    for name in PICTURES:
+        go(page, running, known[name])
         taken = page.screenshot()
         file = FOLDER / f"explorer-{name}.png"
         if os.environ.get("CORTEX_PICTURES") == "write":
             FOLDER.mkdir(exist_ok=True)
-            file.write_bytes(taken)
+            file.write_bytes(in_few_colours(taken))
         kept = file.read_bytes()
         for png in (taken, kept):
             assert png[:8] == b"\x89PNG\r\n\x1a\n"
