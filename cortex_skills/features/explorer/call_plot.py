@@ -15,7 +15,7 @@ _MOST_PAGES = 10  # that are read of calls with a filter
 
 
 def calls_by_minute(
-    calls: CallReader, now: datetime, minutes: int, which: CallFilter | None = None, *, width: float = 640
+    calls: CallReader, now: datetime, minutes: int, which: CallFilter | None = None
 ) -> tuple[Svg, str]:
     """The calls of the last minutes as a picture and in words.
 
@@ -24,7 +24,6 @@ def calls_by_minute(
         now: the end of the last minute.
         minutes: how many.
         which: a filter; without one the counts are kept, and all calls are in them.
-        width: of the picture.
     """
     begin = now.replace(second=0, microsecond=0) - timedelta(minutes=minutes - 1)
     counts, some = (
@@ -35,7 +34,7 @@ def calls_by_minute(
     middle = begin + timedelta(minutes=minutes / 2)
     labels = (f"{begin:%H:%M}", f"{middle:%H:%M}", f"{now:%H:%M}")
     bars = [Bar(each.total, each.refused) for each in counts]
-    return stacked_bars(bars, labels, words, width=width), words
+    return stacked_bars(bars, labels, words), words
 
 
 def _read(calls: CallReader, begin: datetime, minutes: int, which: CallFilter) -> tuple[list[MinuteCount], str]:

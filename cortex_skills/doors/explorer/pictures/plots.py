@@ -2,6 +2,7 @@
 
 Rules kept here:
 - at most `MAX_BARS` bars, whatever the data: more are joined;
+- bars become wider with their box, and the texts of the axis do not;
 - the summary states the numbers that a reader takes from the picture; labels are numbers, times and clipped texts.
 """
 
@@ -30,27 +31,29 @@ class Bar:
     marked: int = 0
 
 
-def stacked_bars(bars: Sequence[Bar], labels: tuple[str, str, str], summary: str, *, width: float = _WIDTH) -> Svg:
+def stacked_bars(bars: Sequence[Bar], labels: tuple[str, str, str], summary: str) -> Svg:
     """Bars side by side, the marked part on top.
 
     Args:
         bars: in the order of time.
         labels: under the first, the middle and the last bar.
         summary: what they show.
-        width: of the picture.
     """
     bars = _joined(bars)
-    picture = Svg(width, _HEIGHT, summary, "plot")
+    picture = Svg(_WIDTH, _HEIGHT, summary, "plot", is_stretched=True)
     highest = max([bar.total for bar in bars] or [0]) or 1
-    step = width / max(1, len(bars))
-    _axis(picture, labels, width)
+    step = _WIDTH / max(1, len(bars))
+    within = picture.stretched()
     for place, bar in enumerate(bars):
         whole, marked = (_BASE - 6) * bar.total / highest, (_BASE - 6) * bar.marked / highest
         x, wide, top = place * step, step * 0.8, _BASE - whole
         if bar.total > bar.marked:
-            picture.add("rect", class_="b0", x=x, y=top + marked, width=wide, height=whole - marked)
+            picture.add("rect", within, class_="b0", x=x, y=top + marked, width=wide, height=whole - marked)
         if bar.marked:
-            picture.add("rect", class_="b1", x=x, y=top, width=wide, height=marked)
+            picture.add("rect", within, class_="b1", x=x, y=top, width=wide, height=marked)
+    picture.add("line", class_="grid", x1=0, y1=_BASE + 0.5, x2="100%", y2=_BASE + 0.5)
+    for at, anchor, label in zip((None, "50%", "100%"), (None, "middle", "end"), labels, strict=True):
+        picture.add("text", None, cut(label, _LABEL - 1), x=at, y=_HEIGHT - 3, text_anchor=anchor)
     return picture
 
 
@@ -63,12 +66,6 @@ def interval(low: float, high: float, value: float, summary: str) -> Svg:
     picture.add("rect", class_="range", x=left, y=middle - 3, width=max(1.0, right - left), height=6, rx=3)
     picture.add("circle", class_="b0", cx=x, cy=middle, r=_POINT)
     return picture
-
-
-def _axis(picture: Svg, labels: tuple[str, str, str], width: float = _WIDTH) -> None:
-    picture.add("line", class_="grid", x1=0, y1=_BASE + 0.5, x2=width, y2=_BASE + 0.5)
-    for x, anchor, label in zip((0.0, width / 2, width), (None, "middle", "end"), labels, strict=True):
-        picture.add("text", None, cut(label, _LABEL - 1), x=x, y=_HEIGHT - 3, text_anchor=anchor)
 
 
 def _joined(bars: Sequence[Bar]) -> list[Bar]:

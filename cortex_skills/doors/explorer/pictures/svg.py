@@ -76,6 +76,8 @@ class Svg:
         has_links: whether it contains links, so that a reader of the screen enters it.
         left: the coordinate of its left edge.
         is_sized: whether it has its size in a page, too, instead of the width that there is.
+        is_stretched: whether it has the width that there is and its own height, and only what `stretched` contains is
+            made wider; places of the rest are percentages. So texts have one size at every width.
     """
 
     def __init__(
@@ -88,12 +90,14 @@ class Svg:
         has_links: bool = False,
         left: float = 0.0,
         is_sized: bool = False,
+        is_stretched: bool = False,
     ) -> None:
         self.summary = summary
         self._size = {"width": _number(width), "height": _number(height)}
-        box = f"{_number(left)} 0 {self._size['width']} {self._size['height']}"
+        self._box = f"{_number(left)} 0 {self._size['width']} {self._size['height']}"
         role = {"role": "group" if has_links else "img", "aria_label": summary} if summary else {"aria_hidden": "true"}
-        given = {"viewBox": box, "class": kind, **role}
+        box = {"width": "100%", "height": height} if is_stretched else {"viewBox": self._box}
+        given = {**box, "class": kind, **role}
         self._root = Element("svg", _attributes({**given, **(self._size if is_sized else {})}))
 
     def add(self, tag: str, within: Element | None = None, text: str | None = None, **attributes: Any) -> Element:
@@ -101,6 +105,12 @@ class Svg:
         element = Element(tag, _attributes(attributes), text)
         (self._root if within is None else within).children.append(element)
         return element
+
+    def stretched(self) -> Element:
+        """An element for what is made as wide as the picture, in the coordinates of the size that was given."""
+        return self.add(
+            "svg", viewBox=self._box, width="100%", height=float(self._size["height"]), preserveAspectRatio="none"
+        )
 
     def __html__(self) -> str:
         """The picture as a part of a page."""

@@ -171,7 +171,7 @@ def _calls(call: PageCall) -> tuple[Svg | None, str]:
     plugin = call.service.plugin
     if "audit" not in call.principal.permissions or call.graph.namespace != plugin.graph.namespace:
         return None, ""
-    return calls_by_minute(plugin.audit.calls, datetime.now(UTC), HOUR, width=340)
+    return calls_by_minute(plugin.audit.calls, datetime.now(UTC), HOUR)
 
 
 def _document(call: PageCall) -> bytes:

@@ -1,0 +1,49 @@
+"""Text in pictures as it is drawn: one size at every width, and names within their pills."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.explorer.browser.every_page import addresses
+from tests.explorer.browser.test_access import go
+from tests.explorer.browser.workshop import open_workshop
+from tests.server.serving import Running
+
+WIDTHS = (320, 390, 768, 1280, 1920)
+SMALLEST = 11
+# The sizes of the texts as drawn, and how many pairs of texts overlap.
+TEXTS = """() => {
+    const texts = [...document.querySelectorAll('.plot text')];
+    const boxes = texts.map(text => text.getBoundingClientRect());
+    const apart = (one, other) => one.right <= other.left || other.right <= one.left
+        || one.bottom <= other.top || other.bottom <= one.top;
+    const plots = [...document.querySelectorAll('.plot')].map(plot => plot.getBoundingClientRect());
+    return {
+        sizes: [...new Set(texts.map(text => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().d))],
+        overlaps: boxes.flatMap((one, at) => boxes.slice(at + 1).filter(other => !apart(one, other))).length,
+        outside: boxes.filter(box => !plots.some(plot => plot.left <= box.left + 1 && box.right <= plot.right + 1)).length,
+    };
+}"""
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with open_workshop(tmp_path_factory.mktemp("workshop")) as server:
+        yield server
+
+
+@pytest.mark.extended
+def test_the_texts_of_plots_have_one_size_at_every_width(signed_in: Callable[..., Any], running: Running) -> None:
+    known, page = addresses(running), signed_in(reduced_motion="reduce")
+    found = {}
+    for name in ("overview", "audit", "resource", "session", "registered"):
+        go(page, running, known[name])
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 800})
+            found[name, width] = page.evaluate(TEXTS)
+    assert {size for each in found.values() for size in each["sizes"]} == {11.5}
+    assert {key: each for key, each in found.items() if each["overlaps"] or each["outside"]} == {}
+    assert all(each["sizes"] for each in found.values())
