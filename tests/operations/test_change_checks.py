@@ -1,4 +1,4 @@
-"""What shapes say of a statement before it is written: what the change brings, keeps and resolves."""
+"""What shapes find in a statement before it is written: what the change brings, keeps and resolves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`graph.check_change`: what shapes say of a statement before it is added, corrected or withdrawn.
+"""`graph.check_change`: what shapes find in a statement before it is added, corrected or withdrawn.
 
 Rules kept here:
 - nothing is written. A finding is one that the change brings, keeps or resolves, and is about a part of the statement;
@@ -47,7 +47,7 @@ _OF_PREDICATE = frozenset(
 
 
 class ChangeFinding(TypedDict):
-    """What a shape says of a change: `part` is the part of the statement that it is about; `value` may be missing."""
+    """What a shape finds in a change: `part` is the part of the statement that it is about; `value` may be missing."""
 
     effect: Literal["brings", "keeps", "resolves"]
     severity: Literal["violation", "warning", "info"]
@@ -71,7 +71,7 @@ class CheckedRuleSet(TypedDict):
 
 
 class CheckedChange(TypedDict):
-    """What shapes say of a change: `brings` is the number of violations that it brings."""
+    """What shapes find in a change: `brings` is the number of violations that it brings."""
 
     brings: int
     evaluated: bool
@@ -94,7 +94,7 @@ class StatementToCheck:
 
 @operation("graph.check_change", effect="reads", permission="read", per_minute=PER_MINUTE)
 def check_change(call: OperationCall, given: StatementToCheck) -> CheckedChange:
-    """Return what shapes say of a statement before it is added, corrected or withdrawn."""
+    """Return what shapes find in a statement before it is added, corrected or withdrawn."""
     change = _asked(call, given)
     if not call.part(prover_of).is_on:
         reason = "verification.polValidation is off: no rules are evaluated"
