@@ -3,7 +3,7 @@
 Rules kept here:
 - a record has the tool or action, skill, agent, outcome and duration; inputs and outputs only where a journal is kept
   (`audit_log`), redacted and bounded;
-- what a call changes is in its record (`changes`), each as its operation states it: one act has one record;
+- what a call changes or recalls is in its record (`changes`), each as its operation states it: one act has one record;
 - a host records calls of its other tools in the same way, with one word as the outcome;
 - a record is one line of JSON on the logger `cortex_skills.audit` at INFO; the host configures its destination. The
   line has no input, output or data of an event, and the number of removed values; only `RecentCalls` has their places.
@@ -78,7 +78,8 @@ class AuditRecord(NamedTuple):  # one is made for each call: a third of the time
         trust_level: of the agent, when the call was checked.
         host: the installation that wrote it; None where no journal is kept.
         session: the id of the client's session (`Session.id_of`); None for what is no call.
-        changes: what the call changed, or tried to, as `change_of` makes it: the first `MAX_CHANGES`.
+        changes: what the call changed, or tried to, and what it recalled, as `change_of` makes it: the first
+            `MAX_CHANGES`.
     """
 
     time: str

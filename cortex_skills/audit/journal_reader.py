@@ -114,6 +114,15 @@ class JournalReader:
                 records.append(call[0].record)
         return counted(records)
 
+    def oldest(self) -> str | None:
+        """The time of the oldest record that is kept, of any namespace; None if there is none."""
+        for path in day_files(self._folder):
+            if (first := _first(path)) is not None:
+                document = first.document()
+                entry = None if document is None else entry_of(document)
+                return None if entry is None else entry.time
+        return None
+
     def _backwards(self, before: int | None) -> Iterator[tuple[ChainedLine, int]]:
         """The records, the newest first, or those with a lower number; with the length of their lines."""
         files = day_files(self._folder)

@@ -138,6 +138,9 @@ class CallReader(Protocol):
     def by_minute(self, begin: datetime, minutes: int) -> list[MinuteCount]:
         """Count the calls that began in each of some minutes, from one with a time zone on."""
 
+    def oldest(self) -> str | None:
+        """The time of the oldest record that is kept, of any namespace; None if there is none."""
+
 
 class RecentCalls:
     """The latest calls. Safe to use from several threads."""
@@ -202,6 +205,11 @@ class RecentCalls:
                 found[place].refused += record.is_refused
                 found[place].cleaned += record.stripped
         return found
+
+    def oldest(self) -> str | None:
+        """The time of the oldest record that is kept; None if there is none."""
+        with self._lock:
+            return self._calls[0].record.time if self._calls else None
 
     def _newest_first(self, before: int | None = None) -> list[RecentCall]:
         """The calls that are kept, or those with a lower number."""

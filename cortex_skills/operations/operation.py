@@ -8,7 +8,8 @@
 
 Rules kept here:
 - the arguments are a frozen dataclass, whose types are also their checks; the checks are made when they are first used;
-- what changes anything names its object, and how the state of the object is read: the audit has both;
+- what changes anything names its object, and how the state of the object is read: the audit has both. What only reads
+  has no record, unless it is declared with one (`recorded`);
 - no name is declared twice.
 """
 
@@ -106,6 +107,7 @@ class Operation(Generic[G, R]):
         state: the name that opens that object, and its state in words; None when there is no such object.
         per_minute: how often a caller may run it; 0 for any number. The owner is not limited.
         ahead: what it reads of the store, which a server is asked for in one request; None where that is not known.
+        recorded: whether it has a record in the audit: every change, and what reads something that belongs to somebody.
     """
 
     name: str
@@ -116,6 +118,7 @@ class Operation(Generic[G, R]):
     state: Callable[[OperationCall], ObjectState | None] = field(default=lambda _: None)
     per_minute: int = 0
     ahead: Callable[[OperationCall, Any], Iterable[Ahead]] | None = None
+    recorded: bool = False
 
     @cached_property
     def subject(self) -> str:
@@ -237,6 +240,7 @@ def operation(
     state: Callable[[OperationCall], ObjectState | None] | None = None,
     per_minute: int = 0,
     ahead: Callable[[OperationCall, Any], Iterable[Ahead]] | None = None,
+    recorded: bool = False,
 ) -> Callable[[Callable[[OperationCall, G], R]], Operation[G, R]]:
     """Declare a function as an operation; its docstring describes it.
 
@@ -248,6 +252,7 @@ def operation(
         state: the name that opens that object, and its state in words.
         per_minute: how often a caller may run it; 0 for any number.
         ahead: what it reads of the store, which a server is asked for in one request (`read_ahead.py` of the graph).
+        recorded: whether the audit has a record of one that reads; of a change it has one in any case.
 
     Raises:
         TypeError: it changes something, and does not name its object; or its name is taken.
@@ -258,7 +263,10 @@ def operation(
         raise TypeError(f"there is an operation {name} already")
 
     def declare(run: Callable[[OperationCall, G], R]) -> Operation[G, R]:
-        declared = Operation(name, effect, permission, run, object_, state or (lambda _: None), per_minute, ahead)
+        has_record = recorded or effect == "changes"
+        declared = Operation(
+            name, effect, permission, run, object_, state or (lambda _: None), per_minute, ahead, has_record
+        )
         OPERATIONS[name] = declared
         return declared
 

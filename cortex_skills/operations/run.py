@@ -4,8 +4,8 @@ Rules kept here:
 - the permission, the arguments, the rate of the caller, the operation, the audit: in this order, and none is skipped;
 - the rate counts by the name that the interface verified, also where a call names an agent;
 - a change leaves one record, also when it is refused or fails: the operation, its object, the state of that before and
-  after as they were read beside the change, the reason, the caller with its kind and its interface. That of a tool is
-  in the record of its call;
+  after as they were read beside the change, the reason, the caller with its kind and its interface. So does what reads
+  and is declared with a record: what it states (`facts`), and the caller. That of a tool is in the record of its call;
 - the names in a record are facts once the object was found; what was only asked for is data, and redacted.
 """
 
@@ -65,7 +65,7 @@ def _run(
     operation: Operation[G, R], call: OperationCall, given: Mapping[str, Any] | G, changes: CallChanges | None
 ) -> R:
     caller, host = call.caller, call.host
-    if operation.effect == "reads":
+    if not operation.recorded:
         return operation.run(call, _permitted(operation, call, given))
     began, outcome = time.monotonic(), "cancelled"
     try:
@@ -116,18 +116,18 @@ def _stated(operation: Operation[Any, Any], call: OperationCall, reason: object)
     if before is not None and after is not None and before[0] != after[0]:
         before = None  # the operation chose another name
     known = after or before
+    states = {"before": None if before is None else before[1], "after": None if after is None else after[1]}
     return call.host.audit.kept_facts(
         {
             **call.facts,
             **({} if known is None else {"object": known[0]}),
-            "before": None if before is None else before[1],
-            "after": None if after is None else after[1],
+            **(states if operation.effect == "changes" else {}),
             "kind": caller.kind,
             "door": caller.door,
             "namespace": caller.namespace,
         },
         {
-            **({"object": call.about} if known is None else {}),
+            **({"object": call.about} if known is None and operation.object_ else {}),
             **call.data,
             **({} if reason is None else {"reason": reason}),
         },

@@ -29,6 +29,8 @@ def test_what_agents_remember_is_listed_searched_corrected_and_forgotten(command
     assert texts(command("list", "--agent", "ada")) == ["Ana moved to Oslo in June"]
     assert texts(command("search", "moved to oslo")) == ["Ana moved to Oslo in June", "Bob likes Oslo"]
     assert command("recall", "oslo", "--agent", "ada")["found"][0][0]["agent"] == "ada"
+    recalls = command("recalls", "--id", remembered["id"])
+    assert (recalls["recalls"], recalls["since"]) == ([], None)  # no journal is kept here
     before = command("show", remembered["id"])
     assert (before["agent"], before["tags"], before["writtenBy"]) == ("ada", ["ana", "oslo"], [])
     corrected = command("correct", remembered["id"], "--text", "Ana moved to Bergen")

@@ -1,4 +1,4 @@
-"""Each operation on the graph has one verdict for a caller, whatever interface it uses, and a record where it changes.
+"""Each operation on the graph has one verdict for a caller, through each interface, and a record where it changes.
 
 Rules kept here:
 - the operations, the callers and the interfaces are those of the tables: a new operation needs its arguments here, a
@@ -54,7 +54,7 @@ def saved(plugin: Plugin) -> str:
     return name
 
 
-# The arguments of each operation, made anew for each run. Those of the owner alone read and write files: their verdicts
+# The arguments of each operation, made for each run. Those of the owner alone read and write files: their verdicts
 # for others are here, what they do is in tests/operations/test_graph_operations.py.
 GIVEN: dict[str, Callable[[Plugin], dict[str, Any]]] = {
     "graph.assert": lambda _: {"statements": [row()]},

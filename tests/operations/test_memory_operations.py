@@ -25,7 +25,11 @@ from tests.server.serving import Running, served
 
 _NUMBERS = itertools.count()
 _DENIED = "permission_denied"
-GRANTED = {"read": ("read",), "write": ("read", "write"), "all": ("read", "write", "memories")}
+GRANTED = {
+    "read": ("read", "audit"),
+    "write": ("read", "write", "audit"),
+    "all": ("read", "write", "memories", "audit"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +75,7 @@ def by_operation(running: Running, done: str, agent: str, caller: str) -> str:
         "recall": lambda: {"text": "kestrels"},
         "count": dict,
         "list": dict,
+        "recalls": dict,
         "search": lambda: {"text": "kestrels"},
         "show": lambda: {"id": known(running, agent)},
         "correct": lambda: {"id": known(running, agent), "text": text()},
@@ -120,7 +125,7 @@ def code_of(answer: httpx.Response) -> str:
     return "ok" if answer.is_success else str(answer.json()["code"])
 
 
-READ = {"count": "/stats", "list": "", "search": "/search"}
+READ = {"count": "/stats", "list": "", "search": "/search", "recalls": "/recalls"}
 SEARCHED = {"search": {"text": "kestrels"}}
 Door = Callable[[Running, str, str, str], str]
 REACHED: dict[str, dict[str, Door]] = {
@@ -129,9 +134,13 @@ REACHED: dict[str, dict[str, Door]] = {
     "recall": {"python": by_operation, "rest": by_rest, "mcp": by_tool},
     "reflect": {"python": by_operation, "rest": by_rest, "mcp": by_tool},
     "forget": {"python": by_operation, "rest": by_rest},
-    **{each: {"python": by_operation, "rest": by_rest} for each in ("count", "list", "search", "show", "correct")},
+    **{
+        each: {"python": by_operation, "rest": by_rest}
+        for each in ("count", "list", "search", "show", "correct", "recalls")
+    },
 }
 CHANGES = ("remember", "reflect", "forget", "correct")
+RECORDED = (*CHANGES, "recall")
 
 
 def test_every_operation_is_in_the_table() -> None:
@@ -154,11 +163,16 @@ def test_every_interface_gives_one_verdict_and_leaves_a_record_that_opens(
         new = [each.record for each in running.plugin.recent_calls.page(limit=20).calls if each not in before]
         found = [act for each in new for act in each.acts]
         made = [each for each in found if each.event == f"memory.{done}" and each.data["door"] == door]
-        if done not in CHANGES or expected == _DENIED:
+        if done not in RECORDED or expected == _DENIED:
             assert made == []  # a token that may not write reaches no operation that does
             continue
         (record,) = made[-1:] if done == "remember" and caller == "owner" else made
         assert (record.outcome, record.data["kind"]) == ("ok", holder)
+        if done == "recall":
+            assert record.data["agent"] == agent
+            assert record.data["text"] == "kestrels"
+            assert "about kestrels" not in json.dumps(record.to_json())
+            continue
         owner, _, identifier = record.data["object"].rpartition("/")
         assert owner == agent
         opened = MemoryReader(running.plugin.memories.graph_of(owner)).one(identifier)

@@ -23,7 +23,7 @@ from cortex_skills.tools.base import Profile
 
 if TYPE_CHECKING:
     from cortex_skills.features.actions.action_settings import ActionSettings
-    from cortex_skills.features.memory.memories import Memories
+    from cortex_skills.operations.operation import Operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class ActionCall:
         agent: on whose behalf.
         namespace: of the graph.
         settings: the section `actions` of the configuration.
-        memories: of the agents of the namespace.
+        operate: runs an operation for the agent, as a tool does; the record of the call has it.
         deadline: until when it may take, on the clock of `time.monotonic`.
         cancel: cancels the call early.
         session: the key of the client's session; empty for the plugin's own.
@@ -47,7 +47,7 @@ class ActionCall:
     agent: str
     namespace: str
     settings: ActionSettings
-    memories: Memories
+    operate: Callable[[Operation[Any, Any], Mapping[str, Any]], Any]
     deadline: float
     cancel: CancelToken | None = None
     session: str = ""

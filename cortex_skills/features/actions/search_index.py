@@ -14,7 +14,7 @@ from typing import Any
 from cortex_graph.checks.datetimes import date_time
 from cortex_skills.features.actions.action import ActionCall, AgentAction
 from cortex_skills.features.actions.manifest import ActionManifest
-from cortex_skills.features.memory.model import MemoryQuery
+from cortex_skills.features.memory.remembering import recall
 from cortex_skills.features.memory.requests import MAX_LIMIT, MAX_QUERY
 
 _RESULT = {
@@ -67,10 +67,11 @@ MANIFEST = ActionManifest.of(
 
 def _run(call: ActionCall) -> dict[str, Any]:
     given = call.inputs
-    asked = MemoryQuery(given["query"].strip(), given["limit"], 0.0)
-    recalled = call.memories.recall(asked, agent=call.agent, timeout_s=call.left_s)
-    fitting = [pair for pair in recalled.found if pair[1].fit >= given["minSimilarity"]]
-    fitting.sort(key=lambda pair: (-pair[1].fit, -pair[0].time.timestamp(), pair[0].id))
+    if not (text := given["query"].strip()):
+        return {"results": [], "count": 0}
+    wanted = {"text": text, "limit": given["limit"], "min_importance": 0.0, "timeout_s": call.left_s}
+    recalled = call.operate(recall, {**wanted, "min_fit": given["minSimilarity"]})
+    fitting = sorted(recalled.found, key=lambda pair: (-pair[1].fit, -pair[0].time.timestamp(), pair[0].id))
     results = [
         {"id": memory.id, "content": memory.text, "timestamp": date_time(memory.time), **scored.absolute()}
         for memory, scored in fitting

@@ -44,7 +44,6 @@ from cortex_skills.features.actions.manifest import ActionManifest
 from cortex_skills.features.actions.output_text import text_for_model
 from cortex_skills.features.actions.own_files import with_read_only
 from cortex_skills.features.actions.trust_store import TrustStore
-from cortex_skills.features.memory.memories import memories_of
 from cortex_skills.gate.hooks import Hooks, ToolCall
 from cortex_skills.policy.budgets import Slot
 from cortex_skills.policy.session_limits import SessionLimits
@@ -225,7 +224,7 @@ class ActionSteps:
             call.agent,
             call.host.graph.namespace,
             settings,
-            call.host.part(memories_of),
+            call.operate,
             time.monotonic() + manifest.limits.timeout_ms / 1000,
             call.cancel,
             call.session,

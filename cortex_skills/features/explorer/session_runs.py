@@ -18,12 +18,13 @@ from typing import Any, Literal
 from cortex_skills.audit.call_records import ACTION_CALL, STARTED, TOOL_CALL, AuditRecord
 from cortex_skills.audit.recent_calls import RecentCall
 
-Kind = Literal["call", "change", "asked", "decided", "done"]
+Kind = Literal["call", "change", "recall", "asked", "decided", "done"]
 
 _CALLS = (TOOL_CALL, ACTION_CALL)
 _REQUESTED = "approval.requested"
 _DECISIONS = "approvals."
 _ROUNDING = timedelta(milliseconds=2)  # of the times of records
+_RECALL = "memory.recall"
 _COUNTED = {"graph.assert": "asserted", "memory.remember": "remembered", "memory.reflect": "remembered"}
 
 
@@ -32,7 +33,7 @@ class RunStep:
     """One step of a run.
 
     Attributes:
-        kind: a call, what it changed, what it asked for, what a person decided, or what was done then.
+        kind: a call, what it changed or recalled, what it asked for, what a person decided, or what was done then.
         record: of the audit; `change` is one of its changes.
         id: of the record.
         below: what came of it, the oldest first.
@@ -61,7 +62,12 @@ class RunStep:
     @property
     def only_reads(self) -> bool:
         """Whether it is a call that changed nothing, asked for nothing, and was not refused."""
-        return self.kind == "call" and self.record.event == TOOL_CALL and not (self.below or self.record.is_refused)
+        return self.kind == "call" and self.record.event == TOOL_CALL and not (self.led_on or self.record.is_refused)
+
+    @property
+    def led_on(self) -> bool:
+        """Whether anything but a recall came of it."""
+        return any(step.kind != "recall" for step in self.below)
 
     def all(self) -> list[RunStep]:
         """It and everything below it."""
@@ -126,7 +132,7 @@ def run_of(session: str, calls: Sequence[RecentCall], followed: Mapping[str, Seq
     for call in reversed(calls):
         record = call.record
         if record.event not in _CALLS:
-            loose.append(RunStep("change", record, call.id))
+            loose.append(RunStep(_kind_of(record), record, call.id))
             continue
         step = RunStep("call", record, call.id, _changes(record, call.id))
         own = [each for each in loose if _is_within(each, step)]
@@ -140,7 +146,11 @@ def run_of(session: str, calls: Sequence[RecentCall], followed: Mapping[str, Seq
 
 
 def _changes(record: AuditRecord, call_id: str) -> list[RunStep]:
-    return [RunStep("change", act, call_id) for act in record.acts] if record.changes else []
+    return [RunStep(_kind_of(act), act, call_id) for act in record.acts] if record.changes else []
+
+
+def _kind_of(act: AuditRecord) -> Kind:
+    return "recall" if act.event == _RECALL else "change"
 
 
 def _is_within(change: RunStep, call: RunStep) -> bool:

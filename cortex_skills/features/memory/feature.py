@@ -5,7 +5,11 @@ from cortex_skills.feature import Feature
 FEATURE = Feature(
     name="memory",
     rank=20,
-    operations=("cortex_skills.features.memory.remembering", "cortex_skills.features.memory.memory_reading"),
+    operations=(
+        "cortex_skills.features.memory.remembering",
+        "cortex_skills.features.memory.memory_reading",
+        "cortex_skills.features.memory.recalls",
+    ),
     attach=("cortex_skills.features.memory.memories:open_memories",),
     host_functions=("cortex_skills.features.memory.skill_functions:memory_functions",),
     tools=("cortex_skills.features.memory.tools",),

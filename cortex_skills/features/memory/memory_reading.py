@@ -212,6 +212,7 @@ def correct(call: OperationCall, given: CorrectMemory) -> MemoryDocument:
     memories = call.part(memories_of)
     identifier = memories.correct(memory, new, author=author)
     call.about = f"{memory.agent}/{identifier}"
+    call.facts |= {"memory": identifier, "corrected": memory.id}
     corrected = MemoryReader(memories.graph_of(memory.agent)).one(identifier)
     return memory_document(corrected or memory)
 

@@ -3,7 +3,8 @@
 Rules kept here:
 - a memory belongs to an agent: the caller, unless it names another one, which needs the permission `memories`;
 - who writes a memory of another agent is its author; a caller that acts for all agents is none;
-- a record of the audit names the memory, `AGENT/ID`, and never has its text;
+- a record of the audit names the memory, `AGENT/ID` and its id, and never has its text;
+- a recall has a record: whose memories it returned, their ids, and the question (`recalls.py` reads it);
 - recalled reflections are counted, through every interface;
 - the groups of tags of a recall by text apply to the best `CANDIDATES` memories.
 """
@@ -101,7 +102,7 @@ def remember(call: OperationCall, given: Remember) -> Remembered:
     memories = call.part(memories_of)
     author = None if call.caller.acts_for_all else call.caller.actor
     identifier, created = memories.remember(new, agent=agent, skill=call.caller.skill, author=author)
-    call.about = f"{agent}/{identifier}"
+    _named(call, agent, identifier)
     if created:
         call.after = state_of(agent, identifier, "observation", new.importance)
     else:
@@ -118,22 +119,27 @@ class Recall:
     min_importance: Fraction = MIN_IMPORTANCE
     groups: Sequence[Sequence[str]] = ()
     agent: Agent = ""
+    min_fit: Annotated[Fraction, Described("Leaves out those that fit the text less.")] = 0.0
     timeout_s: Annotated[float, Ge(0)] = INDEX_TIMEOUT_S
 
 
-@operation("memory.recall", effect="reads", permission="read")
+@operation("memory.recall", effect="reads", permission="read", recorded=True)
 def recall(call: OperationCall, given: Recall) -> Recalled:
     """Recall the memories of an agent that match a text best, or the latest."""
+    if given.text:
+        call.data["text"] = given.text
     agent, memories = asked_agent(call, given.agent), call.part(memories_of)
+    call.facts["agent"] = agent
     if given.text.strip():
         query = memory_query(given.text, {"minImportance": given.min_importance, "limit": given.limit})
         query = replace(query, limit=CANDIDATES) if given.groups else query
         recalled = memories.recall(query, agent=agent, timeout_s=given.timeout_s)
-        kept = [each for each in recalled.found if _has_each(each[0], given.groups)]
+        kept = [each for each in recalled.found if each[1].fit >= given.min_fit and _has_each(each[0], given.groups)]
         recalled = replace(recalled, found=tuple(kept[: given.limit]))
     else:
         found = [(memory, _LATEST) for memory in _latest(memories.graph_of(agent), given)]
         recalled = Recalled(tuple(found), (), len(found))
+    call.facts["memories"] = [memory.id for memory, _ in recalled.found]
     memories.used((memory for memory, _ in recalled.found if memory.depth), agent=agent)
     return recalled
 
@@ -177,7 +183,7 @@ def reflect(call: OperationCall, given: Reflect) -> Reflected:
     new = new_memory(given.text, {"importance": given.importance, "tags": list(given.tags)})
     memories = call.part(memories_of)
     memory, created = memories.reflect(new, given.reflects_on, agent=agent, skill=call.caller.skill)
-    call.about = f"{agent}/{memory.id}"
+    _named(call, agent, memory.id)
     call.after = state_of(agent, memory.id, memory.kind, memory.importance)
     if not created:
         call.before = call.after
@@ -212,7 +218,7 @@ def _ahead_of_forgetting(call: OperationCall, given: OneMemory) -> Iterator[Ahea
 def forget(call: OperationCall, given: OneMemory) -> None:
     """Forget a memory; skills that were made of it are degraded."""
     memory = memory_in(call, given.id, given.agent, changes=True)
-    call.about = f"{memory.agent}/{memory.id}"
+    _named(call, memory.agent, memory.id)
     call.before = memory_state(call)
     if not call.part(memories_of).forget(memory.id, agent=memory.agent):
         raise no_memory()
@@ -241,6 +247,12 @@ def count(call: OperationCall, given: CountMemories) -> MemoryCount:
     rows = select(graph.store, graph.names.graph, text, timeout_s=_QUERY_S)
     texts = [row["text"].value for row in rows if isinstance(row["text"], Literal)]
     return MemoryCount(len(texts), sum(len(text.encode()) for text in texts))
+
+
+def _named(call: OperationCall, agent: str, identifier: str) -> None:
+    """Name a memory in the record: as an object, and by its id, which records of recalls have."""
+    call.about = f"{agent}/{identifier}"
+    call.facts["memory"] = identifier
 
 
 def _has_each(memory: Memory, groups: Sequence[Sequence[str]]) -> bool:

@@ -45,11 +45,19 @@ _WORDS = {
     "memory.reflect": "Concluded",
     "memory.correct": "Corrected",
     "memory.forget": "Forgot",
+    "memory.recall": "Recalled",
     "approvals.approve": "Approved",
     "approvals.reject": "Rejected",
 }
-_OF_KIND = {"call": "", "change": "", "asked": "Asked for", "decided": "", "done": "Ran"}
-_SPOKEN = {"call": "Call", "change": "Change", "asked": "Request", "decided": "Decision", "done": "Action"}
+_OF_KIND = {"call": "", "change": "", "recall": "", "asked": "Asked for", "decided": "", "done": "Ran"}
+_SPOKEN = {
+    "call": "Call",
+    "change": "Change",
+    "recall": "Recall",
+    "asked": "Request",
+    "decided": "Decision",
+    "done": "Action",
+}
 _LANES = {"call": 0, "change": 1, "asked": 2, "decided": 3, "done": 4}
 _REFUSED = 5
 
@@ -183,7 +191,7 @@ def _is_shown(step: RunStep, show: str, text: str) -> bool:
         words = text.casefold()
         return any(words in json.dumps(each.record.to_json(), ensure_ascii=False).casefold() for each in step.all())
     if show == "changed":
-        return bool(step.below) or step.kind == "change"
+        return step.led_on or step.kind == "change"
     if show == "refused":
         return any(each.record.is_refused for each in step.all())
     return show == "all" or not step.only_reads
@@ -193,6 +201,8 @@ def _picture(run: RunTree) -> Svg:
     marks: list[TimelineMark] = []
 
     def add(step: RunStep, after: int | None) -> None:
+        if step.kind == "recall":
+            return
         place = len(marks)
         marks.append(TimelineMark(_LANES[step.kind], step.began, after))
         if step.kind == "call" and step.record.is_refused:
@@ -251,6 +261,8 @@ class _Links:
             statement = self._statement(name)
             href = f"{self._root}/t/{name}" if statement else None
             return shown_name(name, OF_NAME), statement, href
+        if step.kind == "recall":
+            return self._recalled(step)
         if step.kind == "change" and record.event.startswith("memory."):
             agent, _, memory = name.rpartition("/")
             may = "memories" in self._permissions and bool(agent)
@@ -268,6 +280,15 @@ class _Links:
             return shown_name(title.strip(), OF_NAME), "", None
         title = record.tool if record.skill is None else f"{record.skill} · {record.tool}"
         return shown_name(title, OF_NAME), "", addresses.address(f"{ROOT}/audit", id=step.id)
+
+    def _recalled(self, step: RunStep) -> tuple[ShownText, str, str | None]:
+        """How many memories were recalled, and the page of the only one."""
+        agent, found = step.data.get("agent"), step.data.get("memories")
+        ids = found if isinstance(found, list) else []
+        href = None
+        if len(ids) == 1 and isinstance(agent, str) and "memories" in self._permissions:
+            href = addresses.address(f"{self._root}/memories/{ids[0]}", agent=agent)
+        return shown_name("1 memory" if len(ids) == 1 else f"{len(ids)} memories", OF_NAME), "", href
 
     def _statement(self, triple_id: str) -> str:
         """A statement in words; empty if it is unknown, or not to be read."""

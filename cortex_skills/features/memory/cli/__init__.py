@@ -8,7 +8,7 @@ MEMORY = Group(
     "memory",
     help="Show, search, correct and forget what agents remember.",
     sections={
-        "Show": {name: f"{_COMMANDS}:{name.upper()}" for name in ("list", "search", "show", "recall")},
+        "Show": {name: f"{_COMMANDS}:{name.upper()}" for name in ("list", "search", "show", "recall", "recalls")},
         "Change": {name: f"{_COMMANDS}:{name.upper()}" for name in ("remember", "correct", "forget")},
     },
 )

@@ -1,4 +1,4 @@
-"""`memory list|search|show|recall|remember|correct|forget`: the memories of agents, for the owner of the store.
+"""`memory list|search|show|recall|recalls|remember|correct|forget`: the memories of agents, for the owner of the store.
 
 Rules kept here:
 - the commands are the operations, and add nothing. Without `--agent`, what is listed, searched or named by its id is of
@@ -13,6 +13,7 @@ from typing import Any
 from cortex_skills.doors.cli.operation_command import command_of
 from cortex_skills.doors.cli.output import Output
 from cortex_skills.features.memory.memory_reading import correct, list_memories, search_memories, show_memory
+from cortex_skills.features.memory.recalls import list_recalls
 from cortex_skills.features.memory.remembering import forget, recall, remember
 
 
@@ -37,17 +38,28 @@ def _recalled(out: Output, document: dict[str, Any]) -> None:
         out.line(f"{memory['id']}  {scored_text(scored)}  {memory['text']}")
 
 
+def _recalls(out: Output, document: dict[str, Any]) -> None:
+    """Write recalls as a table, and from when on they are known."""
+    if found := document["recalls"]:
+        out.table(_OF_RECALL, [[str(each[name] or "") for name in _OF_RECALL] for each in found])
+    out.line(document["known"])
+    if document["cursor"]:
+        out.line(f"the next page: --cursor {document['cursor']}")
+
+
 def scored_text(scored: dict[str, Any]) -> str:
     """The coverage of a memory, where words were asked for."""
     coverage = scored.get("coverage")
     return "-" if coverage is None else f"{coverage:.2f}"
 
 
+_OF_RECALL = ("time", "agent", "of", "door", "skill", "question")
 _LISTED = ("id", "agent", "kind", "importance", "time", "text")
 
 LIST = command_of(list_memories, "list", show=_rows)
 SEARCH = command_of(search_memories, "search", show=_rows)
 SHOW = command_of(show_memory, "show")
+RECALLS = command_of(list_recalls, "recalls", show=_recalls)
 RECALL = command_of(recall, show=_recalled, by_place=("text",), without=("groups",))
 REMEMBER = command_of(remember)
 CORRECT = command_of(correct)

@@ -1,7 +1,8 @@
 """`/explore/{namespace}/memories?agent=&q=`: what agents remember: the latest, or what has some words.
 
 Rules kept here:
-- a caller needs the permission `memories`; what is listed and found is that of the operations.
+- a caller needs the permission `memories`; what is listed and found is that of the operations;
+- with the permission `audit`, a memory shows who recalled it last, among the latest `_RECALLS` recalls.
 """
 
 from __future__ import annotations
@@ -24,10 +25,12 @@ from cortex_skills.features.memory.memory_reading import (
     list_memories,
     search_memories,
 )
+from cortex_skills.features.memory.recalls import ListedRecalls, RecallRecord, list_recalls
 from cortex_skills.features.memory.requests import MAX_QUERY
 
 PATH = f"{ROOT}/{{namespace}}/memories"
 _LIMIT = 50
+_RECALLS = 200
 
 
 class MemoryListQuery(ApiModel, total=False):
@@ -40,7 +43,7 @@ class MemoryListQuery(ApiModel, total=False):
 
 @dataclass(frozen=True, slots=True)
 class MemoryRow:
-    """A memory: its page, its text, whose it is, its kind, weight, tags, time, and who else wrote it."""
+    """A memory: its page, text, owner, kind, weight, tags, time, who else wrote it, and who recalled it last, when."""
 
     href: str
     text: ShownText
@@ -51,17 +54,19 @@ class MemoryRow:
     tags: ShownText
     when: str
     authors: ShownText
+    recalled: tuple[str, ShownText] | None
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryListView:
-    """The memories."""
+    """The memories; `recalls` is what is known of recalls, None for a caller who may not see the audit."""
 
     rows: tuple[MemoryRow, ...]
     words: str
     query: str
     agent: str
     problem: ShownText | None
+    recalls: ShownText | None
     first: str | None
     next: str | None
     json: str
@@ -72,7 +77,9 @@ def view(call: PageCall) -> MemoryListView:
     """The latest memories, or those that have the words."""
     query, found = call.query, _found(call)
     here = address(path_of(call), **query)
-    rows = tuple(row(call, each) for each in found["memories"])
+    recalls = _recalls(call, query.get("agent", ""))
+    latest = {} if recalls is None else latest_of(recalls)
+    rows = tuple(row(call, each, latest.get(each["id"])) for each in found["memories"])
     beside: dict[str, Any] = {**found}
     cursor, total, problem = beside.get("cursor"), beside.get("total"), beside.get("problem")
     words = f"{len(rows)} found" if total is None else f"{total:,} in all"
@@ -82,6 +89,7 @@ def view(call: PageCall) -> MemoryListView:
         to_field(query.get("q", "")),
         to_field(query.get("agent", "")),
         None if problem is None else shown_text(problem),
+        None if recalls is None else shown_text(recalls["known"]),
         address(path_of(call), **{**query, "cursor": None}) if query.get("cursor") else None,
         address(path_of(call), **{**query, "cursor": cursor}) if cursor else None,
         in_form(here, "json"),
@@ -94,8 +102,8 @@ def path_of(call: PageCall) -> str:
     return f"{namespace_root(call.graph.namespace)}/memories"
 
 
-def row(call: PageCall, memory: MemoryDocument) -> MemoryRow:
-    """A memory as a row."""
+def row(call: PageCall, memory: MemoryDocument, recalled: RecallRecord | None = None) -> MemoryRow:
+    """A memory as a row, with its last recall."""
     path = path_of(call)
     return MemoryRow(
         address(f"{path}/{memory['id']}", agent=memory["agent"]),
@@ -107,7 +115,20 @@ def row(call: PageCall, memory: MemoryDocument) -> MemoryRow:
         shown_text(", ".join(memory["tags"])),
         memory["time"].replace("T", " ")[:16] + " UTC",
         shown_text(", ".join(memory["writtenBy"])),
+        None if recalled is None else (recalled["time"], shown_name(recalled["agent"])),
     )
+
+
+def _recalls(call: PageCall, agent: str) -> ListedRecalls | None:
+    if "audit" not in call.principal.permissions:
+        return None
+    found: ListedRecalls = call.api().operate(list_recalls, agent=agent, limit=_RECALLS)
+    return found
+
+
+def latest_of(found: ListedRecalls) -> dict[str, RecallRecord]:
+    """The latest recall of each memory, by its id."""
+    return {memory: each for each in reversed(found["recalls"]) for memory in each["memories"]}
 
 
 def _found(call: PageCall) -> ListedMemories | FoundMemories:

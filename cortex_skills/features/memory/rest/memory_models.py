@@ -111,8 +111,8 @@ class RecalledEntry(ApiModel):
     similarity: NotRequired[Annotated[_Fraction, Field(description="Of its meaning; where there is an embedder.")]]
     source: Literal["LongTerm"]
     created_at: Annotated[str, Field(description="When it was remembered (RFC 3339).")]
-    last_accessed: Annotated[str, Field(description="The same as `created_at`: accesses are not recorded.")]
-    access_count: Annotated[Literal[0], Field(description="Accesses are not recorded.")]
+    last_accessed: Annotated[str, Field(description="The same as `created_at`: the audit has the recalls.")]
+    access_count: Annotated[Literal[0], Field(description="The audit has the recalls.")]
     writtenBy: Annotated[list[str], Field(description="The agents that wrote it, other than its owner.")]
 
 

@@ -18,7 +18,7 @@ from cortex_skills.doors.http.bodies import invalid
 from cortex_skills.doors.rest.model_types import MemoryId
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.doors.rest.schemas import check
-from cortex_skills.features.memory import memory_reading, remembering
+from cortex_skills.features.memory import memory_reading, recalls, remembering
 from cortex_skills.features.memory.memories import Memories, memories_of
 from cortex_skills.features.memory.model import Memory
 from cortex_skills.features.memory.requests import MAX_TEXT
@@ -153,6 +153,10 @@ _ONE = "/api/v1/memory/{id}"
 _SLOW: dict[str, Any] = {"errors": ("graph_busy", "query_timeout"), "pool": "slow"}
 OPERATIONS.serve("GET", "/api/v1/memory", memory_reading.list_memories, names=_OF_AGENT, **_SLOW)
 OPERATIONS.serve("GET", "/api/v1/memory/search", memory_reading.search_memories, names=_OF_AGENT, **_SLOW)
+_RECALL_ERRORS = ("graph_busy", "query_timeout", "not_found")
+OPERATIONS.serve(
+    "GET", "/api/v1/memory/recalls", recalls.list_recalls, names=_OF_AGENT, errors=_RECALL_ERRORS, pool="slow"
+)
 OPERATIONS.serve("GET", _ONE, memory_reading.show_memory, names=_OF_AGENT, errors=("not_found",), pool="slow")
 OPERATIONS.serve("POST", f"{_ONE}/correct", memory_reading.correct, names=_OF_AGENT, errors=("not_found",), pool="slow")
 
