@@ -14,6 +14,7 @@ from cortex_skills.cancellation import CancelToken
 from cortex_skills.features.actions.action_request import RequestStatus
 from cortex_skills.features.graph.looking.description_text import DescribeDocument
 from cortex_skills.features.graph.looking.entity_search import FindDocument
+from cortex_skills.features.graph.looking.moment_difference import DifferenceDocument
 from cortex_skills.features.graph.looking.schema_overview import OverviewDocument
 from cortex_skills.features.graph.looking.sparql_text import SparqlDocument
 from cortex_skills.features.graph.looking.statement_checks import VerifiedStatements
@@ -48,8 +49,10 @@ from cortex_skills.tools.value_types import QueryCosts
 __all__ = [
     "AssertDetails",
     "DescribeDocument",
+    "DifferenceDocument",
     "FindDocument",
     "GraphDescribeDetails",
+    "GraphDifferenceDetails",
     "GraphFindDetails",
     "GraphOverviewDetails",
     "GraphQueryDetails",
@@ -108,6 +111,10 @@ class GraphSparqlDetails(SparqlDocument, QueryCosts):
     """The details of `graph_sparql`."""
 
 
+class GraphDifferenceDetails(DifferenceDocument, QueryCosts):
+    """The details of `graph_difference`."""
+
+
 class TypedCalls(Plugin):
     """`call` and `acall` with the types of the details of their results."""
 
@@ -137,6 +144,10 @@ class TypedCalls(Plugin):
     def call(
         self, tool: Literal["graph_sparql"], arguments: Arguments, **by: Unpack[_By]
     ) -> Result[GraphSparqlDetails]: ...
+    @overload
+    def call(
+        self, tool: Literal["graph_difference"], arguments: Arguments, **by: Unpack[_By]
+    ) -> Result[GraphDifferenceDetails]: ...
     @overload
     def call(
         self, tool: Literal["skill_verify_assertion"], arguments: Arguments, **by: Unpack[_By]
@@ -251,6 +262,10 @@ class TypedCalls(Plugin):
     async def acall(
         self, tool: Literal["graph_sparql"], arguments: Arguments, **by: Unpack[_By]
     ) -> Result[GraphSparqlDetails]: ...
+    @overload
+    async def acall(
+        self, tool: Literal["graph_difference"], arguments: Arguments, **by: Unpack[_By]
+    ) -> Result[GraphDifferenceDetails]: ...
     @overload
     async def acall(
         self, tool: Literal["skill_verify_assertion"], arguments: Arguments, **by: Unpack[_By]

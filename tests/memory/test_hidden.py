@@ -142,6 +142,13 @@ def calls(known: list[str]) -> dict[str, list[dict[str, Any]]]:
             {"query": f'SELECT * {{ ?s ?p ?o FILTER(CONTAINS(STR(?o), "{TEXTS[0]}")) }}'},
             {"query": f"DESCRIBE <{TEXT}>"},
         ],
+        "graph_difference": [
+            *(
+                {"since": "24h", **pattern}
+                for pattern in ({}, {"predicate": TEXT}, {"subject": subjects[0]}, {"by": "a2"})
+            ),
+            {"since": "24h", "query": "SELECT * { ?s ?p ?o }", "limit": 1000},
+        ],
         **{tool: [arguments] for tool, arguments in REGISTRY.items()},
     }
 

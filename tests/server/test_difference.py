@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from cortex_graph import Provenance
+from cortex_skills import Plugin
 from cortex_skills.enrichment.policy import RULE
 from cortex_skills.features.graph.looking.moment_difference import compare
 from cortex_skills.operations.caller import owner
@@ -123,3 +124,26 @@ def test_the_command_shows_the_changes_of_a_store(tmp_path: Path) -> None:
     assert "+ mayros:a mayros:p 1" in shown.stdout
     assert diff("30m", "--json").stdout.count('"change"') == 0
     assert diff("soon").exit_code == 1
+
+
+def test_a_model_reads_as_many_changes_as_fit_and_how_many_are_not_there() -> None:
+    from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
+    from cortex_skills.tools.token_estimate import tokens_of
+    from tests.configs import config
+
+    words = "remarkable sentences about harbours " * 5
+    with Plugin.open(config()) as plugin:
+        plugin.load(builtin_skill(NOTEBOOK))
+        rows = [{"subject": f"s{n}", "predicate": "note", "object": f"{n} {words}"} for n in range(300)]
+        plugin.graph.create_triples(rows, at(0))
+        answer = plugin.call("graph_difference", {"since": "1h"})
+        lines = answer.text.splitlines()
+        assert lines[0].endswith(": 300 added, 0 withdrawn.")
+        assert lines[-1].startswith(f"{300 - (len(lines) - 2)} more are not listed")
+        assert tokens_of(answer.text) <= 2_500
+        asked = plugin.call("graph_difference", {"since": "1h", "limit": 120}).text
+        assert asked.count("\n+ ") == 120
+        assert "180 more are not listed" in asked
+        gone = plugin.call("graph_difference", {"since": "soon"})
+        assert (gone.code, gone.details["hint"] != "") == ("invalid_arguments", True)
+        assert "graph_difference" not in [tool["name"] for tool in plugin.tools("mcp")]

@@ -27,6 +27,7 @@ TOOLS: dict[str, list[dict[str, Any]]] = {
     "graph_sparql": [{"query": f"SELECT ?s ?label {{ ?s {LABEL} ?label }}"}],
     "graph_overview": [{}],
     "skill_graph_query": [{"scope": "namespace", "predicate": LABEL}],
+    "graph_difference": [{"since": "24h"}, {"since": "24h", "query": f"SELECT ?s ?label {{ ?s {LABEL} ?label }}"}],
 }
 
 

@@ -51,6 +51,11 @@ CALLS: dict[str, list[dict[str, Any]]] = {
         {"query": "SELECT (GROUP_CONCAT(?o) AS ?all) { ?s mayros:note ?o }"},
         {"query": "DESCRIBE mayros:hub"},
     ],
+    "graph_difference": [
+        {"since": "24h"},
+        {"since": "24h", "subject": "hub"},
+        {"since": "24h", "query": "SELECT * { ?s mayros:note ?o }"},
+    ],
     "skill_verify_assertion": [
         {"subject": "hub", "predicate": "sealed"},
         {"subject": "hub", "predicate": "links1"},

@@ -79,6 +79,7 @@ FEATURE = Feature(
         "graph_find",
         "graph_describe",
         "graph_sparql",
+        "graph_difference",
         "skill_verify_assertion",
     ),
 )

@@ -3,12 +3,14 @@
 Rules kept here:
 - a moment is one of every interface (`checks.moments`); the later one is now unless it is given;
 - with a query the answers as of both moments are compared, of each at most `ROWS` rows, which have no records;
-- what a model reads is withheld as in other answers (`model_terms.py`); nothing is for a person.
+- what a model reads is withheld as in other answers (`model_terms.py`), and as long as they are: fewer changes than the
+  limit, and how many are not there. Nothing is withheld or left out for a person.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, NotRequired
 
@@ -27,8 +29,9 @@ from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.features.graph.looking.call_graph import labels_in
 from cortex_skills.features.graph.looking.model_terms import ModelTerms
 from cortex_skills.features.graph.looking.sparql_rows import PagedQuery, sparql
-from cortex_skills.features.graph.looking.sparql_text import Cell
+from cortex_skills.features.graph.looking.sparql_text import LONGEST, OF_TEXT, Cell
 from cortex_skills.operations.operation import Described, OperationCall, operation
+from cortex_skills.tools.token_estimate import tokens_of
 
 ROWS = 1_000  # of the answer of a query
 CHANGES = 100  # that are listed, by default
@@ -115,6 +118,7 @@ class MomentDifference:
         rows: the rows of a query.
         labels: of nodes.
         limit: how many changes are listed.
+        is_limited: whether the caller asked for so many.
         is_complete: whether everything was compared.
     """
 
@@ -126,6 +130,7 @@ class MomentDifference:
     labels: dict[NamedNode, str]
     limit: int
     is_complete: bool
+    is_limited: bool
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -148,18 +153,28 @@ class MomentDifference:
         added, gone = self.counts
         some = "" if self.is_complete else "at least "
         lines = [f"From {self.since} to {self.until}: {some}{added:,} added, {some}{gone:,} withdrawn."]
+        if self.rows is not None:
+            lines.append(" ".join(f"?{name}" for name in self.rows.columns))
+        listed, room = 0, LONGEST if self.is_limited else OF_TEXT
+        for line in self._lines(terms):
+            room -= tokens_of(line) + 1
+            if room < 0 and listed and policy is not None:
+                break
+            lines.append(line)
+            listed += 1
+        left = added + gone - listed
+        return "\n".join([*lines, f"{left:,} more are not listed: {_NARROWER}"] if left > 0 else lines)
+
+    def _lines(self, terms: ModelTerms) -> Iterator[str]:
         for change, each, by in self.changes():
             subject, predicate, term = each.triple
             who = " ".join(filter(None, (by["agent"], by["skill"], by["skillVersion"]))) or "unknown"
             stated = f"{terms.term(subject)} {terms.node(predicate)} {terms.term(term, self._key(predicate))}"
-            lines.append(f"{_SIGNS[change]} {stated} ({terms.label(who)}, {by['time'] or 'at an unknown time'})")
+            yield f"{_SIGNS[change]} {stated} ({terms.label(who)}, {by['time'] or 'at an unknown time'})"
         if self.rows is not None:
-            lines.append(" ".join(f"?{name}" for name in self.rows.columns))
             for change, row in self.rows.listed(self.limit):
                 cells = (terms.term(cell, name) or "-" for name, cell in zip(self.rows.columns, row, strict=True))
-                lines.append(f"{_SIGNS[change]} {' '.join(cells)}")
-        left = added + gone - self.limit
-        return "\n".join([*lines, f"{left:,} more are not listed: raise limit"] if left > 0 else lines)
+                yield f"{_SIGNS[change]} {' '.join(cells)}"
 
     def document(self) -> DifferenceDocument:
         """The changes as JSON."""
@@ -198,6 +213,7 @@ class MomentDifference:
 
 
 _SIGNS = {"added": "+", "withdrawn": "-"}
+_NARROWER = "raise limit, or name a thing, a predicate or a later moment"
 
 
 @operation("graph.difference", effect="reads", permission="read")
@@ -215,7 +231,7 @@ def compare(call: OperationCall, given: ComparedMoments) -> MomentDifference:
     nodes = [term for each in (*found.added, *found.withdrawn)[:limit] for term in each.triple]
     labels = labels_in(call, graph).of(nodes)
     since, until = date_time(found.since), date_time(found.until)
-    return MomentDifference(graph, since, until, found, None, labels, limit, found.is_complete)
+    return MomentDifference(graph, since, until, found, None, labels, limit, found.is_complete, bool(given.limit))
 
 
 def _compared_answers(call: OperationCall, given: ComparedMoments, query: str, limit: int) -> MomentDifference:
@@ -232,4 +248,4 @@ def _compared_answers(call: OperationCall, given: ComparedMoments, query: str, l
         raise invalid("query", "is ASK, whose answer has no rows", hint="SELECT what should be there")
     rows = ChangedRows(columns, tuple((now - then).elements()), tuple((then - now).elements()))
     is_complete = all(each.total.is_exact and each.total.value <= ROWS for each in (before, after))
-    return MomentDifference(call.host.graph, since, until, None, rows, {}, limit, is_complete)
+    return MomentDifference(call.host.graph, since, until, None, rows, {}, limit, is_complete, bool(given.limit))

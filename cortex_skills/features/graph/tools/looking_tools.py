@@ -1,4 +1,4 @@
-"""The tools that look at the graph: `graph_overview`, `graph_find`, `graph_describe`, `graph_sparql`."""
+"""The tools that look at the graph: each is an operation that reads."""
 
 from __future__ import annotations
 
@@ -30,5 +30,12 @@ LOOKING_TOOLS = (
         "Query the knowledge graph with SPARQL 1.1 (read-only): joins, filters, counts, sums. The prefixes of "
         "graph_overview are declared.",
         leaves_out=("undated",),
+    ),
+    operation_tool(
+        f"{_LOOKING}.moment_difference:compare",
+        "graph_difference",
+        "What changed in the knowledge graph between two moments: statements that were added or withdrawn, by whom, "
+        "the latest first; or rows of a SPARQL query.",
+        profile="operator",
     ),
 )
