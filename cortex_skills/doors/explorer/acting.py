@@ -32,7 +32,7 @@ from cortex_skills.doors.explorer.callers import (
     state_of,
     visitor_of,
 )
-from cortex_skills.doors.explorer.display import shown_text
+from cortex_skills.doors.explorer.display import shown_name, shown_text
 from cortex_skills.doors.explorer.field_text import from_field
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, Faulty, PageCall, Repeated
 from cortex_skills.doors.explorer.sessions import BrowserSession
@@ -174,6 +174,8 @@ async def _again(
         except Faulty as refused:  # what was typed is shown again, before a token is asked for
             status = as_http(refused.error, scope[REQUEST_ID]).status
             return await html(scope, page.template, refused.view, around_page(scope, visitor, page.name), status)
+    elif named := [value for key, value in scope["path_params"].items() if key != "namespace"]:
+        repeated = Repeated(shown_name(named[-1]))
     typed = [(key, value) for key, value in fields.items() if key not in _OWN_FIELDS]
     kept = tuple((key, value, f"{shown_text(key).plain}: {shown_text(value).plain}") for key, value in typed)
     form = session.form_token(action.form or fields["action"], scope["path"])

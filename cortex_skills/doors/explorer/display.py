@@ -70,6 +70,7 @@ _STANDARD = {**WELL_KNOWN_VOCABULARIES, "cortex": CORTEX}
 _STANDARD_IRIS = tuple(_STANDARD.values())
 _LOCAL = re.compile(r"\w[\w.-]*", re.ASCII)
 _KEPT_IN_LINES = frozenset("\n\t")
+_SIGNS = {"\n": "↵", "\t": "⇥"}  # in place of their codes, in a text of one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +272,7 @@ def _kind(char: str, kept: frozenset[str]) -> str:
 
 
 def _codes(chars: str) -> str:
-    codes = [f"U+{ord(char):04X}" for char in chars[:_CODES]]
+    codes = [_SIGNS.get(char) or f"U+{ord(char):04X}" for char in chars[:_CODES]]
     if len(set(chars)) == 1:
         codes = codes[:1] if len(chars) == 1 else [f"{codes[0]} ×{len(chars)}"]
     elif len(chars) > _CODES:

@@ -128,7 +128,8 @@ class Action:
         changes: whether it changes anything, by an operation; if not, a session may do it without its token shown
             again.
         takes_away: whether it takes something away, stops or refuses it: its button is red.
-        repeats: what it does, for the page that asks for the token again; None for the fields of the form alone.
+        repeats: what it does, for the page that asks for the token again; None for the name in the path and the fields
+            of the form.
     """
 
     label: str

@@ -14,9 +14,7 @@ HOUR = 60
 _MOST_PAGES = 10  # that are read of calls with a filter
 
 
-def calls_by_minute(
-    calls: CallReader, now: datetime, minutes: int, which: CallFilter | None = None
-) -> tuple[Svg, str]:
+def calls_by_minute(calls: CallReader, now: datetime, minutes: int, which: CallFilter | None = None) -> tuple[Svg, str]:
     """The calls of the last minutes as a picture and in words.
 
     Args:

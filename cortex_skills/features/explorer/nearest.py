@@ -25,7 +25,7 @@ def unknown_name(reading: Reading, name: str) -> HttpError:
     """The error `not_found` for a name without triples."""
     shown = [reading.display.iri(each) for each in _similar(reading, name)]
     near = [Near(each.plain, each.href) for each in shown if each.href is not None]
-    near.append(Near("search for it", reading.addresses.page("find", q=name[:MAX_TEXT])))
+    near.append(Near("Search for it", reading.addresses.page("find", q=name[:MAX_TEXT])))
     return not_found(f"this namespace has no triple with the name {shown_name(name, 80).plain}", near)
 
 

@@ -63,11 +63,12 @@ class AsOfField:
 
 @dataclass(frozen=True, slots=True)
 class TextLink:
-    """A link with its label; `is_current` for the one that leads here."""
+    """A link with its label; `is_current` for the one that leads here, and a number beside it, if there is one."""
 
     label: str
     href: str
     is_current: bool = False
+    count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from cortex_graph.namespace.short_ids import full_proof_id
 from cortex_graph.store import Pattern
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.kinds import CheckContext, check_proof, kind_named
-from cortex_skills.features.proofs.kinds.base import SIGNER, not_checked
+from cortex_skills.features.proofs.kinds.base import PRESENCE, SIGNER, not_checked
 from cortex_skills.features.proofs.proof_settings import ProofSettings
 from cortex_skills.features.proofs.verdict import Check, Verdict
 
@@ -210,7 +210,7 @@ def _presence(graph: NamespacedGraph, quad: Quad) -> Check:
     latest = [] if is_present else graph.withdrawals.of(graph.index.identify(quad))[:1]
     for withdrawal in latest:
         why = f"it was withdrawn: {_origin_text(withdrawal.withdrawn)}"
-    return Check.of("presence", is_present, establishes, does_not, why)
+    return Check.of(PRESENCE, is_present, establishes, does_not, why)
 
 
 def _record(graph: NamespacedGraph, quad: Quad, node: NamedNode, gone: Assertion | None) -> Check:

@@ -21,10 +21,11 @@ TEXTS = """() => {
     const apart = (one, other) => one.right <= other.left || other.right <= one.left
         || one.bottom <= other.top || other.bottom <= one.top;
     const plots = [...document.querySelectorAll('.plot')].map(plot => plot.getBoundingClientRect());
+    const holds = box => plots.some(plot => plot.left <= box.left + 1 && box.right <= plot.right + 1);
     return {
         sizes: [...new Set(texts.map(text => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().d))],
         overlaps: boxes.flatMap((one, at) => boxes.slice(at + 1).filter(other => !apart(one, other))).length,
-        outside: boxes.filter(box => !plots.some(plot => plot.left <= box.left + 1 && box.right <= plot.right + 1)).length,
+        outside: boxes.filter(box => !holds(box)).length,
     };
 }"""
 

@@ -365,7 +365,7 @@ def test_a_long_literal_is_clipped_and_comes_whole_as_text(running: Running, rea
     text = "\u202e<b>" + "long line\n" * 10_000
     row = running.plugin.graph.create_triple({"subject": "long", "predicate": "text", "object": text})
     page = check_page(reader.get(f"/explore/mayros/t/{row['id']}").text, 60_000)
-    assert f"show all, {len(text):,} characters" in page.text
+    assert f"Show all, {len(text):,} characters" in page.text
     whole = reader.get(f"/explore/mayros/t/{row['id']}?format=text")
     assert (whole.text, whole.headers["content-type"]) == (text, "text/plain; charset=utf-8")
     check_page(reader.get("/explore/mayros/r?name=long").text, 60_000)
@@ -504,9 +504,9 @@ def test_find_lists_everything_in_pages_and_by_class(running: Running, reader: h
 def test_find_shows_where_each_was_found_and_leads_to_one_name(running: Running, reader: httpx.Client) -> None:
     triple_id = id_of(running, subject="nails", predicate="reorder")
     page = check_page(reader.get("/explore/mayros/find?q=order+11").text, 60_000)
-    assert "words of its name" in page.text
+    assert "Words of its name" in page.text
     assert "/explore/mayros/r?name=mayros:order:11" in page.links
-    assert "words of a text" in check_page(reader.get("/explore/mayros/find?q=clou").text).text
+    assert "Words of a text" in check_page(reader.get("/explore/mayros/find?q=clou").text).text
     by_id = check_page(reader.get(f"/explore/mayros/find?q={triple_id}").text)
     assert f"/explore/mayros/t/{triple_id}" in by_id.links
     one = reader.get("/explore/mayros/find?q=screws", follow_redirects=False)

@@ -44,7 +44,10 @@ def names_in(page: str) -> dict[str, str]:
 
 def named(page: str) -> list[str]:
     """The names that are beside labels."""
-    return [re.sub("<[^>]*>", "", each) for each in re.findall(r'<small class="mono wrap"><bdi>(.*?)</bdi>', page)]
+    return [
+        re.sub("<[^>]*>", "", each)
+        for each in re.findall(r'<(?:small class="mono wrap"><bdi|bdi class="mono")>(.*?)</bdi>', page)
+    ]
 
 
 KNOWS = [

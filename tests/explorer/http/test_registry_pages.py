@@ -80,7 +80,7 @@ def test_the_list_has_figures_states_trust_and_success_with_its_interval(reader:
     assert "Candidate 1" in text
     assert "2 of 3 succeeded, 95 %: 0.21 to 0.94" in text
     assert "★★★☆ trusted, of a person" in text
-    assert "no outcome yet" in text
+    assert "No outcome yet" in text
     page = reader.get(LIST, headers=CLICKED).text
     assert (
         '<svg viewBox="0 0 120 14" class="interval" role="img" aria-label="2 of 3 succeeded, 95 %: 0.21 to 0.94">'
@@ -289,7 +289,7 @@ def test_several_are_promoted_or_deprecated_and_the_answer_lists_what_was_refuse
     chosen = {"skill:many-a": "verified", "skill:many-b": "verified", "skill:many-c": "candidate", "skill:<i>": "x"}
     given = {"form": form[1], "action": "promote", **chosen}
     asking = submitted(browser, path, given)
-    assert (asking.status_code, "skill:many-a: verified" in asking.text) == (401, True)
+    assert (asking.status_code, "Skill:many-a: verified" in asking.text) == (401, True)
     assert "many-a: verified → released" in asking.text
     assert "many-c: candidate → mayros/many-c is not verified" in re.sub(r"\s+", " ", asking.text)
     answer = submitted(browser, path, {**given, "token": token})

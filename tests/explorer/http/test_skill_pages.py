@@ -93,7 +93,7 @@ def test_skills_are_listed_with_their_budgets_and_refusals_with_their_reason(run
 def test_a_skill_shows_what_it_may_do_and_its_source_as_text(running: Running) -> None:
     page = with_html(running, "read").get("/explore/skills/stock-watch")
     found = check_page(page.text, 60_000)
-    assert "files, network, processes" in found.text
+    assert "Files, network, processes" in found.text
     assert "Proof required" in found.text
     assert "</script><script>alert(1)</script>" in found.text
     assert "Latest calls" not in found.text
@@ -178,13 +178,13 @@ def test_hostile_records_stay_text_and_what_was_removed_has_its_place(running: R
         check_page(page.text)
 
 
-def test_the_audit_has_a_column_of_hosts_where_records_name_one(tmp_path: Path) -> None:
+def test_the_audit_names_the_host_where_records_do(tmp_path: Path) -> None:
     with served(tmp_path, host={"name": "desk"}, audit={"folder": str(tmp_path / "journal")}) as server:
         server.plugin.call("nothing", {})
         client = with_html(server, "read", "audit")
         page = client.get("/explore/audit").text
-        assert '<th scope="col">Host</th>' in page
-        assert "<td>desk" in page
+        assert '<p class="usual">All on the host desk</p>' in page
+        assert '<th scope="col">Host</th>' not in page
         (entry,) = client.get("/api/v1/audit", headers={"Accept": "application/json"}).json()
         assert (entry["host"]["name"], entry["host"]["id"] in page) == ("desk", False)
 

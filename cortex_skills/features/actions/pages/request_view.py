@@ -127,4 +127,4 @@ def _input(name: str, value: object) -> ShownInput:
 
 
 def _kind(line: str) -> str:
-    return "" if line.startswith(("+++ ", "--- ")) else {"+": "add", "-": "gone"}.get(line[:1], "")
+    return "at" if line.startswith(("+++ ", "--- ", "@@ ")) else {"+": "add", "-": "gone"}.get(line[:1], "")

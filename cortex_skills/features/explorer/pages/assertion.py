@@ -34,7 +34,7 @@ from cortex_skills.doors.explorer.display import (
     shown_text,
 )
 from cortex_skills.doors.explorer.exports import nanopublication
-from cortex_skills.doors.explorer.page import Action, ExplorerPage, Form, PageCall, not_found
+from cortex_skills.doors.explorer.page import Action, ExplorerPage, Form, PageCall, Repeated, not_found
 from cortex_skills.doors.explorer.page_queries import AsOfQuery
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.features.explorer.evidence import EvidenceLink, checked_thread
@@ -43,9 +43,10 @@ from cortex_skills.features.explorer.triple_rows import ShownOrigin, TripleRow, 
 from cortex_skills.features.graph.rest.overview import assertion_document
 from cortex_skills.features.graph.statement_changes import withdraw
 from cortex_skills.features.proofs.assertions import Part, check_assertion, proofs_of, verdict_of
+from cortex_skills.features.proofs.kinds.base import PRESENCE
 from cortex_skills.features.proofs.logic.document import KIND as LOGIC
 from cortex_skills.features.proofs.rest.proof_checks import asked_of
-from cortex_skills.features.proofs.verdict import Check
+from cortex_skills.features.proofs.verdict import Check, Verdict
 from cortex_skills.skill_folder.snapshot import SIGNATURE
 
 _ASSERTED = "What it asserted"
@@ -262,7 +263,11 @@ def rule_sets(proof: StoredProof) -> list[tuple[str, str, str]]:
 
 def _finding(reading: Reading, part: Part) -> ShownCheck:
     if part.proof is None:
-        return ShownCheck.of(part.check)
+        shown, is_gone = (
+            ShownCheck.of(part.check),
+            part.check.part == PRESENCE and part.check.verdict is Verdict.REFUTED,
+        )
+        return replace(shown, verdict="withdrawn") if is_gone else shown  # what was never there has no page
     return ShownCheck.of(part.check, _proof_link(reading, part.proof, part.kind or ""))
 
 
@@ -370,6 +375,14 @@ def remove(call: PageCall, fields: Mapping[str, str]) -> str:
     return Addresses(call.graph.namespace).assertion(triple_id)
 
 
+def _repeated(call: PageCall, _: Mapping[str, str]) -> Repeated:
+    """The triple, for the page that asks for the token again."""
+    read = _read(call)
+    terms = read.reading.display.terms(triple_of(read.quad))
+    words = [term.called if isinstance(term, ShownName) else term.plain for term in terms]
+    return Repeated(shown_text(" ".join(words), OF_HEADING))
+
+
 PAGE = ExplorerPage(
     f"{ROOT}/{{namespace}}/t/{{id}}",
     "assertion",
@@ -377,7 +390,7 @@ PAGE = ExplorerPage(
     view,
     query=AsOfQuery,
     forms=FORMS,
-    actions={"remove": Action("Withdraw", "write", remove, takes_away=True)},
+    actions={"remove": Action("Withdraw", "write", remove, takes_away=True, repeats=_repeated)},
     pool="slow",
     place=90,
 )

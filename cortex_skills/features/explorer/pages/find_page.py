@@ -132,11 +132,11 @@ def _memories(call: PageCall, text: str) -> tuple[TextLink, ...]:
 def _classes(reading: Reading, found: TextFound, of_class: str | None) -> tuple[TextLink, ...]:
     """Links to the same search within a class."""
     names = reading.graph.names
-    links = [TextLink("all", reading.changed(type=None, page=None), of_class is None)] if of_class else []
+    links = [TextLink("All", reading.changed(type=None, page=None), of_class is None)] if of_class else []
     for node, count in found.classes:
         name = names.name(node.value)
-        label = f"{reading.display.iri(node.value).called} {count:,}"
-        links.append(TextLink(label, reading.changed(type=name, page=None), name == of_class))
+        label = reading.display.iri(node.value).called
+        links.append(TextLink(label, reading.changed(type=name, page=None), name == of_class, count))
     return tuple(links)
 
 

@@ -110,8 +110,8 @@ def view(call: PageCall) -> Overview:
         counts.counted_at is not None,
         assertion_rows(reading, latest),
         to.triples(recorded="yes"),
-        _bars(reading, predicates, lambda name: to.triples(predicate=name), ""),
-        _bars(reading, asserters, reading.asserted_by, "alt"),
+        _bars(reading, predicates, lambda name: to.triples(predicate=name), "alt"),
+        _bars(reading, asserters, reading.asserted_by, ""),
         calls,
         words,
         inbox_of(call),
@@ -121,12 +121,12 @@ def view(call: PageCall) -> Overview:
 
 
 def _facts(counts: NamespaceCounts, reading: Reading) -> tuple[Fact, ...]:
-    exact, to = "exact" if counts.is_exact else "at least", reading.addresses
+    exact, to = "" if counts.is_exact else "at least", reading.addresses
     if counts.counted_at is None:
         return (Fact("Triples", counts.triples, "at least", to.triples()),)
     return (
         Fact("Triples", counts.triples, exact, to.triples()),
-        Fact("Resources", counts.resources, "" if counts.is_exact else "at least"),
+        Fact("Resources", counts.resources, exact),
         Fact("Asserted with a record", counts.assertions, f"{counts.undated:,} without", to.triples(recorded="yes")),
         Fact("Withdrawn", counts.withdrawn, "on record"),
         Fact("Proofs", counts.proofs, "stored", to.page("proofs")),
@@ -139,7 +139,7 @@ def _past_facts(reading: Reading) -> tuple[Fact, ...]:
         counted = get_stats(reading.call.api(asOf=reading.addresses.as_of)).document["graph"]
     except QueryTimeout:
         return ()
-    exact, to = "exact" if counted["exact"] else "at least", reading.addresses
+    exact, to = "" if counted["exact"] else "at least", reading.addresses
     undated = f"{counted['undated']:,} of unknown time" if "undated" in counted else ""
     return (
         Fact("Triples", counted["triple_count"], undated or exact, to.triples()),
@@ -161,7 +161,7 @@ def _bars(reading: Reading, counted: list[tuple[NamedNode, int]], href: Any, kin
     for node, count in counted:
         shown = reading.display.iri(node.value)
         link = href(shown.name)
-        if kind:  # an agent has a page, and a skill the list of what it asserted
+        if not kind:  # an agent has a page, and a skill the list of what it asserted
             shown = replace(shown, href=reading.who(node))
         rows.append(CountedTerm(shown, count, max(1, round(100 * count / most)), link, kind))
     return tuple(rows)

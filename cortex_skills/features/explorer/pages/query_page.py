@@ -156,7 +156,7 @@ PAGE = ExplorerPage(
     view,
     query=SavedQueryQuery,
     forms=FORMS,
-    actions={"forget": Action("Forget", "write", _forget)},
+    actions={"forget": Action("Forget", "write", _forget, takes_away=True)},
     pool="sparql",
     place=83,
 )

@@ -219,7 +219,7 @@ def _plot(values: list[NamedNode | Literal], name: str) -> Svg | None:
         return None
     frequent = sorted(counts, key=lambda text: (-counts[text], text))
     rows = [(shown_text(text, 40).plain, [float(counts[text])]) for text in frequent]
-    return bars(rows, ["how many"], f"{len(counts)} different values of {len(values):,}")
+    return bars(rows, ["How many"], f"{len(counts)} different values of {len(values):,}")
 
 
 def _memories(call: PageCall, reading: Reading, node: NamedNode) -> tuple[ShownMemory, ...] | None:

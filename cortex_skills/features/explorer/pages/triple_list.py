@@ -180,10 +180,10 @@ def _facets(reading: Reading) -> Iterator[Facet]:
         of_kind = [(name[len(start) :], count) for name, count in named if name.startswith(start)]
         yield _facet(reading, kind, label, of_kind[:_FACETS])
     chosen = query.get("evidence") or ("yes" if query.get("recorded") else None)
-    links = [TextLink("with a record", reading.changed(recorded="yes", evidence=None, cursor=None), chosen == "yes")]
+    links = [TextLink("With a record", reading.changed(recorded="yes", evidence=None, cursor=None), chosen == "yes")]
     for kind in proof_kinds():
         href = reading.changed(recorded=None, evidence=kind, cursor=None)
-        links.append(TextLink(f"proof: {kind}", href, chosen == kind))
+        links.append(TextLink(f"Proof: {kind}", href, chosen == kind))
     without = reading.changed(recorded=None, evidence=None, cursor=None) if chosen else None
     yield Facet("Evidence", tuple(links), without)
 
@@ -195,9 +195,8 @@ def _facet(reading: Reading, name: str, label: str, counted: list[tuple[str, int
     names = reading.near.terms(reading.graph.names.node(value) for value, _ in counted) if is_name else []
     for place, (value, count) in enumerate(counted):
         words = names[place].called if is_name else shown_name(value, OF_NAME // 2).plain
-        if not reading.addresses.as_of:  # the counts are of now
-            words = f"{words} {count:,}"
-        links.append(TextLink(words, reading.changed(**{name: value, "cursor": None}), value == current))
+        number = None if reading.addresses.as_of else count  # the counts are of now
+        links.append(TextLink(words, reading.changed(**{name: value, "cursor": None}), value == current, number))
     return Facet(label, tuple(links), reading.changed(**{name: None, "cursor": None}) if current else None)
 
 

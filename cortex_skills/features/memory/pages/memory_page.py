@@ -16,7 +16,7 @@ from pydantic import Field
 from cortex_skills.doors.explorer.addresses import ROOT, Addresses, address, in_form
 from cortex_skills.doors.explorer.display import OF_HEADING, OF_NAME, ShownText, shown_name, shown_text
 from cortex_skills.doors.explorer.field_text import to_field
-from cortex_skills.doors.explorer.page import Action, ExplorerPage, Faulty, Form, PageCall
+from cortex_skills.doors.explorer.page import Action, ExplorerPage, Faulty, Form, PageCall, Repeated
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.doors.rest.model_types import ApiModel
 from cortex_skills.errors import CortexError
@@ -184,6 +184,11 @@ def _forget(call: PageCall, _: Mapping[str, str]) -> str:
     return address(path_of(call), agent=memory["agent"])
 
 
+def _repeated(call: PageCall, _: Mapping[str, str]) -> Repeated:
+    """The memory, for the page that asks for the token again."""
+    return Repeated(shown_text(_memory(call)["text"], OF_HEADING))
+
+
 PAGE = ExplorerPage(
     f"{PATH}/{{id}}",
     "memory",
@@ -194,8 +199,8 @@ PAGE = ExplorerPage(
     is_public=False,
     forms={"json": Form("application/json", lambda call: to_json(_memory(call)))},
     actions={
-        "correct": Action("Correct", "write", _correct),
-        "forget": Action("Forget", "write", _forget, takes_away=True),
+        "correct": Action("Correct", "write", _correct, repeats=_repeated),
+        "forget": Action("Forget", "write", _forget, takes_away=True, repeats=_repeated),
     },
     pool="slow",
     place=168,

@@ -19,7 +19,7 @@ from importlib.metadata import entry_points
 from cortex_graph import NamespacedGraph
 from cortex_graph.assertion_records.proofs import StoredProof
 from cortex_skills.errors import CortexError
-from cortex_skills.features.proofs.kinds.base import CheckContext, ProofKind, not_checked
+from cortex_skills.features.proofs.kinds.base import PRESENCE, CheckContext, ProofKind, not_checked
 from cortex_skills.features.proofs.kinds.credential import CredentialKind
 from cortex_skills.features.proofs.kinds.proof_of_logic import ProofOfLogicKind
 from cortex_skills.features.proofs.kinds.zero_knowledge import ZeroKnowledgeKind
@@ -120,7 +120,7 @@ def check_stored(proof: StoredProof, graph: NamespacedGraph, context: CheckConte
         quad = graph.index.find(triple_id)
         if quad is None and not kind.precedes_statement:
             why = f"{triple_id} is not in the graph"
-            checks.append(Check.of("presence", False, "the statement is in the graph", "that it is true", why))
+            checks.append(Check.of(PRESENCE, False, "the statement is in the graph", "that it is true", why))
         checks += check_proof(proof.kind, proof.content, replace(context, graph=graph, triple=quad))
         if quad is None:
             checks += _check_statement(kind, proof.content, triple_id, graph)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from cortex_skills.config.settings import Config
 
 SIGNER = "signer"
+PRESENCE = "presence"
 _DID = re.compile(r"did:key:z[1-9A-HJ-NP-Za-km-z]{40,60}")
 
 

@@ -142,7 +142,7 @@ def success_picture(quality: Quality) -> Svg | None:
 def success_words(quality: Quality) -> str:
     """The success rate and its interval in words."""
     if not quality.invocations:
-        return "no outcome yet"
+        return "No outcome yet"
     low, high = quality.interval()
     return f"{quality.successes:,} of {quality.invocations:,} succeeded, 95 %: {low:.2f} to {high:.2f}"
 
