@@ -59,7 +59,7 @@ def workshop(graph: NamespacedGraph, now: datetime | None = None) -> None:
 
     Args:
         graph: where.
-        now: the links are asserted by agents within the day before; without it nobody is recorded.
+        now: the links are asserted by agents within the day before; without it no agent is recorded.
     """
     stated: list[dict[str, Any]] = []
     linked: list[dict[str, Any]] = []

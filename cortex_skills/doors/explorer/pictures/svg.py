@@ -18,19 +18,19 @@ from xml.etree import ElementTree as ET
 _NAMESPACE = "http://www.w3.org/2000/svg"
 # The colours of the light theme of `src/explorer.css`.
 STYLE = (
-    "text{font:12.5px ui-monospace,monospace;fill:#14212b}.plot text{font:11.5px sans-serif;fill:#566672}"
-    ".f-edge{fill:none;stroke:#b7c1c8;stroke-width:1.6}.f-thin{fill:none;stroke:#d9dfe3;stroke-width:1.3}.f-arrow{fill:#66757f}"
-    ".f-node circle{fill:#fff;stroke:#0a6570;stroke-width:2}.f-node text{fill:#0a6570}.f-pre{fill:#566672}"
-    ".f-lit rect{fill:#1b6e43}.f-lit text{fill:#1b6e43}.f-pred rect{fill:#f2eaf8}.f-pred text{fill:#6a3a93}"
-    ".f-focus rect{fill:#0a6570}.f-focus text{fill:#fff}.f-more text{fill:#465864}"
-    ".m-edge{fill:none;stroke:#8493a0;stroke-width:1.3}.m-trunk{stroke-width:2.2}.m-arrow{fill:#66757f}"
+    "text{font:12.5px ui-monospace,monospace;fill:#14212b}.plot text{font:11.5px sans-serif;fill:#4f5f6a}"
+    ".f-edge{fill:none;stroke:#788793;stroke-width:1.6}.f-thin{fill:none;stroke:#d9dfe3;stroke-width:1.3}.f-arrow{fill:#435460}"
+    ".f-node circle{fill:#fff;stroke:#0a616c;stroke-width:2}.f-node text{fill:#0a616c}.f-pre{fill:#4f5f6a}"
+    ".f-lit rect{fill:#17663d}.f-lit text{fill:#17663d}.f-pred rect{fill:#f2eaf8}.f-pred text{fill:#6a3a93}"
+    ".f-focus rect{fill:#0a616c}.f-focus text{fill:#fff}.f-more text{fill:#435460}"
+    ".m-edge{fill:none;stroke:#788793;stroke-width:1.3}.m-trunk{stroke-width:2.2}.m-arrow{fill:#435460}"
     ".m-name rect{fill:#fff;stroke:#f2eaf8}.m-name text{font:11.5px sans-serif;fill:#6a3a93}"
     ".m-node text{font:12px sans-serif;paint-order:stroke;stroke:#fff;stroke-width:3.5px}"
-    ".m-node.root text{font:bold 13.5px sans-serif}.ring{fill:none;stroke:#0a6570;stroke-width:2.5}"
-    ".mark{fill:#fff;stroke:#66757f;stroke-width:2}:is(.k1,.k2,.k3,.k4,.k5,.k6,.k7) .mark{stroke:#fff}"
+    ".m-node.root text{font:bold 13.5px sans-serif}.ring{fill:none;stroke:#0a616c;stroke-width:2.5}"
+    ".mark{fill:#fff;stroke:#788793;stroke-width:2}:is(.k1,.k2,.k3,.k4,.k5,.k6,.k7) .mark{stroke:#fff}"
     ".k1 .mark{fill:#2a66b0}.k2 .mark{fill:#a83a78}.k3 .mark{fill:#806400}.k4 .mark{fill:#ad4f1f}"
     ".k5 .mark{fill:#52606c}.k6 .mark{fill:#5450b5}.k7 .mark{fill:#14212b}"
-    ".b0{fill:#0a6570}.b1{fill:#a8261c}.line{fill:none;stroke:#0a6570;stroke-width:2}.grid{stroke:#d9dfe3}"
+    ".b0{fill:#0a616c}.b1{fill:#a0241a}.line{fill:none;stroke:#0a616c;stroke-width:2}.grid{stroke:#d9dfe3}"
 )
 
 
