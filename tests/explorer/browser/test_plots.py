@@ -9,7 +9,7 @@ import pytest
 
 from tests.explorer.browser.every_page import addresses
 from tests.explorer.browser.test_access import go
-from tests.explorer.browser.workshop import open_workshop
+from tests.explorer.browser.workshop import LABEL, open_workshop
 from tests.server.serving import Running
 
 WIDTHS = (320, 390, 768, 1280, 1920)
@@ -48,3 +48,41 @@ def test_the_texts_of_plots_have_one_size_at_every_width(signed_in: Callable[...
     assert {size for each in found.values() for size in each["sizes"]} == {11.5}
     assert {key: each for key, each in found.items() if each["overlaps"] or each["outside"]} == {}
     assert all(each["sizes"] for each in found.values())
+
+
+LONG = ("W" * 60, "\u68ee" * 40, "i" * 90, "supplier of the parts of a bicycle that is built in our own workshop")
+# Shapes that overlap, and texts that are wider than their pill or than the picture.
+FAN = """() => {
+    const fan = document.querySelector('.fan'), room = fan.getBoundingClientRect();
+    const box = each => each.getBoundingClientRect();
+    const apart = (one, other) => one.right <= other.left || other.right <= one.left
+        || one.bottom <= other.top || other.bottom <= one.top;
+    const all = names => [...fan.querySelectorAll(names)];
+    const shapes = all('.f-pred rect, .f-focus rect, .f-arrow, .f-node circle, .f-lit rect').map(box);
+    const inside = (text, rect) => rect.left <= text.left && text.right <= rect.right;
+    return {
+        pills: all('.f-pred, .f-focus').length,
+        overlaps: shapes.flatMap((one, at) => shapes.slice(at + 1).filter(other => !apart(one, other))).length,
+        wider: all('.f-pred, .f-focus').filter(
+            each => !inside(box(each.querySelector('text')), box(each.querySelector('rect')))).length,
+        outside: all('text').filter(each => !inside(box(each), room)).length,
+    };
+}"""
+
+
+@pytest.mark.extended
+def test_long_names_stay_within_their_pills_and_the_picture(signed_in: Callable[..., Any], running: Running) -> None:
+    stated: list[dict[str, Any]] = []
+    for place, text in enumerate(LONG):
+        # Labels differ: instead of two that are the same, the picture has the names.
+        stated.append({"subject": f"long:{place}", "predicate": LABEL, "object": text})
+        stated.append({"subject": f"has:{place}", "predicate": LABEL, "object": text[1:]})
+        other = {"node": f"long:{(place + 1) % len(LONG)}"}
+        stated.append({"subject": f"long:{place}", "predicate": f"has:{place}", "object": other})
+        stated.append({"subject": f"long:{place}", "predicate": f"has:{place}", "object": text})
+    running.plugin.graph.create_triples(stated)
+    page, found = signed_in(reduced_motion="reduce"), []
+    for place in range(len(LONG)):
+        go(page, running, f"/explore/mayros/r?name=long:{place}")
+        found.append(page.evaluate(FAN))
+    assert found == [{"pills": 4, "overlaps": 0, "wider": 0, "outside": 0}] * len(LONG)

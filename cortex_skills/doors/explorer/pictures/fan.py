@@ -5,6 +5,7 @@ Rules kept here:
   the picture has at most 192 rows, and less than 90 KB, for every resource;
 - its order is that of the groups: the same groups give the same picture;
 - on both sides an arrow behind the name of a predicate points to the objects of its triples;
+- a name is cut to the room that there is, in the widest font: no pill is over another one, no row leaves the picture;
 - each node is a link, in the order of reading; the table beside the picture has the same content.
 """
 
@@ -17,6 +18,7 @@ from cortex_graph.namespace.labels import cut
 from cortex_graph.naming.counted import Count
 from cortex_skills.doors.explorer.display import ShownName, ShownTerm
 from cortex_skills.doors.explorer.pictures.svg import Element, Svg
+from cortex_skills.doors.explorer.pictures.text_width import BOLD, fitted, text_width
 
 PREDICATES = 12
 VALUES = 7
@@ -28,9 +30,10 @@ _GAP = 8.0
 _TO_PREDICATE = 170.0
 _TO_NODE = 268.0
 _TO_LABEL = 280.0
-_LABEL = 33  # characters
-_PREDICATE = 20
-_FOCUS = 21
+_LABEL = _WIDTH / 2 - _TO_LABEL - 6  # pixels
+_LABEL_TEXT, _PREDICATE_TEXT, _FOCUS_TEXT = 12.5, 12.5, 14.0
+_PREDICATE, _FOCUS = 146.0, 170.0  # so that 4 pixels are left between two pills with an arrow, and before a node
+_ENDS = 22.0  # of a pill, beside its label
 _ONE_SIDE = 225.0  # how far the picture moves to the middle when one side is empty
 _ARROW = 7  # pixels, behind the name of a predicate, in the direction in which its triples are read
 _HREF = 150  # characters: a longer address is in the table beside the picture only
@@ -82,8 +85,7 @@ def fan(focus: ShownName, incoming: FanSide, outgoing: FanSide) -> Svg:
             _draw_group(picture, edges, direction, y, height / 2, group, rows)
             y += len(rows) * _ROW + _GAP
     node = picture.add("g", class_="f-focus")
-    label = _pill_label(focus, _FOCUS)
-    _pill(picture, node, _MIDDLE, height / 2, label, 8.4, 30)
+    _pill(picture, node, _MIDDLE, height / 2, _label(focus), _FOCUS, _FOCUS_TEXT, 30)
     return picture
 
 
@@ -107,10 +109,16 @@ def _rows(side: FanSide) -> list[tuple[FanGroup | None, list[_Row]]]:
 def _row(term: ShownTerm) -> _Row:
     if isinstance(term, ShownName):
         if term.called != term.plain:
-            return "f-node", "", cut(term.called, _LABEL - 1), term.href
-        prefix = term.prefix.plain if len(term.plain) <= _LABEL else ""
-        return "f-node", prefix, cut(term.local.plain or term.prefix.plain, _LABEL - len(prefix) - 1), term.href
-    return "f-lit", "", cut(f"“{term.plain}”", _LABEL - 1), None
+            return "f-node", "", _row_text(term.called), term.href
+        prefix, local = term.prefix.plain, term.local.plain or term.prefix.plain
+        whole = f"{prefix}{local}"
+        is_whole = local != prefix and _row_text(whole) == whole
+        return "f-node", prefix if is_whole else "", local if is_whole else _row_text(local), term.href
+    return "f-lit", "", _row_text(f"“{term.plain}”"), None
+
+
+def _row_text(text: str) -> str:
+    return fitted(text, _LABEL, _LABEL_TEXT, mono=True)
 
 
 def _draw_group(
@@ -131,12 +139,11 @@ def _draw_group(
         return
     href = group.predicate.href
     node = picture.add("a" if _is_short(href) else "g", class_="f-pred", href=href if _is_short(href) else None)
-    label = _pill_label(group.predicate, _PREDICATE)
     for place, row in enumerate(rows):
         y = top + (place + 0.5) * _ROW
         picture.add("path", edges, class_="f-thin", d=_curve(x, centre, node_x, y))
         _draw_row(picture, direction, y, row)
-    width = _pill(picture, node, x, centre, label, 7.2, 24)
+    width = _pill(picture, node, x, centre, _label(group.predicate), _PREDICATE, _PREDICATE_TEXT, 24)
     tip = x + width / 2 + _ARROW + 1
     picture.add("path", edges, class_="f-arrow", d=f"M{tip:.0f} {centre:.0f}l-{_ARROW} -4v8z")
 
@@ -158,9 +165,10 @@ def _draw_row(picture: Svg, direction: float, y: float, row: _Row) -> None:
         text.text = label
 
 
-def _pill(picture: Svg, node: Element, x: float, y: float, label: str, wide: float, tall: float) -> float:
-    """Draw a label in a box; returns the width of the box."""
-    width = len(label) * wide + 22
+def _pill(picture: Svg, node: Element, x: float, y: float, text: str, most: float, size: float, tall: float) -> float:
+    """Draw a label in a box that is at most so wide; returns the width of the box."""
+    label = fitted(text, (most - _ENDS) / BOLD, size)
+    width = text_width(label, size) * BOLD + _ENDS
     picture.add("rect", node, x=x - width / 2, y=y - tall / 2, width=width, height=tall, rx=tall / 2)
     picture.add("text", node, label, x=x, y=y + 4.5, text_anchor="middle")
     return width
@@ -175,9 +183,8 @@ def _is_short(href: str | None) -> bool:
     return href is not None and 0 < len(href) <= _HREF
 
 
-def _pill_label(name: ShownName, most: int) -> str:
-    label = name.called if name.called != name.plain else name.local.plain or name.prefix.plain
-    return cut(label, most - 1)
+def _label(name: ShownName) -> str:
+    return name.called if name.called != name.plain else name.local.plain or name.prefix.plain
 
 
 def _summary(focus: ShownName, incoming: FanSide, outgoing: FanSide) -> str:

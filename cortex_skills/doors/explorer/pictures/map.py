@@ -20,7 +20,7 @@ from typing import Any, Literal
 from cortex_graph.namespace.labels import cut
 from cortex_skills.doors.explorer.pictures.layout import Extent, apart, points
 from cortex_skills.doors.explorer.pictures.svg import Element, Svg
-from cortex_skills.doors.explorer.pictures.text_width import text_width
+from cortex_skills.doors.explorer.pictures.text_width import BOLD, text_width
 
 VERSION = 2
 MAX_DRAWN = 150
@@ -358,7 +358,7 @@ def _covered(node: MapNode, degree: int, side: str, *, is_root: bool) -> Extent:
     """What a mark and its label cover."""
     radius = _radius(node, degree, is_root=is_root)
     lines, size = _lines(node.label), _ROOT_TEXT if is_root else _NODE_TEXT
-    width = max(text_width(line, size) for line in lines) * (1.12 if is_root else 1) + _PAD
+    width = max(text_width(line, size) for line in lines) * (BOLD if is_root else 1) + _PAD
     tall, around = len(lines) * _LINE, radius + (6 if is_root else 2)
     high = max(around, tall / 2)
     if side == "right":
