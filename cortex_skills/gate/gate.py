@@ -24,6 +24,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from cortex_graph import GraphError
+from cortex_graph.store_access.read_ahead import reading_ahead
 from cortex_skills.audit import call_records as audit
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.enrichment.policy import Policy
@@ -229,7 +230,8 @@ class Gate:
                 call.cancel.check()
             self.host.graph.settle()
             wrote = 0 if call.budgets is None else call.budgets.writes_used(name)
-            outcome = tool.run(call)
+            with reading_ahead(self.host.graph.store, lambda: tool.reads(call)):
+                outcome = tool.run(call)
             if outcome.spent < units:
                 slot.refund(units - outcome.spent)
         low_writes = None if call.budgets is None else call.budgets.low_writes(name, wrote)

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from cortex_graph import GraphError
 from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.audit.call_records import CallChanges
 from cortex_skills.cancellation import CancelToken
@@ -37,6 +39,8 @@ from cortex_skills.tokens import PERMISSIONS
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator, ValidationError
+
+    from cortex_graph.store_access.read_ahead import Ahead
 
 # The seconds of a skill's time that an enrichment may cost.
 ENRICHMENT_S = 2.0
@@ -265,6 +269,8 @@ class Tool:
             the top of a schema, so the schema does not have it.
         units: how many units of its budget a call takes.
         details: makes the type of the details, where `output_schema` is not made of it.
+        ahead: what a call reads of the store, which a server is asked for in one request; what it reads beside is read
+            once. None for a tool whose reads are those of one operation, or that waits for others.
     """
 
     name: str
@@ -286,12 +292,20 @@ class Tool:
     one_of: tuple[tuple[str, ...], ...] = ()
     units: Callable[[Call], int] = lambda _: 1
     details: Callable[[], Any] | None = None
+    ahead: Callable[[Call], Iterable[Ahead]] | None = None
     _validators: list[Draft202012Validator] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def acting(self) -> Skill | None:
         """The skill as which it acts; None for that of the call."""
         return None if self.steps is None else self.steps.acting
+
+    def reads(self, call: Call) -> list[Ahead] | None:
+        """What a call reads ahead; None where that is not known. An error is raised when the tool runs."""
+        if self.ahead is not None:
+            with suppress(CortexError, GraphError):
+                return list(self.ahead(call))
+        return None
 
     def definition(self) -> dict[str, Any]:
         """The tool as `Plugin.tools` lists it."""

@@ -16,7 +16,7 @@ Rules kept here:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -27,11 +27,14 @@ from cortex_graph import NamespacedGraph
 from cortex_graph.assertion_records.proofs import StoredProof
 from cortex_graph.assertion_records.provenance import recorded_triple
 from cortex_graph.assertions import Assertion, history_of
+from cortex_graph.namespace.about import about_triples
 from cortex_graph.namespace.short_ids import full_proof_id
 from cortex_graph.store import Pattern
+from cortex_graph.store_access.read_ahead import Ahead, reading_ahead
 from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.kinds import CheckContext, check_proof, kind_named
 from cortex_skills.features.proofs.kinds.base import PRESENCE, SIGNER, not_checked
+from cortex_skills.features.proofs.logic.verify import read_again
 from cortex_skills.features.proofs.proof_settings import ProofSettings
 from cortex_skills.features.proofs.verdict import Check, Verdict
 
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 
 MAX_PROOFS = 16
 MAX_STATEMENTS = 10
+_WITHDRAWN_AHEAD = 2 * MAX_STATEMENTS
 _ID = re.compile(r"[0-9a-f]{64}")
 
 
@@ -104,7 +108,40 @@ def check_statements(
         CortexError: `proof_not_found`: none of them has this proof; `cancelled`.
     """
     proof_id = None if proof_id is None else full_proof_id(graph, proof_id)
-    page = graph.list_triples({**pattern, "limit": MAX_STATEMENTS})
+    with reading_ahead(graph.store, list):
+        page = graph.list_triples({**pattern, "limit": MAX_STATEMENTS})
+        ids = [triple["id"] for triple in page["triples"]]
+
+        def about() -> Iterator[Ahead]:
+            yield from about_triples(graph, ids, proofs=True)
+            yield graph.withdrawn_ahead(pattern)
+
+        def following() -> Iterator[Ahead]:
+            yield from read_again(graph, _current(graph, ids))
+            yield from _gone(graph, pattern)
+
+        with reading_ahead(graph.store, about), reading_ahead(graph.store, following):
+            return _checked(graph, pattern, page, context, proof_id)
+
+
+def _gone(graph: NamespacedGraph, pattern: Mapping[str, Any]) -> Iterator[Ahead]:
+    """What is read of withdrawn statements, which may have been asserted again."""
+    quads = dict.fromkeys(withdrawal.quad for withdrawal in graph.withdrawn(pattern))
+    return about_triples(graph, quads=islice(quads, _WITHDRAWN_AHEAD))
+
+
+def _current(graph: NamespacedGraph, triple_ids: Sequence[str]) -> Iterator[StoredProof]:
+    for triple_id in triple_ids:
+        yield from graph.current_proofs(triple_id)[:MAX_PROOFS]
+
+
+def _checked(
+    graph: NamespacedGraph,
+    pattern: Mapping[str, Any],
+    page: Mapping[str, Any],
+    context: CheckContext,
+    proof_id: str | None,
+) -> Statements:
     checked, missing = [], None
     for triple in page["triples"]:
         quad = graph.quad_of({key: triple[key] for key in ("subject", "predicate", "object")})

@@ -80,8 +80,10 @@ def list_skills(call: OperationCall, given: ListSkills) -> SkillPage:
     while scanned < _MAX_SCANNED:
         records, cursor = registry.records(cursor, given.limit - len(found))
         scanned += len(records)
-        for record in records:
-            if given.skill_namespace in (None, record.key.namespace) and _is_wanted(record, given):
+        wanted = [each for each in records if given.skill_namespace in (None, each.key.namespace)]
+        wanted = [each for each in wanted if _is_wanted(each, given)]
+        with registry.reading_current(wanted if words else ()):
+            for record in wanted:
                 description = registry.version(record.version_id).description if words else ""
                 text = without_accents(f"{record.key.name} {description}")
                 if all(word in text for word in words):

@@ -187,11 +187,14 @@ class StoredProofs:
 
     def rules(self, rules_id: str) -> str | None:
         """Return the text of the rule set with an id; None when there is none, or its text has another id."""
-        node = self._rules_node(rules_id)
-        for quad in self._store.quads(Pattern(self._names.provenance_graph, node, CONTENT)):
+        for quad in self._store.quads(self.rules_ahead(rules_id)):
             if isinstance(quad.object, Literal) and content_id(quad.object.value) == rules_id:
                 return quad.object.value
         return None
+
+    def rules_ahead(self, rules_id: str) -> Pattern:
+        """Return what `rules` reads."""
+        return Pattern(self._names.provenance_graph, self._rules_node(rules_id), CONTENT)
 
     def quads(self, proof: StoredProof, recorded: Iterable[str]) -> list[Quad]:
         """Return the quads of a proof, and the links to it.

@@ -1,25 +1,23 @@
 """Reads many provenance records at once.
 
 Rules kept here:
-- a store on this machine is asked for one record after the other, a server with one query for many of them;
+- a store on this machine is asked for one record after the other, a server for all of them at once;
 - a time that is no instant (no `xsd:dateTime`, no time zone, out of the range of Python) counts as unknown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from itertools import islice
-from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, QuerySolution, QuerySolutions, parse_query_results
 
 from cortex_graph.naming.names import Names
 from cortex_graph.naming.vocabulary import DATE_TIME, GENERATED_AT
 from cortex_graph.store import Dataset, GraphStore, Pattern
+from cortex_graph.store_access.gathered import gathered
 
 QUERY_S = 30.0
-_AT_ONCE = 100  # records, in one request to a server
 
 
 def select(
@@ -47,44 +45,22 @@ def select(
 
 def read_records(store: GraphStore, names: Names, nodes: Iterable[NamedNode]) -> dict[NamedNode, list[Quad]]:
     """Return the quads of some records, without those that do not exist."""
-    graph = names.provenance_graph
-    if store.keeps_order:
-        found = {node: list(store.quads(Pattern(graph, node))) for node in nodes}
-        return {node: record for node, record in found.items() if record}
-    records: dict[NamedNode, list[Quad]] = {}
-    for row in _rows(store, graph, nodes, "?r ?p ?o", "?r ?p ?o"):
-        node: Any = row["r"]
-        records.setdefault(node, []).append(Quad(node, row["p"], row["o"], graph))
-    return records
+    nodes = list(dict.fromkeys(nodes))
+    records = gathered(store, [Pattern(names.provenance_graph, node) for node in nodes])
+    return {node: record for node, record in zip(nodes, records, strict=True) if record}
 
 
 def read_times(store: GraphStore, names: Names, nodes: Iterable[NamedNode]) -> dict[NamedNode, Literal]:
-    """Return when some nodes of the provenance graph were made: the earliest time of each that has one.
-
-    Raises:
-        QueryTimeout: the store took too long.
-    """
-    graph = names.provenance_graph
-    found: dict[NamedNode, Literal] = {}
-    if store.keeps_order:
-        pairs: Iterable[tuple[Any, Any]] = (
-            (node, quad.object) for node in nodes for quad in store.quads(Pattern(graph, node, GENERATED_AT))
-        )
-    else:
-        rows = _rows(store, graph, nodes, "?r ?t", f"?r {GENERATED_AT} ?t")
-        pairs = ((row["r"], row["t"]) for row in rows)
-    for node, time in pairs:
-        if isinstance(time, Literal) and (node not in found or time.value < found[node].value):
-            found[node] = time
-    return found
+    """Return when some nodes of the provenance graph were made: the earliest time of each that has one."""
+    nodes = list(dict.fromkeys(nodes))
+    found = gathered(store, [Pattern(names.provenance_graph, node, GENERATED_AT) for node in nodes])
+    times = ([quad.object for quad in quads if isinstance(quad.object, Literal)] for quads in found)
+    pairs = zip(nodes, times, strict=True)
+    return {node: min(some, key=lambda time: time.value) for node, some in pairs if some}
 
 
 def assertion_times(store: GraphStore, names: Names, triple_ids: Iterable[str]) -> dict[str, str]:
-    """Return when some triples were asserted, by their ids, without those that have no record.
-
-    Raises:
-        QueryTimeout: the store took too long.
-    """
+    """Return when some triples were asserted, by their ids, without those that have no record."""
     records = {names.record(triple_id): triple_id for triple_id in triple_ids}
     return {records[node]: time.value for node, time in read_times(store, names, records).items()}
 
@@ -104,15 +80,3 @@ def instant(term: object) -> datetime | None:
         return None if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-
-
-def _rows(
-    store: GraphStore, graph: NamedNode, nodes: Iterable[NamedNode], variables: str, where: str
-) -> Iterable[QuerySolution]:
-    rest = iter(nodes)
-    while some := list(islice(rest, _AT_ONCE)):
-        yield from select(store, graph, f"SELECT {variables} {{ VALUES ?r {{ {_list(some)} }} {where} }}")
-
-
-def _list(nodes: Sequence[NamedNode]) -> str:
-    return " ".join(map(str, nodes))

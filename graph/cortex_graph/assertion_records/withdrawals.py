@@ -47,6 +47,7 @@ from cortex_graph.naming.vocabulary import (
     WITHDRAWN_BY,
 )
 from cortex_graph.store import GraphStore, Pattern
+from cortex_graph.store_access.read_ahead import Ahead, UpTo, WholeSubjects, reading_ahead, subjects_ahead
 from cortex_graph.store_access.recent_cache import hash_of
 
 _MAX_READ = 10_000  # records of one subject that are searched for withdrawn ones
@@ -105,9 +106,29 @@ class Withdrawals:
             raise ValueError("a pattern without a subject or a predicate matches too much")
         if object_ is not None:
             return self.of(hash_of(str(Quad(subject, predicate, object_, pattern.graph)).encode()))
-        links = self._store.quads(Pattern(self._names.provenance_graph, None, SUBJECT, subject))
-        found = self._sorted(quad.subject for quad in islice(links, _MAX_READ))
+        withdrawn = self._whole(subject, predicate)
+        with reading_ahead(self._store, lambda: [UpTo(withdrawn, _MAX_READ)]):
+            nodes: Iterable[object] | None = subjects_ahead(self._store, withdrawn)
+            if nodes is None:
+                links = self._store.quads(Pattern(self._names.provenance_graph, None, SUBJECT, subject))
+                nodes = (quad.subject for quad in islice(links, _MAX_READ))
+            found = self._sorted(nodes)
         return [withdrawal for withdrawal in found if withdrawal.quad.predicate == predicate]
+
+    def ahead(self, pattern: Pattern) -> Ahead:
+        """What `matching` reads of a server, for a pattern with a subject and a predicate."""
+        subject, predicate, object_ = pattern.subject, pattern.predicate, pattern.object_
+        if subject is None or predicate is None:
+            raise ValueError("a pattern without a subject or a predicate matches too much")
+        if object_ is None:
+            return UpTo(self._whole(subject, predicate), _MAX_READ)
+        record = self._names.record(hash_of(str(Quad(subject, predicate, object_, pattern.graph)).encode()))
+        return WholeSubjects(Pattern(self._names.provenance_graph, None, SPECIALIZATION_OF, record))
+
+    def _whole(self, subject: NamedNode, predicate: NamedNode) -> WholeSubjects:
+        """The withdrawn records of the triples with a subject and a predicate."""
+        records = Pattern(self._names.provenance_graph, None, SUBJECT, subject)
+        return WholeSubjects(records, also=((PREDICATE, predicate), (SPECIALIZATION_OF, None)))
 
     def change(self, quad: Quad, triple_id: str, by: Provenance) -> tuple[list[Quad], list[Quad]]:
         """Return the quads that a withdrawal of an existing triple inserts and removes.

@@ -24,15 +24,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Any
+from typing import cast
 
 from pyoxigraph import Literal, NamedNode
 
-from cortex_graph.assertion_records.records import select
 from cortex_graph.namespace.namespaced import NamespacedGraph
 from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES
 from cortex_graph.naming.vocabulary import LABEL
 from cortex_graph.store import Pattern
+from cortex_graph.store_access.gathered import gathered
 
 LABELS = (
     LABEL,
@@ -43,7 +43,6 @@ LABELS = (
 )
 OF_LABEL = 80  # characters
 _OF_NODE = 40
-_AT_ONCE = 100  # nodes, in one request to a server
 _TEXTS = 50  # of a node and a property that are looked at
 _LAST_PART = re.compile(r"[^/#:]+[/#:]*$")
 
@@ -83,15 +82,22 @@ class Labels:
         last = _LAST_PART.search(node.value)
         return cut(last[0] if last else node.value, most)
 
+    def ahead(self, nodes: Iterable[object]) -> list[Pattern]:
+        """What is read of a server for the labels of those of some terms that are nodes."""
+        wanted = dict.fromkeys(node for node in nodes if isinstance(node, NamedNode) and node not in self._known)
+        return [Pattern(self._graph.names.graph, node, label) for node in wanted for label in self._properties]
+
     def _look_up(self, nodes: Sequence[NamedNode]) -> None:
-        texts: dict[NamedNode, dict[NamedNode, list[Literal]]] = {}
         if self._graph.store.keeps_order:
-            for node in nodes:
-                texts[node] = self._texts(node)
+            texts = {node: self._texts(node) for node in nodes}
         else:
-            self._ask(nodes, texts)
+            texts = {node: {} for node in nodes}
+            asked = self.ahead(nodes)
+            for pattern, quads in zip(asked, gathered(self._graph.store, asked), strict=True):
+                found = [quad.object for quad in quads if isinstance(quad.object, Literal)]
+                texts[cast(NamedNode, pattern.subject)][cast(NamedNode, pattern.predicate)] = found
         for node in nodes:
-            self._known[node] = self._chosen(texts.get(node, {}))
+            self._known[node] = self._chosen(texts[node])
 
     def _texts(self, node: NamedNode) -> dict[NamedNode, list[Literal]]:
         """The texts of the first property that the node has."""
@@ -101,17 +107,6 @@ class Labels:
             if found := [quad.object for quad in quads if isinstance(quad.object, Literal)]:
                 return {label: found}
         return {}
-
-    def _ask(self, nodes: Sequence[NamedNode], texts: dict[NamedNode, dict[NamedNode, list[Literal]]]) -> None:
-        labels = " ".join(map(str, self._properties))
-        for start in range(0, len(nodes), _AT_ONCE):
-            some = " ".join(map(str, nodes[start : start + _AT_ONCE]))
-            text = f"SELECT ?s ?p ?o {{ VALUES ?s {{ {some} }} VALUES ?p {{ {labels} }} ?s ?p ?o }}"
-            for row in select(self._graph.store, self._graph.names.graph, text):
-                node: Any = row["s"]
-                label: Any = row["p"]
-                if isinstance(found := row["o"], Literal):
-                    texts.setdefault(node, {}).setdefault(label, []).append(found)
 
     def _chosen(self, texts: dict[NamedNode, list[Literal]]) -> str | None:
         for label in self._properties:

@@ -300,11 +300,11 @@ class NamespacedGraph:
         Raises:
             InvalidArguments: a part of the pattern is invalid or missing.
         """
-        found = self._pattern(check_pattern(pattern))
-        for field, term in (("subject", found.subject), ("predicate", found.predicate)):
-            if term is None:
-                raise invalid(field, "is missing")
-        return self.withdrawals.matching(found)
+        return self.withdrawals.matching(self._bound(pattern))
+
+    def withdrawn_ahead(self, pattern: Mapping[str, Any]) -> Ahead:
+        """Return what `withdrawn` reads of a server; arguments and errors are those of it."""
+        return self.withdrawals.ahead(self._bound(pattern))
 
     def count(self, pattern: Mapping[str, Any] | None = None) -> int:
         """Count the triples that match a pattern, exactly; the time grows with their number.
@@ -470,6 +470,14 @@ class NamespacedGraph:
             None if predicate is None else self.node_of(predicate, "predicate"),
             None if object_ is None else self.sought(object_),
         )
+
+    def _bound(self, given: Mapping[str, Any]) -> Pattern:
+        """Return a pattern that has a subject and a predicate."""
+        pattern = self._pattern(check_pattern(given))
+        for field, term in (("subject", pattern.subject), ("predicate", pattern.predicate)):
+            if term is None:
+                raise invalid(field, "is missing")
+        return pattern
 
     def _total(self, pattern: Pattern, on_page: int, counted: int | None, *, whole: bool) -> Count:
         """Return the number of triples of a pattern."""

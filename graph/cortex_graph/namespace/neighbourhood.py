@@ -22,7 +22,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode
@@ -33,6 +33,8 @@ from cortex_graph.naming.counted import Count
 from cortex_graph.naming.names import WELL_KNOWN_VOCABULARIES
 from cortex_graph.naming.vocabulary import LABEL, TYPE
 from cortex_graph.store import Page, Pattern, Triple
+from cortex_graph.store_access.gathered import counted_page
+from cortex_graph.store_access.read_ahead import Ahead, UpTo, reading_ahead
 from cortex_graph.store_access.recent_cache import hash_of
 
 COUNTED = 1000  # triples of a group that are counted
@@ -40,7 +42,7 @@ MAX_PREDICATES = 100
 MAX_VALUES = 100
 _FIRST_PAGE = 200  # triples of a direction that are read and grouped here
 _CANDIDATES = 400  # predicates of a namespace that are looked for at a larger resource
-_CANDIDATES_OF_SERVERS = 24  # each is a request
+_CANDIDATES_OF_SERVERS = 24  # each may be a request
 _FIRST = (
     TYPE,
     LABEL,
@@ -134,6 +136,12 @@ def neighbourhood(graph: NamespacedGraph, name: str, *, predicates: int = 12, va
     return Neighbourhood(node, outgoing, incoming)
 
 
+def neighbourhood_ahead(graph: NamespacedGraph, node: NamedNode) -> Iterator[Ahead]:
+    """Yield what is read of a server of a resource whose directions fit on their first pages."""
+    yield UpTo(Pattern(graph.names.graph, node), _FIRST_PAGE)
+    yield UpTo(Pattern(graph.names.graph, object_=node), _FIRST_PAGE)
+
+
 def _direction(graph: NamespacedGraph, pattern: Pattern, most: int, values: int) -> Direction:
     page = graph.store.match(pattern, _FIRST_PAGE)
     frequency = Counter(triple[1] for triple in page.triples)
@@ -141,8 +149,12 @@ def _direction(graph: NamespacedGraph, pattern: Pattern, most: int, values: int)
         shown = _ordered(frequency, pattern)[:most]
         groups = tuple(_group_of_page(page, pattern, predicate, frequency[predicate], values) for predicate in shown)
         return Direction(groups, Count(len(frequency)), Count(len(page.triples)))
-    present = [*_ordered(frequency, pattern), *_others(graph, pattern, frequency)]
-    groups = tuple(_counted_group(graph, pattern, predicate, values) for predicate in present[:most])
+    of_page, candidates = _ordered(frequency, pattern), _candidates(graph, frequency)
+    small = (_with_predicate(pattern, predicate) for predicate in (*of_page[:most], *candidates))
+    with reading_ahead(graph.store, lambda: (UpTo(each, values) for each in small)):
+        others = [each for each in candidates if graph.store.count(_with_predicate(pattern, each), 1)]
+        present = [*of_page, *others]
+        groups = tuple(_counted_group(graph, pattern, predicate, values) for predicate in present[:most])
     counted = sum(group.count.value for group in groups) + len(present) - len(groups)
     at_least = max(counted, len(page.triples) + 1)
     return Direction(groups, Count(len(present), is_exact=False), Count(at_least, is_exact=False))
@@ -161,9 +173,7 @@ def _group_of_page(page: Page, pattern: Pattern, predicate: NamedNode, count: in
 
 
 def _counted_group(graph: NamespacedGraph, pattern: Pattern, predicate: NamedNode, values: int) -> PredicateGroup:
-    of_group = Pattern(pattern.graph, pattern.subject, predicate, pattern.object_)
-    page = graph.store.match(of_group, values)
-    count = len(page.triples) if page.cursor is None else graph.store.count(of_group, COUNTED + 1)
+    page, count = counted_page(graph.store, _with_predicate(pattern, predicate), values, COUNTED + 1)
     rows = _rows(zip(page.triples, page.lines, strict=True), pattern)
     return PredicateGroup(predicate, Count.up_to(count, COUNTED), rows)
 
@@ -173,9 +183,11 @@ def _rows(triples: Iterable[tuple[Triple, bytes]], pattern: Pattern) -> tuple[Ne
     return tuple(NeighbourRow(triple[other], hash_of(line)) for triple, line in triples)
 
 
-def _others(graph: NamespacedGraph, pattern: Pattern, seen: Counter[NamedNode]) -> list[NamedNode]:
-    """Return the frequent predicates of the namespace that are not on the first page, and are used here."""
+def _candidates(graph: NamespacedGraph, seen: Counter[NamedNode]) -> list[NamedNode]:
+    """Return frequent predicates of the namespace that are not on the first page, and may be used here."""
     frequent = [each for each in graph.frequent_predicates() if each not in seen]
-    looked_at = frequent[: _CANDIDATES if graph.store.keeps_order else _CANDIDATES_OF_SERVERS]
-    exists = (Pattern(pattern.graph, pattern.subject, each, pattern.object_) for each in looked_at)
-    return [each for each, of_it in zip(looked_at, exists, strict=True) if graph.store.count(of_it, 1)]
+    return frequent[: _CANDIDATES if graph.store.keeps_order else _CANDIDATES_OF_SERVERS]
+
+
+def _with_predicate(pattern: Pattern, predicate: NamedNode) -> Pattern:
+    return Pattern(pattern.graph, pattern.subject, predicate, pattern.object_)

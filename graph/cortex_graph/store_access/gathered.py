@@ -37,3 +37,15 @@ def gathered(store: GraphStore, patterns: Sequence[Pattern]) -> list[list[Quad]]
         found: list[list[Quad]] = gather(patterns)
         return found
     return [list(store.quads(pattern)) for pattern in patterns]
+
+
+def counted_page(store: GraphStore, pattern: Pattern, limit: int, ceiling: int) -> tuple[Page, int]:
+    """Return the first page of a pattern, and how many quads it has, up to `ceiling`.
+
+    Raises:
+        GraphUnavailable: the store does not answer.
+    """
+    if isinstance(store, Gathering):
+        return store.match_counted(pattern, limit, None, ceiling)
+    page = store.match(pattern, limit)
+    return page, len(page.triples) if page.cursor is None else store.count(pattern, ceiling)

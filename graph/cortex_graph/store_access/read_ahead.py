@@ -18,23 +18,38 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from pyoxigraph import NamedNode, Quad
 
-from cortex_graph.store import GraphStore, Pattern
+from cortex_graph.store import PAGE_BYTES, GraphStore, Page, Pattern
 
 
 @dataclass(frozen=True)
 class WholeSubjects:
-    """All quads of the subjects that a pattern finds, or of its objects; an object that it has is a name or a text."""
+    """All quads of the subjects that a pattern finds, or of its objects; an object that it has is a name or a text.
+
+    Attributes:
+        pattern: finds them.
+        of_objects: whether it finds them as its objects.
+        also: what each of the subjects has beside: predicates, each with an object, or with any for None.
+    """
 
     pattern: Pattern
     of_objects: bool = False
+    also: tuple[tuple[NamedNode, NamedNode | None], ...] = ()
 
 
-Ahead = Pattern | WholeSubjects
-Gather = Callable[[Sequence[Ahead]], list[list[Quad]]]
+@dataclass(frozen=True)
+class UpTo:
+    """What a pattern finds, if that is not more than so many quads; else the reads in the block are requests."""
+
+    of: Pattern | WholeSubjects
+    most: int
+
+
+Ahead = Pattern | WholeSubjects | UpTo
+Gather = Callable[[Sequence[Ahead]], list[list[Quad] | None]]
 
 
 def reading_ahead(store: GraphStore, patterns: Callable[[], Iterable[Ahead] | None]) -> AbstractContextManager[None]:
@@ -64,6 +79,12 @@ def reading_now(store: GraphStore, *, forgets: bool = True) -> AbstractContextMa
     return nullcontext() if now is None else now(forgets)
 
 
+def subjects_ahead(store: GraphStore, wanted: WholeSubjects) -> list[NamedNode] | None:
+    """Return the subjects that were read ahead in the block; None where they were not, or are too many."""
+    known: Callable[[WholeSubjects], list[NamedNode] | None] | None = getattr(store, "subjects_ahead", None)
+    return None if known is None else known(wanted)
+
+
 class ReadAhead:
     """What the threads of a process have read ahead of one store."""
 
@@ -80,7 +101,8 @@ class ReadAhead:
             wanted = [each for each in dict.fromkeys(patterns) if self._is_unknown(each)]
             if wanted:
                 for each, quads in zip(wanted, gather(wanted), strict=True):
-                    self._keep(each, quads)
+                    if quads is not None:
+                        self._keep(each.of if isinstance(each, UpTo) else each, quads)
             yield
         finally:
             if is_outer:
@@ -114,17 +136,41 @@ class ReadAhead:
                         return [quad for quad in found if _matches(quad, pattern)]
         return None
 
+    def first_page(self, pattern: Pattern, limit: int) -> Page | None:
+        """Return the first page of a pattern, if its quads were read, in the order of the store, and fit on it."""
+        known = self._known
+        found = None if known is None else known.get(pattern)
+        if found is None or len(found) > limit:
+            return None
+        page = Page.of(pattern.graph, found, None)
+        return page if sum(map(len, page.lines)) <= PAGE_BYTES else None
+
+    def subjects(self, wanted: WholeSubjects) -> list[NamedNode] | None:
+        """Return the subjects of what was read; None where it was not."""
+        found = None if self._known is None else self._known.get(wanted)
+        return None if found is None else list(dict.fromkeys(cast(NamedNode, quad.subject) for quad in found))
+
     def keep(self, pattern: Pattern, quads: list[Quad]) -> None:
         """Remember the quads of a pattern until the block ends, if the thread is in one."""
         if self._known is not None:
             self._known[pattern] = quads
+
+    def keep_page(self, page: Page) -> Page:
+        """Remember that the quads of a page are there; returns the page."""
+        if self._known is not None:
+            for quad in page.quads:
+                self._known.setdefault(pattern_of(quad), [quad])
+        return page
 
     def wrote(self, insert: Iterable[Quad], remove: Iterable[Quad]) -> None:
         """Take over a change that was made: first quads were removed, then others inserted."""
         known = self._known
         if known:
             inserted, removed = dict.fromkeys(insert), set(remove)
-            for pattern, quads in known.items():
+            for pattern, quads in list(known.items()):
+                if not isinstance(pattern, Pattern):
+                    del known[pattern]
+                    continue
                 kept = [quad for quad in quads if quad not in removed]
                 there = set(kept)
                 known[pattern] = kept + [q for q in inserted if q not in there and _matches(q, pattern)]
@@ -135,27 +181,36 @@ class ReadAhead:
             self._known.clear()
 
     @property
-    def _known(self) -> dict[Pattern, list[Quad]] | None:
-        return cast("dict[Pattern, list[Quad]] | None", getattr(self._local, "known", None))
+    def _known(self) -> dict[Pattern | WholeSubjects, list[Quad]] | None:
+        return cast("dict[Pattern | WholeSubjects, list[Quad]] | None", getattr(self._local, "known", None))
 
     def _is_unknown(self, wanted: Ahead) -> bool:
+        wanted = wanted.of if isinstance(wanted, UpTo) else wanted
         if isinstance(wanted, Pattern):
             return self.find(wanted) is None
-        found = None if wanted.of_objects else self.find(wanted.pattern)
+        if self._known is not None and wanted in self._known:
+            return False
+        found = None if wanted.of_objects or wanted.also else self.find(wanted.pattern)
         return found is None or any(self.find(_subject_of(quad)) is None for quad in found)
 
-    def _keep(self, wanted: Ahead, quads: list[Quad]) -> None:
+    def _keep(self, wanted: Pattern | WholeSubjects, quads: list[Quad]) -> None:
         if isinstance(wanted, Pattern):
             self.keep(wanted, quads)
             return
-        described: dict[Pattern, list[Quad]] = defaultdict(list)
-        for quad in quads:
+        found, described = list(dict.fromkeys(quads)), defaultdict[Pattern, list[Quad]](list)
+        for quad in found:
             described[_subject_of(quad)].append(quad)
         for pattern, of_subject in described.items():
-            self.keep(pattern, list(dict.fromkeys(of_subject)))
-        if wanted.of_objects:
-            return
-        self.keep(wanted.pattern, [quad for quad in dict.fromkeys(quads) if _matches(quad, wanted.pattern)])
+            self.keep(pattern, of_subject)
+        if self._known is not None:
+            self._known[wanted] = found
+        if not wanted.of_objects and not wanted.also:
+            self.keep(wanted.pattern, [quad for quad in found if _matches(quad, wanted.pattern)])
+
+
+def pattern_of(quad: Quad) -> Pattern:
+    """Return the pattern that matches one quad."""
+    return Pattern(*cast(Any, (quad.graph_name, quad.subject, quad.predicate, quad.object)))
 
 
 def _matches(quad: Quad, pattern: Pattern) -> bool:

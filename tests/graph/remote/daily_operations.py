@@ -25,7 +25,7 @@ from tests.plugin.skills import write_skill
 
 PERMISSIONS = {
     "graph": ["read", "write"],
-    "proofs": ["request"],
+    "proofs": ["request", "verify"],
     "memory": ["remember", "recall"],
     "registry": ["read", "learn"],
 }
@@ -65,7 +65,7 @@ def counted(store: Any, namespace: str, folder: Path, monkeypatch: pytest.Monkey
         store=store,
         agentNamespace=namespace,
         tools={"profiles": ["operator"]},
-        skillSandbox={"maxAssertions": 1_000},
+        skillSandbox={"maxAssertions": 1_000, "maxCallsPerMinute": 1_000},
         audit={"journal": "on"},
     )
     with Plugin.open(settings, agent="a1") as plugin:
@@ -104,6 +104,16 @@ def _acts(plugin: Plugin) -> Iterator[tuple[str, Act]]:
     yield "`graph.query`", lambda: operate("graph.query", subject="saw", predicate="note")
     yield "… with who asserted each", lambda: operate("graph.query", subject="saw", provenance=True)
     yield "`graph.find`", lambda: operate("graph.find", text="saw")
+    yield (
+        "`skill_graph_query` with `prove`, of three statements",
+        lambda: call("skill_graph_query", subject="saw", predicate="sealed", prove="pol"),
+    )
+    yield (
+        "`skill_verify_assertion`, of three statements",
+        lambda: call("skill_verify_assertion", subject="saw", predicate="sealed"),
+    )
+    yield "`graph.verify`, of one", lambda: operate("graph.verify", subject="saw", predicate="note", object="n0")
+    yield "`graph.describe`", lambda: operate("graph.describe", name="saw")
     kept = iter([written() for _ in range(4 * _TIMES)])
     yield "`skill_retract`", lambda: call("skill_retract", tripleHash=next(kept))
     yield "`graph.withdraw`", lambda: operate("graph.withdraw", triple=next(kept))
@@ -144,6 +154,8 @@ def _acts(plugin: Plugin) -> Iterator[tuple[str, Act]]:
     yield "`registry.list`", lambda: operate("registry.list")
     yield "`registry.show`", lambda: operate("registry.show", skill="same")
     yield "`registry.read`", lambda: operate("registry.read", version=version)
+    yield "`skill_find`", lambda: call("skill_find", query="sorts same")
+    yield "`skill_read`", lambda: call("skill_read", name="same")
     yield "`registry.outcome`", lambda: operate("registry.outcome", skill="same", success=True)
 
     def asked() -> str:

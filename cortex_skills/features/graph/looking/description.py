@@ -18,15 +18,19 @@ from pyoxigraph import NamedNode
 from cortex_graph import NamespacedGraph
 from cortex_graph.as_of import today_of
 from cortex_graph.assertions import assertions_of
+from cortex_graph.namespace.about import origins_ahead
 from cortex_graph.namespace.neighbourhood import (
     COUNTED,
     Neighbourhood,
     NeighbourRow,
     neighbourhood,
+    neighbourhood_ahead,
 )
 from cortex_graph.naming.counted import Count
 from cortex_graph.naming.spelling import nearest
 from cortex_graph.store import Pattern
+from cortex_graph.store_access.gathered import counted_page
+from cortex_graph.store_access.read_ahead import Ahead, UpTo, reading_ahead
 from cortex_skills.errors import CortexError
 from cortex_skills.features.graph.looking.call_graph import AsOf, Undated, graph_of, labels_in
 from cortex_skills.features.graph.looking.description_text import Description, Origin
@@ -46,21 +50,30 @@ class DescribedThing:
     undated: Undated | None = None
 
 
-@operation("graph.describe", effect="reads", permission="read")
+def _ahead(call: OperationCall, given: DescribedThing) -> Iterator[Ahead]:
+    if given.as_of is None:
+        graph = call.host.graph
+        node, own = graph.node_of(given.name), graph.names.graph
+        yield from neighbourhood_ahead(graph, node)
+        yield UpTo(Pattern(own, None, node), given.limit or VALUES)
+
+
+@operation("graph.describe", effect="reads", permission="read", ahead=_ahead)
 def describe(call: OperationCall, given: DescribedThing) -> Description:
     """Return what is stated of a thing, where it is used, and who asserted that."""
     graph, limit = graph_of(call, given.as_of, given.undated), given.limit or VALUES
     node = graph.node_of(given.name)
     found = neighbourhood(graph, graph.names.name(node.value), predicates=_PREDICATES, values=limit)
     as_predicate = Pattern(graph.names.graph, None, node)
-    uses = Count.up_to(graph.store.count(as_predicate, COUNTED + 1), COUNTED)
+    page, counted = counted_page(graph.store, as_predicate, limit, COUNTED + 1)
+    uses = Count.up_to(counted, COUNTED)
     if not found.is_known and not uses:
         raise _unknown(graph, node)
-    triples = graph.store.match(as_predicate, limit).triples if uses else []
-    examples = tuple((subject, object_) for subject, _, object_ in triples)
-    labels = labels_in(call, graph).of([node, *_nodes(found), *(term for pair in examples for term in pair)])
-    rows = [row.triple_id for row in _rows(found)]
-    return Description(graph, found, uses, examples, labels, _origins(graph, rows))
+    examples = tuple((subject, object_) for subject, _, object_ in page.triples)
+    nodes = [node, *_nodes(found), *(term for pair in examples for term in pair)]
+    rows, labels = [row.triple_id for row in _rows(found)], labels_in(call, graph)
+    with reading_ahead(graph.store, lambda: [*labels.ahead(nodes), *origins_ahead(graph, rows)]):
+        return Description(graph, found, uses, examples, labels.of(nodes), _origins(graph, rows))
 
 
 def _unknown(graph: NamespacedGraph, node: NamedNode) -> CortexError:
@@ -89,15 +102,11 @@ def _nodes(found: Neighbourhood) -> Iterator[object]:
 
 
 def _origins(graph: NamespacedGraph, triple_ids: Iterable[str]) -> dict[str, Origin]:
-    kinds: dict[str, str | None] = {}
-
-    def kind(proof_id: str) -> str | None:
-        if proof_id not in kinds:
-            proof = today_of(graph).proofs.get(proof_id)
-            kinds[proof_id] = None if proof is None else proof.kind
-        return kinds[proof_id]
-
+    found = assertions_of(graph, list(triple_ids))
+    ids = list(dict.fromkeys(proof_id for record in found.values() for proof_id in record.proofs))
+    proofs = today_of(graph).proofs.many(ids)
+    kinds = {proof_id: proof.kind for proof_id, proof in zip(ids, proofs, strict=True) if proof is not None}
     return {
-        triple_id: Origin(record, tuple(sorted({name for each in record.proofs if (name := kind(each))})))
-        for triple_id, record in assertions_of(graph, list(triple_ids)).items()
+        triple_id: Origin(record, tuple(sorted({kinds[each] for each in record.proofs if each in kinds})))
+        for triple_id, record in found.items()
     }

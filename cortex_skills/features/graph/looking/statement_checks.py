@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
@@ -24,7 +24,8 @@ from annotated_types import Ge, Len
 from typing_extensions import TypedDict
 
 from cortex_graph import NamespacedGraph
-from cortex_skills.features.graph.given_terms import with_present_object
+from cortex_graph.namespace.about import about_triples
+from cortex_skills.features.graph.given_terms import with_names, with_present_object
 from cortex_skills.features.graph.triple_text import line_of
 from cortex_skills.operations.operation import Described, OperationCall, operation
 from cortex_skills.safe_io.display import json_text
@@ -32,6 +33,7 @@ from cortex_skills.tools.answer_sizes import with_short_object
 from cortex_skills.tools.token_estimate import tokens_of
 
 if TYPE_CHECKING:
+    from cortex_graph.store_access.read_ahead import Ahead
     from cortex_skills.enrichment.policy import Policy
     from cortex_skills.features.proofs.assertions import Part, Statements
 
@@ -174,7 +176,14 @@ class _Written:
         self.left_out += len(found) - len(shown)
 
 
-@operation("graph.verify", effect="reads", permission="read")
+def _ahead(call: OperationCall, given: StatementToVerify) -> Iterator[Ahead]:
+    if given.object is not None:
+        graph = call.host.graph
+        triple = {"subject": given.subject, "predicate": given.predicate, "object": given.object}
+        yield from about_triples(graph, quads=[graph.quad_of(with_names(graph, triple))], proofs=True)
+
+
+@operation("graph.verify", effect="reads", permission="read", ahead=_ahead)
 def verify(call: OperationCall, given: StatementToVerify) -> StatementChecks:
     """Check whether statements are in the graph, and whether their records and each of their proofs are valid."""
     from cortex_skills.features.proofs.assertions import check_statements

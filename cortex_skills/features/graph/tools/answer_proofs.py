@@ -15,9 +15,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from cortex_graph import GraphError
+from cortex_graph.assertion_records.proofs import StoredProof
+from cortex_graph.namespace.about import about_triples
+from cortex_graph.store_access.read_ahead import reading_ahead
 from cortex_skills.errors import CortexError, from_floor
 from cortex_skills.features.proofs.logic.document import KIND
-from cortex_skills.features.proofs.logic.verify import verify
+from cortex_skills.features.proofs.logic.verify import read_again, verify
 from cortex_skills.features.proofs.proving import prover_of
 from cortex_skills.features.proofs.verdict import Verdict
 from cortex_skills.injection.quoted_instructions import instructs
@@ -44,11 +47,15 @@ class AnswerProofs:
 
     def proofs(self, triples: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """For each triple `{tripleHash, proofHash, verdict, checks}`."""
-        return [self._proof(triple) for triple in triples]
+        graph = self.call.host.graph
+        ids = [triple["id"] for triple in triples]
+        with reading_ahead(graph.store, lambda: about_triples(graph, ids, proofs=True)):
+            found = [graph.current_proofs(triple_id, KIND) for triple_id in ids]
+            with reading_ahead(graph.store, lambda: read_again(graph, (each[0] for each in found if each))):
+                return [self._proof(triple, each) for triple, each in zip(triples, found, strict=True)]
 
-    def _proof(self, triple: dict[str, Any]) -> dict[str, Any]:
+    def _proof(self, triple: dict[str, Any], found: Sequence[StoredProof]) -> dict[str, Any]:
         host = self.call.host
-        found = host.graph.current_proofs(triple["id"], KIND)
         entry: dict[str, Any] = {"tripleHash": triple["id"], "proofHash": None, "verdict": Verdict.NOT_CHECKED.value}
         if not found:
             return entry | {"reasons": ["it has no proof"]}
@@ -91,11 +98,11 @@ class AnswerProofs:
     def _answers(self, subject: str, predicate: str) -> list[dict[str, Any]]:
         graph = self.call.host.graph
         page = graph.pattern_query({"subject": subject, "predicate": predicate, "limit": _MAX_TRIPLES})
-        return [self._answer(triple) for triple in page["matches"]]
+        matches = page["matches"]
+        return [self._answer(triple, entry) for triple, entry in zip(matches, self.proofs(matches), strict=True)]
 
-    def _answer(self, triple: dict[str, Any]) -> dict[str, Any]:
+    def _answer(self, triple: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
         """The stored proof of a triple; without one, the current verdict of the rules, which is not stored."""
-        entry = self._proof(triple)
         host, left = self.call.host, self.deadline - time.monotonic()
         if entry["proofHash"] is not None or not host.part(prover_of).is_on or left <= 0:
             return entry

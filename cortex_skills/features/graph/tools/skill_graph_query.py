@@ -29,6 +29,8 @@ from typing import Annotated, Any, Literal, NotRequired
 from annotated_types import Ge, Le, MaxLen
 from typing_extensions import TypedDict
 
+from cortex_graph.namespace.about import about_triples
+from cortex_graph.store_access.read_ahead import reading_ahead, reading_now
 from cortex_skills.errors import CortexError
 from cortex_skills.features.graph.looking.pattern_query import StatementPattern, query
 from cortex_skills.features.graph.triple_text import grouped, lines_shown
@@ -128,8 +130,10 @@ def _run(call: Call) -> Outcome:
         matches = [fitting(match, most) for match in matches]
     shown = lines_shown(matches, call.host.cleaning, graph)
     lines = [line for line, _ in shown]
-    if matches and not (graph.store.keeps_order and graph.proofs.is_empty()):  # to a server the links are one request
-        lines, matches = _marked(call, lines, matches)
+    ids = [match["id"] for match in matches]
+    with reading_ahead(graph.store, lambda: about_triples(graph, ids, proofs=True) if proves else ()):
+        if matches and not (graph.store.keeps_order and graph.proofs.is_empty()):  # to a server that is a request
+            lines, matches = _marked(call, lines, matches)
     subjects = [match["subject"] if is_whole else None for match, (_, is_whole) in zip(matches, shown, strict=True)]
     lines = grouped(lines, subjects, graph)
     text = "\n".join([_heading(page, len(lines), call.skill.name, "cursor" in arguments), *lines])
@@ -247,7 +251,8 @@ def _enrich(call: Call, scope: str, matches: list[dict[str, Any]]) -> _Enriched:
         "results": rows,
     }
     try:
-        answer = runtime.query(context, ENRICHMENT_S, call.cancel, call.budgets, call.session)
+        with reading_now(call.host.graph.store):  # the skill may write
+            answer = runtime.query(context, ENRICHMENT_S, call.cancel, call.budgets, call.session)
     except CortexError as error:
         if call.cancel is not None:
             call.cancel.check()
@@ -330,4 +335,5 @@ SKILL_GRAPH_QUERY = Tool(
     budget="query",
     output_schema=GraphQueryDetails,
     run=_run,
+    ahead=lambda _: (),  # what a page has is there when its proofs are checked
 )

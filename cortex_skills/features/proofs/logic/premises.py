@@ -43,6 +43,14 @@ class GraphRead:
     pattern: tuple[str, str, str]
     triples: tuple[str, ...]
 
+    def asked(self, graph: NamedNode) -> Pattern:
+        """The pattern, in a graph.
+
+        Raises:
+            ValueError: it is not a pattern.
+        """
+        return _pattern(graph, [text or None for text in self.pattern])
+
     def to_json(self) -> dict[str, Any]:
         """The read in a proof."""
         return {"pattern": list(self.pattern), "triples": list(self.triples)}
@@ -120,10 +128,7 @@ class RecordingReader:
             ValueError: it is not a pattern.
             CortexError: `proof_failed`: the rules read too many triples.
         """
-        subject, predicate, object_ = (None if text is None else term_of(text) for text in asked)
-        if isinstance(subject, Literal) or isinstance(predicate, Literal):
-            raise ValueError("a literal cannot be a subject or a predicate")
-        pattern = Pattern(self.graph.names.graph, subject, predicate, object_)
+        pattern = _pattern(self.graph.names.graph, asked)
         lines, ids = [], []
         for quad in islice(chain(self.graph.store.quads(pattern), self._beside(pattern)), self.left + 1):
             self.left -= 1
@@ -136,7 +141,8 @@ class RecordingReader:
         if self.left < 0:
             hint = "start the rules at the nodes of the statement, and bind more variables in their queries"
             raise CortexError("proof_failed", f"the rules read more than {MAX_QUADS} statements", hint=hint)
-        pattern_texts = tuple("" if term is None else str(term) for term in (subject, predicate, object_))
+        terms = (pattern.subject, pattern.predicate, pattern.object_)
+        pattern_texts = tuple("" if term is None else str(term) for term in terms)
         self.reads.append(GraphRead(pattern_texts, tuple(sorted(ids))))  # type: ignore[arg-type]
         return lines
 
@@ -158,6 +164,13 @@ def changes_since(reads: Sequence[GraphRead], reader: RecordingReader) -> list[s
         changes += [f"the premise {triple} was withdrawn" for triple in sorted(then - now)]
         changes += [f"{triple} was added where the rules had read" for triple in sorted(now - then)]
     return changes
+
+
+def _pattern(graph: NamedNode, asked: Sequence[str | None]) -> Pattern:
+    subject, predicate, object_ = (None if text is None else term_of(text) for text in asked)
+    if isinstance(subject, Literal) or isinstance(predicate, Literal):
+        raise ValueError("a literal cannot be a subject or a predicate")
+    return Pattern(graph, subject, predicate, object_)
 
 
 def term_of(text: str) -> NamedNode | Literal:

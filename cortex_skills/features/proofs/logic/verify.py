@@ -13,7 +13,8 @@ Rules kept here:
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -21,9 +22,10 @@ from pyoxigraph import Quad, RdfFormat, parse
 
 from cortex_graph import NamespacedGraph
 from cortex_graph.assertion_records.proofs import StoredProof
+from cortex_graph.store_access.read_ahead import Ahead, UpTo
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
-from cortex_skills.features.proofs.logic.document import LogicProof, read_document
+from cortex_skills.features.proofs.logic.document import KIND, LogicProof, read_document
 from cortex_skills.features.proofs.logic.evaluate import CORE, Evaluation, evaluate
 from cortex_skills.features.proofs.logic.findings import safe_message
 from cortex_skills.features.proofs.logic.premises import RecordingReader, changes_since, premises_of
@@ -31,6 +33,7 @@ from cortex_skills.features.proofs.verdict import Check, Verdict
 from cortex_skills.skill_folder.rule_set import RuleSet, read_rules
 
 _MAX_REASONS = 20
+_AHEAD = 500  # patterns, and quads of each, that are read before the rules read them
 CORE_ONLY = "only the core rules applied: no rule of a skill or of the namespace checked its meaning"
 
 
@@ -74,6 +77,20 @@ def verify(
     changes, premises = _check_premises(document, quad, graph, now, cancel)
     checks += [premises, _check_logic(document, now, why_not, changed=changes)]
     return checks if host_rules is None else [*checks, _check_rules(document, host_rules)]
+
+
+def read_again(graph: NamespacedGraph, proofs: Iterable[StoredProof]) -> Iterator[Ahead]:
+    """What a check of proofs reads of their namespace, beside the statements: their premises, and texts of rules."""
+    left = _AHEAD
+    for proof in proofs:
+        document = read_stored(proof) if proof.kind == KIND else None
+        if document is None or left <= 0:
+            continue
+        yield from (graph.proofs.rules_ahead(each["digest"]) for each in document.fields["rules"][1:])
+        for read in document.premises.reads[:left]:
+            left -= 1
+            with suppress(ValueError):
+                yield UpTo(read.asked(graph.names.graph), _AHEAD)
 
 
 def still_holds(proof: StoredProof, quad: Quad, evaluation: Evaluation) -> bool:

@@ -60,8 +60,9 @@ def list_(common: Common, state: str | None, origin: Origin | None) -> None:
     with common.plugin(reads=True) as plugin:
         registry = plugin.part(registry_in)
         level = registry.levels()
-        records = listed(partial(plugin.operate, door="command"), lifecycle=state, origins=(origin,))
-        found: list[dict[str, Any]] = [{**record_view(registry, record, now, level=level)} for record in records]
+        records = list(listed(partial(plugin.operate, door="command"), lifecycle=state, origins=(origin,)))
+        with registry.reading_current(records):
+            found: list[dict[str, Any]] = [{**record_view(registry, record, now, level=level)} for record in records]
     found.sort(key=lambda view: (view["namespace"], view["name"]))
     _show(common, found)
 
@@ -84,7 +85,10 @@ def find(common: Common, words: tuple[str, ...], limit: int, everything: bool) -
         among: Among = "all" if everything else "reliable"
         find = partial(plugin.operate, find_skills, door="command", timeout_s=_INDEX_S)
         found = find(query=" ".join(words), limit=limit, among=among)
-        views = [{**record_view(registry, each.record, now, level=level), **each.to_json()} for each in found.skills]
+        views = [
+            {**record_view(registry, each.record, now, level=level, version=each.version), **each.to_json()}
+            for each in found.skills
+        ]
     _show(common, views)
     if found.problem:
         common.out.note(str(found.problem))

@@ -293,8 +293,9 @@ def _document(call: PageCall) -> bytes:
         "states": listing.states(call.query.get("group", "all")),
         "matching": chosen.total,
         "problem": str(chosen.found.problem) if chosen.found is not None and chosen.found.problem else None,
-        "skills": [skill_view(registry, record, level) for record, _ in chosen.skills],
     }
+    with registry.reading_current([record for record, _ in chosen.skills]):
+        document["skills"] = [skill_view(registry, record, level) for record, _ in chosen.skills]
     if call.query.get("check"):
         document["proposals"] = [
             {"name": each.name.plain, "from": each.state, "to": each.following, "reason": each.reason}

@@ -15,6 +15,7 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -286,6 +287,9 @@ class RegistryReader:
     ) -> Iterator[Ahead]:
         """What is read of skills: the last event, the records, and the current or all versions."""
         yield from self.log.ahead()
+        yield from self._ahead_of(keys, versions=versions, all_versions=all_versions)
+
+    def _ahead_of(self, keys: Iterable[SkillKey], *, versions: bool, all_versions: bool = False) -> Iterator[Ahead]:
         for key in keys:
             node = self.terms.record(key)
             yield Pattern(self._graph, node)
@@ -295,6 +299,10 @@ class RegistryReader:
                 yield WholeSubjects(Pattern(self._graph, node, terms.CURRENT_VERSION), of_objects=True)
             if (versions or all_versions) and (of_package := self.skills.version_of(key)) is not None:
                 yield Pattern(self._graph, of_package)
+
+    def reading_current(self, records: Iterable[SkillRecord]) -> AbstractContextManager[None]:
+        """Read the current versions of skills in one request of a server; they are for the reads in the block."""
+        return reading_ahead(self.store, lambda: self._ahead_of((each.key for each in records), versions=True))
 
     def ahead_of_version(self, version_id: str) -> Iterator[Ahead]:
         """What is read of a version: it, its skill, and the version after it."""

@@ -200,13 +200,15 @@ def _shown(call: ApiCall, records: Iterable[SkillRecord]) -> list[ProcedureView]
     model = "" if finder.embedder == "none" else finder.model or finder.embedder
     level = registry.levels()
     found: list[ProcedureView] = []
-    for record in records:
-        version = registry.version(record.version_id)
-        body: str | None = registry.body(version)
-        left -= len(body or "")
-        if left < 0:
-            body = None
-        found.append(prism.skill(skill_view(registry, record, level), front_matter(version.front), body, model))
+    records = list(records)
+    with registry.reading_current(records):
+        for record in records:
+            version = registry.version(record.version_id)
+            body: str | None = registry.body(version)
+            left -= len(body or "")
+            if left < 0:
+                body = None
+            found.append(prism.skill(skill_view(registry, record, level), front_matter(version.front), body, model))
     return found
 
 

@@ -254,14 +254,15 @@ def list_registered_skills(call: ApiCall) -> RegistryPage:
     page = call.operate(reads.list_skills, skill_namespace=None if wanted == "%" else wanted, limit=limit, **given)
     registry = registry_of(call)
     level = registry.levels()
-    found = [_listed(registry, record, level) for record in page.records]
+    with registry.reading_current(page.records):
+        found = [_listed(registry, record, level) for record in page.records]
     return {"skills": found, "count": len(found), "nextCursor": page.cursor}
 
 
 def _listed(registry: SkillRegistry, record: SkillRecord, level: Level) -> ListedSkillView:
     version = registry.version(record.version_id)
     front = front_matter(version.front)
-    view = record_view(registry, record, datetime.now(UTC), level=level)
+    view = record_view(registry, record, datetime.now(UTC), level=level, version=version)
     return {**view, **ai_memory.members_of(version, front), "trigger_pattern": front["trigger_pattern"]}
 
 

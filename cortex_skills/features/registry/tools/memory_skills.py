@@ -13,6 +13,7 @@ Rules kept here:
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, NotRequired
@@ -21,6 +22,7 @@ from uuid import UUID
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from cortex_graph.store_access.read_ahead import Ahead
 from cortex_skills.enrichment.text_lines import clean_lines
 from cortex_skills.errors import CortexError
 from cortex_skills.features.registry import skill_changes as changes
@@ -39,7 +41,7 @@ from cortex_skills.features.registry.tools.registered_skills import (
     operate,
     shown_skill,
 )
-from cortex_skills.features.registry.views import ORDINARY, described, is_trusted, shown_record, withheld
+from cortex_skills.features.registry.views import ORDINARY, described, is_trusted, key_of, shown_record, withheld
 from cortex_skills.safe_io.display import between_marks, json_text, shown_name
 from cortex_skills.safe_io.schemas import did_you_mean, shown
 from cortex_skills.tools.answer_sizes import LONGEST_PAGE, OF_RECORDS
@@ -71,6 +73,15 @@ def named_version(call: Call) -> tuple[SkillRecord, SkillVersion]:
         return record, registry.version(record.version_id)
     version = registry.version(identifier)
     return registry.record(version.key), version
+
+
+def _ahead(call: Call) -> Iterator[Ahead]:
+    """What is read of the version that `skill_id` names."""
+    given, registry = call.arguments["skill_id"], call.host.part(registry_in)
+    try:
+        yield from registry.ahead_of_version(str(UUID(given)))
+    except ValueError:
+        yield from registry.ahead_of([key_of(given, registry.terms.names.namespace)], versions=True)
 
 
 def _register(call: Call) -> Outcome:
@@ -113,10 +124,11 @@ def _list(call: Call) -> Outcome:
     size, tokens, is_asked = 0, 0, "limit" in given
     while len(views) < limit and size < LONGEST_PAGE // 3:
         page = list_page(cursor=cursor, limit=min(limit - len(views), _AT_ONCE if is_asked else 1))
-        for record in page.records:
-            version = registry.version(record.version_id)
+        with registry.reading_current(page.records):
+            found = [(record, registry.version(record.version_id)) for record in page.records]
+        for record, version in found:
             own = ai_memory.members_of(version, front_matter(version.front))
-            view = shown_record(registry, record, policy, level, own)
+            view = shown_record(registry, record, policy, level, own, version)
             text = json_text(view)
             tokens += tokens_of(text)
             if views and tokens > OF_RECORDS and not is_asked:
@@ -259,6 +271,7 @@ MEMORY_SKILL_LIST = Tool(
     budget=None,
     profile="registry",
     run=_list,
+    ahead=lambda _: (),
 )
 
 
@@ -276,6 +289,7 @@ MEMORY_SKILL_GET = Tool(
     budget=None,
     profile="registry",
     run=_get,
+    ahead=_ahead,
 )
 
 
@@ -305,6 +319,7 @@ MEMORY_SKILL_RESOURCE = Tool(
     budget=None,
     profile="registry",
     run=_resource,
+    ahead=_ahead,
 )
 
 

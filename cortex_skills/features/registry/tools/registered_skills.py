@@ -23,6 +23,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from cortex_graph import GraphError
+from cortex_graph.store_access.read_ahead import Ahead
 from cortex_skills.enrichment.limits import cut
 from cortex_skills.enrichment.policy import Policy
 from cortex_skills.errors import CortexError
@@ -240,6 +241,13 @@ def _read(call: Call) -> Outcome:
     return _listed(call, call.host.part(registry_in), records[:limit], truncated=len(records) > limit)
 
 
+def ahead_of_named(call: Call) -> Iterator[Ahead]:
+    """What is read of the skill that an argument names, if one does."""
+    registry = call.host.part(registry_in)
+    if "name" in call.arguments:
+        yield from registry.ahead_of([key_of(call.arguments["name"], registry.terms.names.namespace)], versions=True)
+
+
 def _find(call: Call) -> Outcome:
     find = partial(operate, call, reads.find_skills, query=call.arguments["query"])
     candidates = call.arguments.get("candidates", False)
@@ -259,10 +267,11 @@ def _find(call: Call) -> Outcome:
 def _listed(call: Call, registry: SkillRegistry, records: list[SkillRecord], *, truncated: bool) -> Outcome:
     policy = call.host.cleaning
     level = registry.levels()
-    views = [shown_record(registry, record, policy, level) for record in records]
-    shown = zip(records, views, strict=True)
-    details = views if "limit" in call.arguments else views[: first_records(views)]
-    lines = [line_of_skill(registry, record, view, policy) for record, view in shown]
+    with registry.reading_current(records):
+        views = [shown_record(registry, record, policy, level) for record in records]
+        shown = zip(records, views, strict=True)
+        details = views if "limit" in call.arguments else views[: first_records(views)]
+        lines = [line_of_skill(registry, record, view, policy) for record, view in shown]
     if truncated:
         lines.append("(more are registered: filter them, or list all of them with memory_skill_list)")
     truncated = truncated or len(details) < len(views)
@@ -380,6 +389,7 @@ LOAD_SKILL = Tool(
     budget=None,
     profile="registry",
     run=_load,
+    ahead=ahead_of_named,
 )
 
 
@@ -411,6 +421,7 @@ SKILL_FIND = Tool(
     budget=None,
     profile="registry",
     run=_find,
+    ahead=lambda _: (),
 )
 
 
@@ -437,6 +448,7 @@ SKILL_READ = Tool(
     budget=None,
     profile="registry",
     run=_read,
+    ahead=ahead_of_named,
 )
 
 

@@ -161,6 +161,17 @@ class CortexStore:
             return self._queries.records(spot).count(pattern, ceiling)
         return self._triples.count(spot, self._triples.as_read(pattern), ceiling)
 
+    def gather(self, patterns: Sequence[Pattern]) -> list[list[Quad]]:
+        """See `gathered.Gathering`. One query for what SPARQL reads there; literals and memories are asked for."""
+        queried = [each for each in dict.fromkeys(patterns) if self._is_queried(each)]
+        found = dict(zip(queried, self._queries.gathered(queried), strict=True)) if queried else {}
+        return [found[each] if each in found else list(self.quads(each)) for each in patterns]
+
+    def _is_queried(self, pattern: Pattern) -> bool:
+        spot = self._graphs.locate(pattern.graph)
+        has_own_form = spot.names.owner is not None or isinstance(pattern.object_, Literal)
+        return spot.kind is GraphKind.RECORDS or (spot.kind is GraphKind.TRIPLES and not has_own_form)
+
     def graph_names(self) -> list[NamedNode]:
         """See `GraphStore`. The graphs of the namespaces that have triples and that the token may read."""
         base = self._graphs.base()

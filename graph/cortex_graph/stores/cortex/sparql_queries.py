@@ -11,21 +11,30 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from typing import Any
 from urllib.parse import urlencode
 
-from pyoxigraph import NamedNode, QueryResultsFormat, RdfFormat
+from pyoxigraph import (
+    NamedNode,
+    Quad,
+    QueryResultsFormat,
+    QuerySolution,
+    QuerySolutions,
+    RdfFormat,
+    parse_query_results,
+)
 
 from cortex_graph.cancellation import Cancellation
 from cortex_graph.exceptions import GraphUnavailable, InvalidArguments, QueryTimeout
-from cortex_graph.store import Dataset, QueryAnswer
+from cortex_graph.store import Dataset, Pattern, QueryAnswer
 from cortex_graph.stores.cortex.api import CortexApi, error_of
 from cortex_graph.stores.cortex.graphs import GraphKind, GraphLocation, ServerGraphs
 from cortex_graph.stores.http.client import Reply, excerpt
 from cortex_graph.stores.remote.endpoints import Endpoints
 from cortex_graph.stores.remote.engines import OTHER
+from cortex_graph.stores.remote.gathering import gathered_rows
 from cortex_graph.stores.remote.sparql_store import RemoteStore
 
 _TOGETHER = 50  # namespaces in one request
@@ -59,6 +68,20 @@ class ServerQueries:
                 raise self._api.strange("returns something else for a query")
             found += [graph for graph in some if graph.value in named]
         return found
+
+    def gathered(self, patterns: Sequence[Pattern]) -> list[list[Quad]]:
+        """Return the quads of each of some patterns, of one or several graphs."""
+        graphs = tuple({pattern.graph for pattern in patterns})
+
+        def rows(text: str) -> Generator[QuerySolution, None, None]:
+            answer = self.query(text, Dataset((), graphs), QueryResultsFormat.JSON, RdfFormat.N_TRIPLES, 30.0)
+            with closing(answer.chunks):
+                found = parse_query_results(b"".join(answer.chunks), QueryResultsFormat.JSON)
+            if not isinstance(found, QuerySolutions):
+                raise self._api.strange("returns something else for a query")
+            yield from found
+
+        return [quads or [] for quads in gathered_rows(rows, patterns, OTHER)]
 
     def query(
         self,

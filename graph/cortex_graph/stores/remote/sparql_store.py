@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
@@ -33,7 +33,7 @@ from cortex_graph.sparql.careful import careful_query
 from cortex_graph.sparql.tokens import MOST_DEPTH, read_tokens
 from cortex_graph.store import Dataset, Page, Pattern, QueryAnswer
 from cortex_graph.store_access.claims import claimed
-from cortex_graph.store_access.read_ahead import Ahead, ReadAhead, WholeSubjects
+from cortex_graph.store_access.read_ahead import Ahead, ReadAhead, WholeSubjects, pattern_of
 from cortex_graph.stores.http.bulk import batches, read_triples
 from cortex_graph.stores.http.client import HttpClient
 from cortex_graph.stores.remote.announced_claims import apply_announced
@@ -41,6 +41,7 @@ from cortex_graph.stores.remote.answers import has_rows, whole
 from cortex_graph.stores.remote.confinement import NOTHING, Confinement, check_text, try_out
 from cortex_graph.stores.remote.endpoints import Endpoints
 from cortex_graph.stores.remote.engines import OXIGRAPH, EngineProfile, Term, engine_of
+from cortex_graph.stores.remote.gathering import gathered_rows, plain_pattern
 from cortex_graph.stores.remote.literal_forms import LiteralForms
 from cortex_graph.stores.remote.paging import counted_page_of, page_of
 from cortex_graph.stores.remote.sparql_protocol import RefusedError, SparqlProtocol
@@ -52,7 +53,6 @@ from cortex_graph.stores.remote.sparql_texts import (
     is_compared_here,
     read_row,
     rows_of,
-    union_of,
 )
 
 _CHECKED = 50  # patterns in one query; some servers compile no more
@@ -95,11 +95,15 @@ class RemoteStore:
 
     def reading_ahead(self, patterns: Sequence[Ahead]) -> AbstractContextManager[None]:
         """See `read_ahead.reading_ahead`."""
-        return self._ahead.reading(patterns, self.gather)
+        return self._ahead.reading(patterns, self._found)
 
     def reading_now(self, forgets: bool) -> AbstractContextManager[None]:
         """See `read_ahead.reading_now`."""
         return self._ahead.reading_now(forgets)
+
+    def subjects_ahead(self, wanted: WholeSubjects) -> list[NamedNode] | None:
+        """See `read_ahead.subjects_ahead`."""
+        return self._ahead.subjects(wanted)
 
     @property
     def shows_whole_changes(self) -> bool:
@@ -107,7 +111,7 @@ class RemoteStore:
         return self._engine.fails_whole
 
     def contains(self, quad: Quad) -> bool:
-        pattern = _pattern_of(quad)
+        pattern = pattern_of(quad)
         known = self._ahead.find(pattern)
         if known is not None:
             return bool(known)
@@ -210,8 +214,10 @@ class RemoteStore:
     def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
         if _is_whole(pattern) or self._matches_nothing(pattern):
             return Page.of(pattern.graph, self.quads(pattern), None)
+        if cursor is None and (known := self._ahead.first_page(pattern, limit)) is not None:
+            return known
         try:
-            return page_of(self._protocol, self._engine, pattern, limit, cursor)
+            return self._ahead.keep_page(page_of(self._protocol, self._engine, pattern, limit, cursor))
         except RefusedError as error:
             raise self._refused_request(error) from error
 
@@ -219,27 +225,31 @@ class RemoteStore:
         """See `gathered.Gathering`."""
         if _is_whole(pattern) or self._matches_nothing(pattern) or is_compared_here(pattern, self._engine):
             return self.match(pattern, limit, cursor), self.count(pattern, ceiling)
+        if cursor is None and (known := self._ahead.first_page(pattern, limit)) is not None:
+            return known, min(len(known.triples), ceiling)
         try:
             page, counted = counted_page_of(self._protocol, self._engine, pattern, limit, cursor, ceiling)
         except RefusedError as error:
             raise self._refused_request(error) from error
-        return page, self.count(pattern, ceiling) if counted is None else counted
+        return self._ahead.keep_page(page), self.count(pattern, ceiling) if counted is None else counted
 
-    def gather(self, patterns: Sequence[Ahead]) -> list[list[Quad]]:
-        """See `gathered.Gathering`. One query for 50 patterns, or for 150 on Oxigraph."""
-        known = [self._ahead.find(each) if isinstance(each, Pattern) else None for each in patterns]
-        found: list[list[Quad]] = [each or [] for each in known]
-        plain = [each if isinstance(each, Pattern) else each.pattern for each in patterns]
-        asked = [place for place, p in enumerate(plain) if known[place] is None and not self._matches_nothing(p)]
-        most = 3 * _CHECKED if self._engine.ordered else _CHECKED
-        for start in range(0, len(asked), most):
-            places = asked[start : start + most]
-            batch = [patterns[place] for place in places]
-            read_as = [each if isinstance(each, Pattern) else _rows_of_described(each) for each in batch]
-            for row in self._rows(union_of(batch, self._engine)):
-                number = self._place(row, len(batch))
-                if (quad := read_row(row, read_as[number], self._engine)) is not None:
-                    found[places[number]].append(quad)
+    def gather(self, patterns: Sequence[Pattern]) -> list[list[Quad]]:
+        """See `gathered.Gathering`. One query for as many patterns as differ in one node, and 50 others."""
+        return [[] if found is None else found for found in self._found(patterns)]
+
+    def _found(self, wanted: Sequence[Ahead]) -> list[list[Quad] | None]:
+        """See `gathered_rows`; what was read is not asked for again."""
+        found = [self._ahead.find(each) if isinstance(each, Pattern) else None for each in wanted]
+        asked = []
+        for place, each in enumerate(wanted):
+            if found[place] is None:
+                if self._matches_nothing(plain_pattern(each)):
+                    found[place] = []
+                else:
+                    asked.append(place)
+        answers = gathered_rows(self._rows, [wanted[place] for place in asked], self._engine) if asked else []
+        for place, quads in zip(asked, answers, strict=True):
+            found[place] = quads
         return found
 
     def quads(self, pattern: Pattern) -> Iterator[Quad]:
@@ -385,16 +395,16 @@ class RemoteStore:
         distinct = list(dict.fromkeys(quads))
         if len(distinct) == 1:
             return {distinct[0]} if self.contains(distinct[0]) else set()
-        known = {quad: self._ahead.find(_pattern_of(quad)) for quad in distinct}
+        known = {quad: self._ahead.find(pattern_of(quad)) for quad in distinct}
         there |= {quad for quad, found in known.items() if found}
         asked = [quad for quad in distinct if known[quad] is None]
         for start in range(0, len(asked), _CHECKED):
-            batch = [_pattern_of(quad) for quad in asked[start : start + _CHECKED]]
+            batch = [pattern_of(quad) for quad in asked[start : start + _CHECKED]]
             branches = [group_of(pattern, engine) for pattern in batch]
-            there.update(found for _, found in self._found(existence_of(branches, engine), batch) if found)
+            there.update(found for _, found in self._existing_of(existence_of(branches, engine), batch) if found)
         return there
 
-    def _found(self, text: str, batch: list[Pattern]) -> Iterator[tuple[int, Quad | None]]:
+    def _existing_of(self, text: str, batch: list[Pattern]) -> Iterator[tuple[int, Quad | None]]:
         """Yield, for each row of an existence query, the index of its pattern, and the quad if it is identical."""
         for row in self._rows(text):
             place = self._place(row, len(batch))
@@ -423,11 +433,11 @@ class RemoteStore:
         """Refuse quads that a server with `by_value` would take for others."""
         engine = self._engine
         alike = LiteralForms.alike(quads)
-        looked_at = [pattern for pattern in map(_pattern_of, quads) if is_compared_here(pattern, engine)]
+        looked_at = [pattern for pattern in map(pattern_of, quads) if is_compared_here(pattern, engine)]
         for start in range(0, len(looked_at), _CHECKED):
             batch = looked_at[start : start + _CHECKED]
             branches = [group_of(pattern, engine) for pattern in batch]
-            for place, found in self._found(existence_of(branches, engine), batch):
+            for place, found in self._existing_of(existence_of(branches, engine), batch):
                 if found is None:
                     alike = alike or _quad_of(batch[place])
         if alike is not None:
@@ -465,7 +475,7 @@ class RemoteStore:
         except RefusedError as error:
             raise self._refused_request(error) from error
 
-    def _rows(self, text: str) -> Iterator[QuerySolution]:
+    def _rows(self, text: str) -> Generator[QuerySolution, None, None]:
         try:
             yield from self._protocol.rows(text)
         except RefusedError as error:
@@ -483,14 +493,6 @@ class RemoteStore:
 
     def _refused_request(self, error: RefusedError) -> Exception:
         return self._client.unavailable(f"refuses a request: {error}", hint="check that it supports SPARQL 1.1")
-
-
-def _pattern_of(quad: Quad) -> Pattern:
-    return Pattern(*cast(Any, (quad.graph_name, quad.subject, quad.predicate, quad.object)))
-
-
-def _rows_of_described(wanted: WholeSubjects) -> Pattern:
-    return Pattern(wanted.pattern.graph, None if wanted.of_objects else wanted.pattern.subject)
 
 
 def _quad_of(pattern: Pattern) -> Quad:

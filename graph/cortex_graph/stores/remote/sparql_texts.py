@@ -8,14 +8,13 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import groupby
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuerySolution, Triple
 
 from cortex_graph.exceptions import GraphUnavailable
 from cortex_graph.store import Pattern
-from cortex_graph.store_access.read_ahead import Ahead
 from cortex_graph.stores.remote.engines import EngineProfile
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -48,24 +47,6 @@ def existence_of(groups: list[str], engine: EngineProfile) -> str:
     """Return the query for the indexes of the groups that have a solution, and the objects that were found."""
     branches = " UNION ".join(f"{{ {group} BIND({place} AS ?i) }}" for place, group in enumerate(groups))
     return f"SELECT ?i ?o{digits_of(engine)} {{ {branches} }}"
-
-
-def union_of(patterns: Sequence[Ahead], engine: EngineProfile) -> str:
-    """Return the query for the quads of several patterns, with the index of the pattern of each as `?i`."""
-    branches = " UNION ".join(
-        f"{{ {_found_by(pattern, engine)} BIND({place} AS ?i) }}" for place, pattern in enumerate(patterns)
-    )
-    return f"SELECT ?i ?s ?p ?o{digits_of(engine)} {{ {branches} }}"
-
-
-def _found_by(wanted: Ahead, engine: EngineProfile) -> str:
-    if isinstance(wanted, Pattern):
-        return group_of(wanted, engine)
-    predicate, object_ = wanted.pattern.predicate or "?q", wanted.pattern.object_ or "?x"
-    subject = wanted.pattern.subject or "?s"
-    if wanted.of_objects:
-        return f"GRAPH {wanted.pattern.graph} {{ {wanted.pattern.subject or '?x'} {predicate} ?s . ?s ?p ?o }}"
-    return f"GRAPH {wanted.pattern.graph} {{ {subject} {predicate} {object_} . {subject} ?p ?o }}"
 
 
 def key_of(pattern: Pattern) -> str:
@@ -138,7 +119,7 @@ def is_compared_here(pattern: Pattern, engine: EngineProfile) -> bool:
 def _spelt(literal: Literal, row: QuerySolution, engine: EngineProfile) -> Literal:
     if not engine.digits or engine.spelling is None:
         return literal
-    digits = _optional(row, "digits")
+    digits = optional_term(row, "digits")
     if isinstance(digits, Literal) and digits.value:
         text = digits.value.replace("inf", "INF").replace("nan", "NaN")
         literal = Literal(text, datatype=literal.datatype)
@@ -146,13 +127,14 @@ def _spelt(literal: Literal, row: QuerySolution, engine: EngineProfile) -> Liter
 
 
 def _term(row: QuerySolution, name: str) -> NamedNode | BlankNode | Literal | Triple:
-    term = _optional(row, name)
+    term = optional_term(row, name)
     if term is None:
         raise GraphUnavailable(f"a row of the result has no `{name}`", hint="see whether this is a SPARQL 1.1 server")
     return term
 
 
-def _optional(row: QuerySolution, name: str) -> NamedNode | BlankNode | Literal | Triple | None:
+def optional_term(row: QuerySolution, name: str) -> NamedNode | BlankNode | Literal | Triple | None:
+    """Return a term of a row; None where it has none."""
     try:
         term: NamedNode | BlankNode | Literal | Triple | None = row[name]
     except KeyError:
