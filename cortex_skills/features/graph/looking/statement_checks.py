@@ -25,7 +25,7 @@ from typing_extensions import TypedDict
 
 from cortex_graph import NamespacedGraph
 from cortex_graph.namespace.about import about_triples
-from cortex_skills.features.graph.given_terms import with_names, with_present_object
+from cortex_skills.features.graph.given_terms import with_present_object
 from cortex_skills.features.graph.triple_text import line_of
 from cortex_skills.operations.operation import Described, OperationCall, operation
 from cortex_skills.safe_io.display import json_text
@@ -180,7 +180,7 @@ def _ahead(call: OperationCall, given: StatementToVerify) -> Iterator[Ahead]:
     if given.object is not None:
         graph = call.host.graph
         triple = {"subject": given.subject, "predicate": given.predicate, "object": given.object}
-        yield from about_triples(graph, quads=[graph.quad_of(with_names(graph, triple))], proofs=True)
+        yield from about_triples(graph, quads=[graph.quad_of(graph.with_names(triple))], proofs=True)
 
 
 @operation("graph.verify", effect="reads", permission="read", ahead=_ahead)
