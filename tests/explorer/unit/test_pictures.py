@@ -107,3 +107,14 @@ def test_bars_put_the_marked_part_on_top_and_join_what_is_too_much() -> None:
     assert bars == [("b0", "27.5", "64.5"), ("b1", "6", "21.5"), ("b0", "49", "43")]
     many = ET.fromstring(stacked_bars([Bar(1)] * 1_000, ("a", "b", "c"), "s").__html__())
     assert len(list(many.iter("rect"))) <= 120
+
+
+def test_the_longest_names_in_the_fan_reach_no_other_one() -> None:
+    for name in ("W" * 300, "\u05e9" * 300, "\u6f22" * 300, "\U0001f680e\u0301" * 100):
+        group = FanGroup(HERE.name(name), (HERE.name(name),), Count(1), "/explore/mayros/list")
+        drawn = ET.fromstring(fan(HERE.name(name), FanSide((group,)), FanSide((group,))).__html__())
+        boxes = [each.find("{*}rect") for each in drawn.iter() if each.get("class") in ("f-focus", "f-pred")]
+        ends = sorted((float(box.get("x")), float(box.get("x")) + float(box.get("width"))) for box in boxes)
+        assert len(ends) == 3
+        assert ends[0][1] < ends[1][0]
+        assert ends[1][1] < ends[2][0]
