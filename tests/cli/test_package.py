@@ -186,6 +186,8 @@ def test_the_skill_of_an_installed_artifact_answers_calls(artifact: Path, tmp_pa
     assert run("install", artifact, "--allow-tofu", "--grant-all", *place)[0] == 0
     code, document, _ = run("status", "--installed", "acme.echo", *place)
     assert (code, [each["name"] for each in document["skills"]]) == (0, ["echo"])
+    code, document, _ = run("list", "--installed", "acme.echo", *place)
+    assert (code, [each["name"] for each in document]) == (0, ["echo"])
     code, document, _ = run("call", "skill_graph_query", '{"scope": "namespace"}', "--installed", "acme.echo", *place)
     assert (code, document["details"]["matches"]) == (0, [])
     code, _, error = run("status", "--installed", "acme.other", *place)

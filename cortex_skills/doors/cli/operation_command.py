@@ -122,16 +122,17 @@ def _show(out: Output, document: Any) -> None:
             if isinstance(value, list) and value and isinstance(value[0], Mapping):
                 _show(out, value)
             else:
-                out.line(f"{name}: {_text(value)}")
+                out.line(f"{name}: {shown_value(value)}")
     elif isinstance(document, list) and document and isinstance(document[0], Mapping):
-        out.table(tuple(document[0]), [[_text(each.get(name)) for name in document[0]] for each in document])
+        out.table(tuple(document[0]), [[shown_value(each.get(name)) for name in document[0]] for each in document])
     elif document is not None:
-        out.text(_text(document))
+        out.text(shown_value(document))
 
 
-def _text(value: Any) -> str:
+def shown_value(value: Any) -> str:
+    """A value of an answer as one line."""
     if isinstance(value, list):
-        return ", ".join(map(_text, value)) or "none"
+        return ", ".join(map(shown_value, value)) or "none"
     if isinstance(value, Mapping):
         is_statement = all(part in value for part in _PARTS)
         return " ".join(value[part] for part in _PARTS) if is_statement else json_text(value)

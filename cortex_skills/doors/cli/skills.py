@@ -32,9 +32,10 @@ _COLUMNS = ("name", "version", "hooks", "permissions", "description")
 def list_skills(common: Common) -> None:
     """List skills with their versions, hooks and permissions.
 
-    --skills names the skills. They are loaded on an empty graph in memory; your graph is not opened.
+    --skills names the skills. They are loaded on an empty graph in memory; your graph is opened for --installed only.
     """
-    with common.loaded(common.settings(store="memory:"), strict=False) as plugin:
+    settings = common.settings() if common.installed else common.settings(store="memory:")
+    with common.loaded(settings, strict=False, reads=True) as plugin:
         rows = [_row(skill) for skill in plugin.skills.values()]
         refused = [_refused_row(rejected) for rejected in plugin.rejected]
     common.out.answer([*rows, *refused], lambda: _show_list(common.out, rows, refused))

@@ -10,12 +10,14 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cortex_skills.doors.cli.commands import Command, Group
+from cortex_skills.doors.cli.operation_command import shown_value
 from cortex_skills.doors.cli.options import Common, user_name
 from cortex_skills.doors.cli.output import counted
 from cortex_skills.doors.cli.path_types import PathOrName
@@ -95,12 +97,13 @@ def info(common: Common, skill_id: str, version: str | None) -> None:
 
     def show() -> None:
         for name, value in view.items():
-            if isinstance(value, list):
+            if isinstance(value, list) and value:
                 common.out.line(f"{name}:")
                 for each in value:
-                    common.out.line(f"  {each if isinstance(each, str) else ' '.join(map(str, each.values()))}")
+                    parts = each.values() if isinstance(each, Mapping) else [each]
+                    common.out.line(f"  {' '.join(shown_value(part) for part in parts if part != [])}")
             elif name != "verification":  # its steps are among the checks
-                common.out.line(f"{name}: {value}")
+                common.out.line(f"{name}: {shown_value(value)}")
 
     common.out.answer(view, show)
 
