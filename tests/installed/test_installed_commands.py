@@ -174,7 +174,8 @@ def test_what_is_installed_is_text_for_a_person(file: Path) -> None:
     listed = CliRunner().invoke(program, ["installed", "list"]).stdout.splitlines()
     assert listed[1] == f"{ID}\t1.2.0\tcurrent\tactive\tacme"
     shown = CliRunner().invoke(program, ["installed", "info", ID]).stdout.splitlines()
-    assert {"grants: none", "current: true", "  manifest_http_egress_scopes passed 'api.example.org', 'cdn.example.org'"} <= {*shown}
+    scopes = "  manifest_http_egress_scopes passed 'api.example.org', 'cdn.example.org'"
+    assert {"grants: none", "current: true", scopes} <= {*shown}
     assert not [line for line in shown if "[]" in line or "None" in line]
     assert "0 versions" not in CliRunner().invoke(program, ["installed", "check"]).stdout
 
