@@ -59,11 +59,13 @@ class KeyInfo:
         name: the name of the key.
         did: the public key as a `did:key`; None when the key cannot be used.
         problem: why the key cannot be used; empty when it can.
+        hint: what to do about that.
     """
 
     name: str
     did: str | None
     problem: str = ""
+    hint: str = ""
 
 
 class KeyFolder:
@@ -160,7 +162,7 @@ class KeyFolder:
         try:
             return KeyInfo(name, self.open(name).did)
         except CortexError as error:
-            return KeyInfo(name, None, error.message)
+            return KeyInfo(name, None, error.message, error.hint)
 
     def _file(self, name: str) -> Path:
         if not _NAME.fullmatch(name):

@@ -3,6 +3,7 @@
 import os
 import shutil
 import socket
+import sys
 
 import pytest
 
@@ -11,6 +12,7 @@ from cortex_sandbox import Limits, warm_up
 from cortex_skills.doors.cli import checks
 from cortex_skills.keys.ed25519 import Key
 from tests.ports import quiet_port
+from tests.without_override import without_override
 
 SUBJECTS = [
     "python",
@@ -79,6 +81,7 @@ def test_keys_are_opened_and_the_signing_key_must_be_usable(run, tmp_path):
     answer = run("doctor", env=env)
     assert answer.exit_code == 0
     assert f"warn  keys: {folder / 'other.seed'} is damaged: a key is 32 bytes" in answer.stdout
+    assert "hint: restore a copy, or create a new key" in answer.stdout
     (folder / "local.seed").write_bytes(b"short")
     answer = run("doctor", env=env)
     assert answer.exit_code == 2
@@ -267,3 +270,37 @@ def test_the_list_of_a_former_owner_is_removed_and_what_it_revoked_stays_revoked
     assert [each["key"] for each in run("trust", "list", "--json", env=owned["new"]).json["revoked"]] == [lost]
     assert not stored.with_name("trust.json.shared").exists()
     assert run("trust", "share", "--key", "new", env=owned["new"]).exit_code == 1  # the store has the former list
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs modes of files that hold for root")
+@pytest.mark.parametrize("barred", ["store", "."])
+def test_a_store_that_may_not_be_read_is_no_fault_of_the_program(run, tmp_path, barred, free_port):
+    store = tmp_path / "place" / "store"
+    run("graph", "sparql", "--update", "INSERT DATA { mayros:a mayros:b 1 }", "--store", store)
+    place = store.parent / barred
+    place.chmod(0)
+    try:
+        with without_override():
+            answers = [run(*words, "--store", store) for words in (("status",), ("graph", "stats"))]
+            report = run("doctor", "--store", store, "--json", env=free_port).json
+    finally:
+        place.chmod(0o700)
+    for answer in answers:
+        assert answer.exit_code == 2
+        assert answer.stderr.startswith(f"error[graph_unavailable]: the folder {store} cannot be used as a store: ")
+        assert "report" not in answer.stderr
+    (found,) = [check for check in report["checks"] if check["subject"] == "store"]
+    assert (found["status"], "Permission denied" in found["message"]) == ("fail", True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs modes of files that hold for root")
+def test_a_store_that_cannot_be_written_to_is_a_warning(run, store, free_port):
+    open_store(store).close()
+    store.chmod(0o500)
+    try:
+        with without_override():
+            answer = run("doctor", env=free_port)
+    finally:
+        store.chmod(0o700)
+    assert f"warn  store: {store} can be opened and holds 0 namespaces, and cannot be written to" in answer.stdout
+    assert answer.exit_code == 0

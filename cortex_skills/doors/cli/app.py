@@ -24,7 +24,7 @@ from cortex_sandbox.compiling import announced
 from cortex_skills.doors.cli.commands import COMPLETE, Group
 from cortex_skills.doors.cli.logs import logging_to
 from cortex_skills.doors.cli.options import Common
-from cortex_skills.doors.cli.output import MAKE_ROOM
+from cortex_skills.doors.cli.output import MAKE_ROOM, of_files
 from cortex_skills.errors import CortexError, from_floor
 from cortex_skills.version import __version__
 
@@ -163,6 +163,9 @@ def _unexpected(error: Exception) -> CortexError:
     if isinstance(error, OSError) and error.errno in _NO_ROOM:
         where = f" ({error.filename})" if error.filename else ""
         return CortexError("internal_error", f"writing failed: {error.strerror}{where}", hint=MAKE_ROOM)
+    if isinstance(error, PermissionError) and error.filename:
+        message, hint = of_files(error)
+        return CortexError("internal_error", message, hint=hint)
     log.info("unexpected error", exc_info=error)
     hint = "run the command again with --verbose, and report its output"
     return CortexError("internal_error", f"{type(error).__name__}: {error}", hint=hint)

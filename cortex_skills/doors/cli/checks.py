@@ -23,6 +23,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from cortex_skills.doors.cli.output import of_files
 from cortex_skills.errors import CortexError
 from cortex_skills.version import __version__
 
@@ -63,6 +64,9 @@ def _named(subject: str, remedy: str) -> Callable[[Check], Check]:
                 yield from check(common)
             except CortexError as error:
                 yield CheckResult("fail", subject, error.message, error.hint)
+            except OSError as error:
+                message, hint = of_files(error)
+                yield CheckResult("fail", subject, message, hint or remedy)
             except Exception as error:
                 yield CheckResult("fail", subject, f"{type(error).__name__}: {error}", remedy)
 
@@ -204,12 +208,18 @@ def store(common: Common) -> Iterator[CheckResult]:
                 raise opened.damage
             count = len(namespaces_of(opened, config.base_iri))
             shared = _shared_trust(opened, config)
+            is_read_only = isinstance(opened, InFolder) and opened.is_read_only
         finally:
             opened.close()
     except GraphError as error:
         raise from_floor(error) or error from error
     namespaces = f"{count} namespace{'' if count == 1 else 's'}"
-    yield CheckResult("ok", "store", f"{config.store_name} can be opened and holds {namespaces}")
+    found = f"{config.store_name} can be opened and holds {namespaces}"
+    if is_read_only:
+        hint = "make its folder writable for this user, and free some disk space, if agents are to write"
+        yield CheckResult("warn", "store", f"{found}, and cannot be written to", hint)
+    else:
+        yield CheckResult("ok", "store", found)
     if shared is not None:
         yield CheckResult("fail", "shared trust", f"every call is refused: {shared.message}", shared.hint)
 
@@ -250,7 +260,10 @@ def store_files(common: Common) -> Iterator[CheckResult]:
 
 def _is_free(folder: Path) -> bool:
     """Whether opening the store would create it here; a check creates none."""
-    return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+    try:
+        return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+    except PermissionError:
+        return False
 
 
 def _new_store(folder: Path) -> CheckResult:
@@ -278,7 +291,7 @@ def keys(common: Common) -> Iterator[CheckResult]:
     for key in found:
         if key.problem:
             status: Literal["warn", "fail"] = "fail" if key.name == config.proofs.key else "warn"
-            yield CheckResult(status, "keys", key.problem, f"`cortex-skills key --help`; the keys are in {folder.path}")
+            yield CheckResult(status, "keys", key.problem, key.hint)
     if not found:
         yield CheckResult("ok", "keys", f"{folder.path} holds no key yet; the first proof creates one")
     elif not any(key.problem for key in found):

@@ -106,8 +106,11 @@ def read_given(path: Path, most: int) -> bytes:
 
 
 def holds_store(folder: Path) -> bool:
-    """Whether a folder holds a store of the embedded engine."""
-    return (folder / "CURRENT").is_file()
+    """Whether a folder holds a store of the embedded engine; also one that may not be read, as opening it states."""
+    try:
+        return (folder / "CURRENT").is_file()
+    except PermissionError:
+        return True
 
 
 def missing_store(folder: Path) -> CortexError:
@@ -201,8 +204,8 @@ class Common:
 
         settings = config or self.settings()
         folder = settings.store_folder
-        is_new = folder is not None and not folder.exists()
-        if reads and folder is not None and not holds_store(folder):
+        is_new = folder is not None and not holds_store(folder)
+        if reads and folder is not None and is_new:
             self._check_place_of_store(folder, is_users=settings.is_user_store)
             settings, is_new = self.settings(store="memory:"), False
         agent = self.agent or DEFAULT_AGENT

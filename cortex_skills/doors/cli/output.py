@@ -39,6 +39,13 @@ MAKE_ROOM = "free disk space, or write to another folder"
 _STYLES = {"critical": "bold red", "error": "bold red", "fail": "bold red", "warning": "yellow", "warn": "yellow"}
 
 
+def of_files(error: OSError) -> tuple[str, str]:
+    """The message for an error of the file system, and what to do; empty where that depends on the file."""
+    message = f"{error.filename} cannot be used: {error.strerror}" if error.filename else str(error)
+    is_forbidden = isinstance(error, PermissionError)
+    return message, "check its owner and its mode, and those of the folders around it" if is_forbidden else ""
+
+
 def _of_command(error: CortexError) -> CortexError:
     """An error with the hint of a command, which ends with it, where the hint is for what keeps a store open."""
     from cortex_graph.checks.engine_errors import states_full

@@ -30,6 +30,10 @@ except ImportError:  # pragma: no cover - Windows
 _ROOM = 512 << 10  # bytes on the disk; opening a store takes 350 KB
 
 
+def _may_write(folder: Path) -> bool:
+    return os.access(folder, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
 class ReadOnlyStore(OxigraphStore):
     """A store that is only read.
 
@@ -47,7 +51,7 @@ class ReadOnlyStore(OxigraphStore):
         super().__init__()
         self.damage = None if damage is None else damage.with_traceback(None)
         self._folder, self._where, self._log = folder, f"the store in {folder}", ChangeReader(folder)
-        self._was_full = os.access(folder, os.W_OK)
+        self._was_full = _may_write(folder)
         self._evaluation.use(folder)
         self._lock_file = _lock(folder)
         try:
@@ -62,7 +66,7 @@ class ReadOnlyStore(OxigraphStore):
     @staticmethod
     def is_for(folder: Path) -> bool:
         """Return whether a folder has a store and cannot be written to."""
-        return (folder / "CURRENT").exists() and (not os.access(folder, os.W_OK) or _is_full(folder))
+        return (folder / "CURRENT").exists() and (not _may_write(folder) or _is_full(folder))
 
     def insert(self, *_: Any, **__: Any) -> NoReturn:
         """Refuse the change."""
