@@ -86,3 +86,12 @@ def test_long_names_stay_within_their_pills_and_the_picture(signed_in: Callable[
         go(page, running, f"/explore/mayros/r?name=long:{place}")
         found.append(page.evaluate(FAN))
     assert found == [{"pills": 4, "overlaps": 0, "wider": 0, "outside": 0}] * len(LONG)
+
+
+def test_a_picture_that_is_wider_than_its_box_opens_with_its_resource(
+    signed_in: Callable[..., Any], running: Running
+) -> None:
+    page = signed_in(viewport={"width": 390, "height": 780})
+    go(page, running, addresses(running)["resource"])
+    focus = page.locator(".f-focus").bounding_box()
+    assert abs(focus["x"] + focus["width"] / 2 - 390 / 2) < 4

@@ -22,6 +22,7 @@ keeping();
 copying();
 keys();
 moments();
+centre();
 // Most visits do without what suggests below the field.
 find?.addEventListener('focus', async () => (await import(find.dataset.js!)).suggest(find, status), {once: true});
 
@@ -142,6 +143,15 @@ function moments(): void {
       since.value = chosen ? new Date(new Date(chosen).getTime() - 1).toISOString() : 'yesterday';
       slider.setAttribute('aria-valuetext', since.value);
     });
+  }
+}
+
+/** Scrolls a picture that is wider than its box to the resource that it is about. */
+function centre(): void {
+  for (const box of document.querySelectorAll('.scroll:has(> .fan)')) {
+    const middle = (each: Element): number => each.getBoundingClientRect().x + each.getBoundingClientRect().width / 2;
+    const focus = box.querySelector('.f-focus');
+    if (focus) box.scrollLeft = middle(focus) - middle(box);
   }
 }
 
