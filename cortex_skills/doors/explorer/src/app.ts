@@ -3,7 +3,8 @@
 // Rules kept here:
 // - a page works without this file; what needs it is `hidden` in the HTML, and shown here;
 // - text from the page goes to `textContent`, attributes and the clipboard only;
-// - keys of one letter do nothing in a field, and can be switched off (WCAG 2.2, 2.1.4).
+// - keys of one letter do nothing in a field, and can be switched off (WCAG 2.2, 2.1.4);
+// - Ctrl-Enter in a field of several lines sends its form, as Enter does in a field of one.
 
 import {made} from './made';
 
@@ -21,6 +22,7 @@ void enter();
 keeping();
 copying();
 keys();
+sending();
 moments();
 centre();
 // Most visits do without what suggests below the field.
@@ -94,7 +96,7 @@ function copying(): void {
   }
 }
 
-/** `/` finds, `?` lists the keys, and `g` with a second letter follows the link with that `data-keys`. */
+/** `/` finds, `?` lists the keys, `j` and `k` go to a row, `g` with a second letter follows the link with that `data-keys`. */
 function keys(): void {
   const links = new Map<string, HTMLElement>();
   for (const link of document.querySelectorAll<HTMLElement>('[data-keys]')) links.set(link.dataset.keys ?? '', link);
@@ -112,6 +114,8 @@ function keys(): void {
       find.select();
     } else if (event.key === '?') {
       list(links);
+    } else if (event.key === 'j' || event.key === 'k') {
+      row(event.key === 'j' ? 1 : -1);
     } else if (link) {
       event.preventDefault();
       link.click();
@@ -119,6 +123,26 @@ function keys(): void {
       first = event.key;
       since = event.timeStamp;
     }
+  });
+}
+
+/** Goes to the next row of what the page lists, or to the one before: to the first thing in it that can be used. */
+function row(step: number): void {
+  const usable = 'a, button, input';
+  const rows = [...document.querySelectorAll('main :is(tbody tr, .wait > li, .plain > li, .steps > li)')];
+  const listed = rows.filter((each) => each.querySelector(usable));
+  const here = listed.findLastIndex((each) => each.contains(document.activeElement));
+  const next = here < 0 && step < 0 ? listed.length - 1 : here + step;
+  listed[next]?.querySelector<HTMLElement>(usable)?.focus();
+}
+
+/** Sends the form of a field of several lines with Ctrl-Enter. */
+function sending(): void {
+  document.addEventListener('keydown', (event) => {
+    const field = event.target;
+    if (!(field instanceof HTMLTextAreaElement) || event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    field.form?.requestSubmit(field.form.querySelector<HTMLElement>('button:not([type=button])'));
   });
 }
 
@@ -172,6 +196,9 @@ function list(links: Map<string, HTMLElement>): void {
   };
   if (find) add('/', 'Find');
   for (const [keys, link] of links) add(keys, link.dataset.label ?? link.textContent?.trim() ?? '');
+  add('j', 'Next row');
+  add('k', 'Row before');
+  if (document.querySelector('main textarea')) add('Ctrl Enter', 'Send the form of a text');
   add('?', 'This list');
   const box = made('input', {type: 'checkbox'});
   box.checked = !localStorage.getItem(OFF);

@@ -13,7 +13,10 @@ const ZOOM = { least: 0.1, most: 6, first: 0.72 };
 let view = { x: 0, y: 0, zoom: 1 };
 const asked: { latest?: XMLHttpRequest } = {};
 start(true);
-addEventListener('popstate', () => void load(location.href));
+let shown = location.search;
+addEventListener('popstate', () => {
+  if (location.search !== shown) void load(location.href); // else a fragment alone is another: Skip to content
+});
 
 /** Prepares the map of the page; `isFirst` if it came with the page. */
 function start(isFirst: boolean): void {
@@ -124,6 +127,7 @@ function load(address: string, isNew = false): void {
     const found = request.status === 200 ? request.responseXML?.getElementById('map') : null;
     if (!found) return location.assign(address);
     if (isNew) history.pushState(null, '', address);
+    shown = location.search;
     const words = request.responseXML?.getElementById('map-words')?.textContent ?? '';
     const here = document.getElementById('map-words');
     if (here) here.textContent = words;

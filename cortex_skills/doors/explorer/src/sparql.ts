@@ -44,6 +44,7 @@ function start(form: HTMLFormElement, area: HTMLTextAreaElement): void {
   const host = document.createElement('div');
   host.className = 'editor';
   area.before(host);
+  const isUsed = document.activeElement === area; // before this script was here
   area.hidden = true;
   const root = host.attachShadow({ mode: 'open' });
   const run = (): boolean => {
@@ -85,6 +86,7 @@ function start(form: HTMLFormElement, area: HTMLTextAreaElement): void {
       ],
     }),
   });
+  if (isUsed) view.focus();
   const put = (text: string): void => {
     view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
     view.focus();

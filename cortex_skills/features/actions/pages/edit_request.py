@@ -29,8 +29,10 @@ from cortex_skills.features.actions.pages.request_view import (
     INPUTS,
     Sentence,
     ShownChange,
+    ShownInput,
     change_of,
     in_order,
+    inputs_of,
     manifest_of,
     sentence_of,
 )
@@ -59,6 +61,7 @@ class EditRequestView:
     Attributes:
         shown: the digest of what is shown, with which it is kept; empty before it was asked for.
         change: what it would change; None for nothing to show.
+        runs: the inputs as they would run.
         typed: the fields that are sent with the decision.
     """
 
@@ -68,6 +71,7 @@ class EditRequestView:
     fault: ShownText | None = None
     shown: str = ""
     change: ShownChange | None = None
+    runs: tuple[ShownInput, ...] = ()
     typed: tuple[tuple[str, str], ...] = ()
 
 
@@ -84,6 +88,7 @@ def _view(
     call: PageCall, fields: Mapping[str, str], fault: str = "", found: PreviewedEdit | None = None
 ) -> EditRequestView:
     acting, request = call.service.plugin.part(AgentActions), approvals_of(call).show(call.path["id"]).request
+    fields = {name: text.replace("\r\n", "\n") for name, text in fields.items()}  # as a form sends a text of lines
     edited = request
     if found is not None:
         edited = replace(request, inputs=found["inputs"], preview=found["preview"])
@@ -94,6 +99,7 @@ def _view(
         shown_text(fault, 2_000) if fault else None,
         "" if found is None else found["shown"],
         None if found is None else change_of(edited),
+        () if found is None else inputs_of(acting, edited),
         tuple((name, to_field(text)) for name, text in fields.items() if name.startswith(_FIELD)),
     )
 

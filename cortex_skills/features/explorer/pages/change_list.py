@@ -28,7 +28,7 @@ _SINCE = "yesterday"
 _ASKED = ("subject", "predicate", "object", "by", "query")
 _FIELDS = (("subject", "Subject"), ("predicate", "Predicate"), ("object", "Object"), ("by", "Agent"))
 _COLUMNS = ("Subject", "Predicate", "Value")
-_QUICK = (("1h", "1 hour"), ("24h", "24 hours"), ("7d", "7 days"), ("30d", "30 days"))
+_QUICK = (("1h", "1 hour"), ("yesterday", "Yesterday"), ("24h", "24 hours"), ("7d", "7 days"), ("30d", "30 days"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ Rules kept here:
 - at most `_PAGES` pages are listed: further ones are found by more words, or within a class;
 - memories with the words are listed for a token with the permission `memories` alone;
 - what was searched for is marked in names, labels and texts, as the index matches it;
-- a text that is exactly one name, and nothing else, leads to the page of that resource;
+- a text that finds one resource, by its name as it was typed, leads to the page of that, which has a link to memories
+  with its name;
 - the form `suggestions` has the best hits as plain texts without invisible characters, for the field of every page.
 """
 
@@ -74,7 +75,7 @@ def view(call: PageCall) -> FindView:
     """What a text may mean.
 
     Raises:
-        Redirected: it is exactly one name.
+        Redirected: it finds one resource, by its name as it was typed.
     """
     reading = Reading.of(call, "find")
     text = call.query.get("q", "").strip()[:MAX_TEXT]
@@ -84,7 +85,7 @@ def view(call: PageCall) -> FindView:
         offset = _LIMIT * (number - 1)
         found = search(reading.graph, text, limit=_LIMIT, offset=offset, class_=of_class, classes=_CLASSES)
     hits = found.hits
-    if len(hits) == 1 and hits[0].where == "name" and number == 1:
+    if len(hits) == 1 and number == 1 and not (found.reason or of_class) and _is_named(reading, hits[0], text):
         raise Redirected(reading.addresses.resource(reading.graph.names.name(hits[0].node.value)))
     triples = [(hit.triple_id, hit.triple) for hit in hits if hit.triple is not None and hit.triple_id is not None]
     rows = dict(zip([triple_id for triple_id, _ in triples], triple_rows(reading, triples), strict=True))
@@ -105,6 +106,15 @@ def view(call: PageCall) -> FindView:
         reading.as_of_field(),
         reading.take_away({"json": FORMS["json"]}),
     )
+
+
+def _is_named(reading: Reading, hit: FindHit, text: str) -> bool:
+    """Whether a hit is a resource whose name or label has the words as they were typed: the index corrects them."""
+    if hit.where not in ("name", "begins"):
+        return False
+    name = reading.display.iri(hit.node.value)
+    called = f"{name.name} {name.called}".casefold()
+    return hit.where == "name" or all(word in called for word in text.casefold().split())
 
 
 def _words(found: TextFound, number: int) -> str:

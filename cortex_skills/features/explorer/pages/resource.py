@@ -10,6 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from cortex_graph.checks.argument_checks import MAX_LIMIT
 from cortex_graph.exceptions import InvalidArguments, invalid
 from cortex_graph.namespace.neighbourhood import Direction, Neighbourhood, neighbourhood
 from cortex_graph.store import Pattern
-from cortex_skills.doors.explorer.addresses import ROOT, Addresses
+from cortex_skills.doors.explorer.addresses import ROOT, Addresses, address, namespace_root
 from cortex_skills.doors.explorer.display import OF_HEADING, ShownName, ShownText, shown_name, shown_text
 from cortex_skills.doors.explorer.exports import nanopublication, rdf_forms
 from cortex_skills.doors.explorer.look_alike_names import skeleton
@@ -40,6 +41,7 @@ from cortex_skills.features.graph.rest.overview import get_neighbourhood
 _PLOTTED = MAX_LIMIT
 _WORDS = 12  # different values that are drawn as bars
 _MEMORIES = 20
+_WORDS_OF_NAME = 200  # characters
 _PICTURE_POLICY = {"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
 
 
@@ -75,6 +77,7 @@ class ResourceView:
         as_predicate: its values, if it is a predicate.
         write_hrefs: the forms that state something of it, or that it is the same as something else.
         memories: of the agent; None for a caller who may not read them, and for other resources.
+        remembered: the memories with its name or label; None for a caller who may not read them.
         history: of what is stated of it; None if nothing has a record.
     """
 
@@ -87,6 +90,7 @@ class ResourceView:
     more: tuple[TextLink, ...]
     as_predicate: UsedAs | None
     memories: tuple[ShownMemory, ...] | None
+    remembered: str | None
     history: ResourceHistory | None
     picture_href: str
     map_href: str
@@ -133,6 +137,7 @@ def view(call: PageCall) -> ResourceView:
         more,
         as_predicate,
         _memories(call, reading, found.node),
+        _remembered(call, reading, found.node),
         history,
         reading.address(format="svg"),
         to.page("map", name=full),
@@ -238,6 +243,15 @@ def _memories(call: PageCall, reading: Reading, node: NamedNode) -> tuple[ShownM
         time = next((each.object.value for each in times if isinstance(each.object, Literal)), "")
         found.append(ShownMemory(shown_text(text), shown_text(time, 30).plain))
     return tuple(found)
+
+
+def _remembered(call: PageCall, reading: Reading, node: NamedNode) -> str | None:
+    if "memories" not in call.principal.permissions:
+        return None
+    shown = reading.near.iri(node.value)
+    label = None if shown.labels is None else shown.labels.of(node.value)
+    words = label or re.split("[:/#]", shown.name)[-1]
+    return address(f"{namespace_root(reading.graph.namespace)}/memories", q=words[:_WORDS_OF_NAME])
 
 
 def _quads(call: PageCall) -> Iterator[Quad]:
