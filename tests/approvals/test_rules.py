@@ -14,7 +14,11 @@ from pyoxigraph import Literal, Quad
 from cortex_graph import GraphError
 from cortex_graph.store import Pattern
 from cortex_skills import CortexError, Plugin
+from cortex_skills.features.actions.action_request import ApprovalState
 from cortex_skills.features.actions.agent_actions import AgentActions
+from cortex_skills.features.actions.approvals import rule_book
+from cortex_skills.features.actions.approvals.queue import ListedApprovals
+from cortex_skills.features.actions.approvals.rule import read_rule
 from cortex_skills.features.actions.approvals.rule_book import RULE
 from cortex_skills.operations.caller import Caller, owner
 from cortex_skills.operations.operation import OPERATIONS, all_operations
@@ -170,6 +174,63 @@ def test_a_rule_ends_by_its_number_of_uses_its_time_and_a_person(opens: Opens) -
     (by_hand,) = [each for each in records if each.event == "approvals.rule.end" and each.outcome == "ok"]
     assert by_hand.data["object"] == third["id"]
     assert by_hand.data["after"].endswith("ended, 0 of 20")
+
+
+def test_a_request_that_waits_is_closed_when_a_rule_lets_the_same_call_run(opens: Opens, tmp_path: Path) -> None:
+    plugin = opens()
+    approval, other = asked(plugin, "out/notes/a.md"), asked(plugin, "out/notes/b.md")
+    rule = ruled(plugin, approval=approval)
+    assert write(plugin, "out/notes/a.md", content="asked") == "done"
+    (tmp_path / "work/out/notes/a.md").write_text("edited since")
+    shown = plugin.operate(OPERATIONS["approvals.show"], approval=approval)
+    why = f"it was asked for again, and the rule {rule['id']} of root approved that"
+    assert (shown["state"], shown["resolvedReason"]) == ("expired", why)
+    assert code_of(lambda: plugin.operate(OPERATIONS["approvals.approve"], approval=approval)) == "approval_resolved"
+    assert (tmp_path / "work/out/notes/a.md").read_text() == "edited since"
+    status = plugin.call("approval_status", {"approval": approval}, agent="a1")
+    assert status.text == f"fs_write did not run by this request: {why}."
+    waiting = plugin.operate(OPERATIONS["approvals.list"], state="pending")["approvals"]
+    assert [each["id"] for each in waiting] == [other]
+    (closed,) = [
+        each.record for each in plugin.audit.calls.page(limit=20).calls if each.record.event == "approval.closed"
+    ]
+    assert (closed.data["id"], closed.data["rule"]) == (approval, rule["id"])
+
+
+def test_a_call_does_not_run_by_a_rule_when_a_person_approves_its_request_at_that_moment(
+    opens: Opens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugin = opens()
+    approval = asked(plugin, "out/notes/a.md")
+    ruled(plugin, approval=approval)
+    actions = plugin.part(AgentActions)
+    queue = actions.approvals._queue
+    listed = queue.list
+
+    def approved_meanwhile(state: ApprovalState) -> ListedApprovals:
+        found = listed(state)
+        queue.resolve(approval, approved=True, by="ada")
+        return found
+
+    monkeypatch.setattr(queue, "list", approved_meanwhile)
+    assert write(plugin, "out/notes/a.md", content="asked") == "waits"
+    assert not (tmp_path / "work/out/notes/a.md").exists()
+    assert plugin.operate(OPERATIONS["approvals.show"], approval=approval)["state"] == "approved"
+
+
+def test_a_call_reads_no_rule_that_has_ended(opens: Opens, monkeypatch: pytest.MonkeyPatch) -> None:
+    plugin = opens()
+    approval = asked(plugin)
+    ended = [ruled(plugin, approval=approval)["id"] for _ in range(3)]
+    for rule in ended:
+        plugin.operate(OPERATIONS["approvals.rule.end"], rule=rule, reason="enough")
+    holds = ruled(plugin, approval=approval)["id"]
+    read: list[str] = []
+    monkeypatch.setattr(rule_book, "read_rule", lambda rule, text: read.append(rule) or read_rule(rule, text))
+    assert write(plugin, "out/notes/b.md") == "done"
+    assert set(read) == {holds}
+    assert len(plugin.operate(OPERATIONS["approvals.rule.list"])["rules"]) == 4
+    assert set(read) == {holds, *ended}
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from cortex_skills.features.actions.action_settings import ActionSettings
 from cortex_skills.features.actions.approvals.desk import Approvals
 from cortex_skills.features.actions.approvals.record import ApprovalRecord, digest_of
 from cortex_skills.features.actions.approvals.request_text import answer_of
+from cortex_skills.features.actions.approvals.rule import ApprovalRule
 from cortex_skills.features.actions.approvals.rule_book import RuleBook
 from cortex_skills.features.actions.checks import (
     changed_since,
@@ -191,9 +192,15 @@ class ActionSteps:
             if approved is None and isinstance(decision, NeedsApproval):
                 facts.approval_required = True
                 request = self._request(manifest, acting, call, decision.reason, preview, asks)
-                if asks is not None or not self._is_ruled(request, manifest, facts):
+                rule = None if asks is not None else self._rule_for(request, manifest, facts)
+                if rule is None:
                     slot.refund()
                     return self._ask(manifest, request, call, facts, waits=asks is None)
+                approved_now = None if self.desk is None else self.desk.close_ruled(request, rule.id, rule.by)
+                if approved_now is not None and self.desk is not None:
+                    slot.refund()
+                    facts.about |= facts_of(approved_now)
+                    return answer_of(approved_now, self.desk.state_of(approved_now))
             acting.check_time()
             call.host.graph.settle()
             recorded = {"skill": name, "inputs": inputs, "facts": facts.about, **facts.named()}
@@ -260,15 +267,15 @@ class ActionSteps:
             self._workspace_id(),
         )
 
-    def _is_ruled(self, request: ActionRequest, manifest: ActionManifest, facts: ActionFacts) -> bool:
-        """Whether a rule approves a call; the audit names it then, and the person who made it."""
+    def _rule_for(self, request: ActionRequest, manifest: ActionManifest, facts: ActionFacts) -> ApprovalRule | None:
+        """The rule that approves a call, if one does; the audit names it then, and the person who made it."""
         used = None if self._rules is None else self._rules.use(request, manifest, facts.trust_level)
         if used is None:
-            return False
+            return None
         rule, number = used
         facts.approved_by = rule.by
         facts.about |= {"rule": rule.id, "ruleUse": number, "digest": digest_of(request)}
-        return True
+        return rule
 
     def _ask(
         self, manifest: ActionManifest, request: ActionRequest, call: Call, facts: ActionFacts, *, waits: bool

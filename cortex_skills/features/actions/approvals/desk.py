@@ -122,6 +122,27 @@ class Approvals:
         finally:
             self._waiting_calls.release()
 
+    def close_ruled(self, request: ActionRequest, rule: str, by: str) -> ApprovalRecord | None:
+        """Close an equal request that waits, before a rule lets a call run: it would run a second time.
+
+        Args:
+            request: what the call asks for.
+            rule: the id of the rule.
+            by: the person who made it.
+
+        Returns:
+            The request, if a person approved it at the same moment: the call does not run.
+        """
+        closed = self._queue.close(request, f"it was asked for again, and the rule {rule} of {by} approved that")
+        if closed is None:
+            return None
+        if closed.resolution is not None and closed.resolution.state == "approved":
+            return closed
+        facts = {**_facts(closed), "rule": rule}
+        self._audit.event("approval.closed", agent=request.agent, skill=request.skill, facts=facts)
+        self._watch.check()
+        return None
+
     def ahead_of(self, approval_id: str) -> Sequence[Ahead]:
         """What is read of a request to decide it."""
         return self._queue.ahead_of(approval_id)

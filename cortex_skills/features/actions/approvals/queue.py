@@ -273,6 +273,22 @@ class ApprovalQueue:
             record = self.find(approval_id)
         raise resolved(record, self.now())
 
+    def close(self, request: ActionRequest, reason: str) -> ApprovalRecord | None:
+        """Close a request that waits for what is about to run without it, so that nobody approves it.
+
+        Args:
+            request: what runs.
+            reason: why, for the person and the agent.
+
+        Returns:
+            The record of the request; an approved one if a person was faster. None if no equal request waits.
+        """
+        for other in self.list("pending").records:
+            if other.request.is_same(request):
+                self._claim(other, RESOLUTION, resolution_text(Resolution("expired", "", self.now(), reason)))
+                return self.find(other.id)
+        return None
+
     def start(self, record: ApprovalRecord) -> None:
         """Note that the action of an approved request is started, before it is.
 

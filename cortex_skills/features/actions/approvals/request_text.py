@@ -52,7 +52,9 @@ def words_of(record: ApprovalRecord, state: ApprovalState) -> str:
         "approved": f"{action} was approved{by}{where or ' and is about to run'}.",
         "running": f"{action} was approved{by} and runs.",
         "rejected": f"{action} did not run: it was rejected{by}{why}.",
-        "expired": f"{action} did not run: nobody approved it until {date_time(record.expires)}."
+        "expired": f"{action} did not run by this request{why}."
+        if why and not (resolution and resolution.runs_at)
+        else f"{action} did not run: nobody approved it until {date_time(record.expires)}."
         if resolution is None or not resolution.runs_at
         else f"{action} was approved{by}, and did not run: {record.request.host_name} did not start it until "
         f"{date_time(record.expires)}.",

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,6 +28,7 @@ from cortex_graph.naming.names import Names
 from cortex_graph.naming.vocabulary import CORTEX
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.store_access.claims import apply_claimed, has_claims
+from cortex_graph.store_access.read_ahead import Ahead, UpTo, reading_ahead
 from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.audit.bounded import Fact
 from cortex_skills.audit.chain import Signer
@@ -54,6 +55,7 @@ log = logging.getLogger(__name__)
 
 MAX_RULES = 100
 _AT_ONCE = 200  # quads; some servers limit an update
+_USES_AHEAD = 2_000
 
 RULE = NamedNode(f"{CORTEX}approvalRule")
 RULE_END = NamedNode(f"{CORTEX}approvalRuleEnd")
@@ -120,17 +122,24 @@ class RuleBook:
         Raises:
             GraphError: the store cannot be read.
         """
-        found = [kept for rule in self._made() if (kept := self._read(rule.id)) is not None]
-        return sorted((self._noted(kept) for kept in found), key=lambda kept: kept.rule.created, reverse=True)
+        with reading_ahead(self._store, self._ahead):
+            found = [kept for rule in self._made() if (kept := self._read(rule.id)) is not None]
+            return sorted((self._noted(kept) for kept in found), key=lambda kept: kept.rule.created, reverse=True)
 
-    def _made(self) -> list[ApprovalRule]:
-        """Every rule that is kept, with one request to the store; neither its end nor its uses are read."""
+    def _ahead(self) -> list[Ahead]:
+        """What is read of a server for all rules."""
+        uses = UpTo(Pattern(self._graph, None, USE_OF), _USES_AHEAD)
+        return [Pattern(self._graph, None, RULE), Pattern(self._graph, None, RULE_END), uses]
+
+    def _made(self, *, but: Collection[object] = ()) -> list[ApprovalRule]:
+        """Every rule that is kept, but those of some nodes; neither its end nor its uses are read."""
         if not has_claims(self._store):
             return []
         return [
             rule
             for quad in self._store.quads(Pattern(self._graph, None, RULE))
-            if isinstance(quad.subject, NamedNode)
+            if quad.subject not in but
+            and isinstance(quad.subject, NamedNode)
             and isinstance(quad.object, Literal)
             and (rule := read_rule(quad.subject.value.rpartition("/")[2], quad.object.value)) is not None
         ]
@@ -179,8 +188,8 @@ class RuleBook:
         what = f"the rule {rule_id} has ended" + (f": {ended.state}, at {date_time(ended.at)}" if ended else "")
         raise CortexError("approval_resolved", what, hint="list the rules to see those that hold")
 
-    def covering(self, request: ActionRequest, manifest: ActionManifest, level: object) -> Iterator[KeptRule]:
-        """The rules that hold now, and approve a call.
+    def covering(self, request: ActionRequest, manifest: ActionManifest, level: object) -> list[KeptRule]:
+        """The rules that hold now, and approve a call; those that have ended are not read.
 
         Args:
             request: what it asks for.
@@ -188,18 +197,20 @@ class RuleBook:
             level: the trust level.
         """
         if not self.is_on or self.workspace is None or not may_be_ruled(level, manifest.risk):
-            return
-        signer = None
-        for rule in self._made():
-            if not rule.covers(request, manifest, self.workspace.plain_parts):
-                continue
-            kept = self._read(rule.id)
-            if kept is None or self._noted(kept).state(self.now()) != "holds":
-                continue
-            signer = signer or self._signer()
-            is_ours = signer is not None and rule.signed is not None and rule.signed.is_of({signer.did})
-            if is_ours and self._may_approve(rule):
-                yield kept
+            return []
+        with reading_ahead(self._store, self._ahead):
+            ended, parts_of = self._store.quads(Pattern(self._graph, None, RULE_END)), self.workspace.plain_parts
+            made = self._made(but={quad.subject for quad in ended})
+            covers = [rule for rule in made if rule.covers(request, manifest, parts_of)]
+            found = [kept for rule in covers if (kept := self._read(rule.id)) is not None]
+            holding = [kept for kept in found if self._noted(kept).state(self.now()) == "holds"]
+        signer = self._signer() if holding else None
+        return [
+            kept
+            for kept in holding
+            if signer is not None and (signed := kept.rule.signed) is not None and signed.is_of({signer.did})
+            if self._may_approve(kept.rule)
+        ]
 
     def use(self, request: ActionRequest, manifest: ActionManifest, level: object) -> tuple[ApprovalRule, int] | None:
         """Use a rule for a call, and its number among the uses of the rule; None if no rule approves it.
