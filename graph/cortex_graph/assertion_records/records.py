@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import Protocol, runtime_checkable
 
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, QuerySolution, QuerySolutions, parse_query_results
 
@@ -18,6 +19,14 @@ from cortex_graph.store import Dataset, GraphStore, Pattern
 from cortex_graph.store_access.gathered import gathered
 
 QUERY_S = 30.0
+
+
+@runtime_checkable
+class SelfQuerying(GraphStore, Protocol):
+    """A store that checks the queries of users, and evaluates those of this package without these checks."""
+
+    def own_rows(self, text: str, dataset: Dataset, timeout_s: float) -> list[QuerySolution]:
+        """Return the rows of a SELECT of this package."""
 
 
 def select(
@@ -34,10 +43,8 @@ def select(
         QueryTimeout: it took longer than its time limit, in seconds.
     """
     dataset = Dataset((graph,) if isinstance(graph, NamedNode) else (), named)
-    own_rows = getattr(store, "own_rows", None)
-    if own_rows is not None:
-        rows: list[QuerySolution] = own_rows(text, dataset, timeout_s)
-        return rows
+    if isinstance(store, SelfQuerying):
+        return store.own_rows(text, dataset, timeout_s)
     answer = store.query(text, dataset, results=QueryResultsFormat.JSON, timeout_s=timeout_s)
     found = parse_query_results(b"".join(answer.chunks), QueryResultsFormat.JSON)
     return list(found) if isinstance(found, QuerySolutions) else []

@@ -56,7 +56,7 @@ from cortex_graph.sparql.parse import TIMEOUT_S
 from cortex_graph.sparql.queries import query_graphs
 from cortex_graph.sparql.updates import Updated, update_graphs
 from cortex_graph.store import GraphStore, Pattern, QueryAnswer, Revisioned, Triple, triple_of
-from cortex_graph.store_access.gathered import Gathering, gathered
+from cortex_graph.store_access.gathered import CountingPages, gathered
 from cortex_graph.store_access.read_ahead import Ahead, WholeSubjects, reading_ahead
 
 MAX_TOTAL = 100
@@ -93,7 +93,7 @@ class NamespacedGraph:
     def _use(self, store: GraphStore, names: Names) -> None:
         self.store = store
         self.names = names
-        self._gathering = store if isinstance(store, Gathering) else None
+        self._counting = store if isinstance(store, CountingPages) else None
         self.index = TripleIndex(store, self.names)
         self.proofs = StoredProofs(store, self.names)
         self.withdrawals = Withdrawals(store, self.names)
@@ -449,8 +449,8 @@ class NamespacedGraph:
         cursor = check_cursor(given.get("cursor"))
         pattern = self._pattern(given)
         counted = None
-        if self._gathering is not None:
-            page, counted = self._gathering.match_counted(pattern, limit, cursor, MAX_TOTAL + 1)
+        if self._counting is not None:
+            page, counted = self._counting.match_counted(pattern, limit, cursor, MAX_TOTAL + 1)
         else:
             page = self.store.match(pattern, limit, cursor)
         is_whole = cursor is None and page.cursor is None

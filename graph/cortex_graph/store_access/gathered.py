@@ -22,6 +22,11 @@ class Gathering(GraphStore, Protocol):
     def gather(self, patterns: Sequence[Pattern]) -> list[list[Quad]]:
         """Do what `gathered` of this module does."""
 
+
+@runtime_checkable
+class CountingPages(GraphStore, Protocol):
+    """A store that counts a pattern with its page."""
+
     def match_counted(self, pattern: Pattern, limit: int, cursor: str | None, ceiling: int) -> tuple[Page, int]:
         """Return what `match` and `count` return, in one request where the order of the store allows that."""
 
@@ -32,10 +37,8 @@ def gathered(store: GraphStore, patterns: Sequence[Pattern]) -> list[list[Quad]]
     Raises:
         GraphUnavailable: the store does not answer.
     """
-    gather = getattr(store, "gather", None)  # `isinstance` of a protocol costs more than a read from memory
-    if gather is not None:
-        found: list[list[Quad]] = gather(patterns)
-        return found
+    if isinstance(store, Gathering):
+        return store.gather(patterns)
     return [list(store.quads(pattern)) for pattern in patterns]
 
 
@@ -45,7 +48,7 @@ def counted_page(store: GraphStore, pattern: Pattern, limit: int, ceiling: int) 
     Raises:
         GraphUnavailable: the store does not answer.
     """
-    if isinstance(store, Gathering):
+    if isinstance(store, CountingPages):
         return store.match_counted(pattern, limit, None, ceiling)
     page = store.match(pattern, limit)
     return page, len(page.triples) if page.cursor is None else store.count(pattern, ceiling)

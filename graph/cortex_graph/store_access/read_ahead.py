@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 from pyoxigraph import NamedNode, Quad
 
@@ -49,7 +49,22 @@ class UpTo:
 
 
 Ahead = Pattern | WholeSubjects | UpTo
+_NOTHING = nullcontext()
 Gather = Callable[[Sequence[Ahead]], list[list[Quad] | None]]
+
+
+@runtime_checkable
+class ReadingAhead(GraphStore, Protocol):
+    """A store that reads ahead, since each request to it takes longer than what it answers."""
+
+    def reading_ahead(self, patterns: Sequence[Ahead]) -> AbstractContextManager[None]:
+        """Do what `reading_ahead` of this module does."""
+
+    def reading_now(self, forgets: bool) -> AbstractContextManager[None]:
+        """Do what `reading_now` of this module does."""
+
+    def subjects_ahead(self, wanted: WholeSubjects) -> list[NamedNode] | None:
+        """Do what `subjects_ahead` of this module does."""
 
 
 def reading_ahead(store: GraphStore, patterns: Callable[[], Iterable[Ahead] | None]) -> AbstractContextManager[None]:
@@ -62,10 +77,10 @@ def reading_ahead(store: GraphStore, patterns: Callable[[], Iterable[Ahead] | No
     Raises:
         GraphUnavailable: the store does not answer.
     """
-    ahead: Callable[[Sequence[Ahead]], AbstractContextManager[None]] | None
-    ahead = getattr(store, "reading_ahead", None)  # `isinstance` of a protocol costs more than a read from memory
-    wanted = None if ahead is None else patterns()
-    return nullcontext() if ahead is None or wanted is None else ahead(list(wanted))
+    if not isinstance(store, ReadingAhead):
+        return _NOTHING
+    wanted = patterns()
+    return _NOTHING if wanted is None else store.reading_ahead(list(wanted))
 
 
 def reading_now(store: GraphStore, *, forgets: bool = True) -> AbstractContextManager[None]:
@@ -75,14 +90,12 @@ def reading_now(store: GraphStore, *, forgets: bool = True) -> AbstractContextMa
         store: the store.
         forgets: whether what was read before is forgotten; else it is used again after the block.
     """
-    now: Callable[[bool], AbstractContextManager[None]] | None = getattr(store, "reading_now", None)
-    return nullcontext() if now is None else now(forgets)
+    return store.reading_now(forgets) if isinstance(store, ReadingAhead) else _NOTHING
 
 
 def subjects_ahead(store: GraphStore, wanted: WholeSubjects) -> list[NamedNode] | None:
     """Return the subjects that were read ahead in the block; None where they were not, or are too many."""
-    known: Callable[[WholeSubjects], list[NamedNode] | None] | None = getattr(store, "subjects_ahead", None)
-    return None if known is None else known(wanted)
+    return store.subjects_ahead(wanted) if isinstance(store, ReadingAhead) else None
 
 
 class ReadAhead:

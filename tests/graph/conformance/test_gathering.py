@@ -8,7 +8,8 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import NamespacedGraph, Pattern, Provenance
-from cortex_graph.naming.vocabulary import ATTRIBUTED_TO, GENERATED_AT, PREDICATE, SUBJECT
+from cortex_graph.assertion_records.records import select
+from cortex_graph.naming.vocabulary import ATTRIBUTED_TO, GENERATED_AT, PREDICATE, PROVES, SUBJECT
 from cortex_graph.store import GraphStore
 from cortex_graph.store_access.gathered import gathered
 from cortex_graph.store_access.read_ahead import UpTo, WholeSubjects, reading_ahead, subjects_ahead
@@ -101,3 +102,14 @@ def test_more_than_was_expected_is_read_when_it_is_needed(graph: NamespacedGraph
         assert [store.count(Pattern(own, node)) for node in nodes] == [6, 6, 6, 6, 0]
         store.apply([new])
         assert list(store.quads(Pattern(own, nodes[4]))) == [new]
+
+
+def test_a_query_of_this_package_may_have_names_that_a_user_of_the_store_may_not_write(
+    graph: NamespacedGraph, store: GraphStore
+) -> None:
+    filled(graph)
+    where = f"?record {SUBJECT} {graph.names.node('s0')} ; {PREDICATE} {graph.names.node('p0')}"
+    rows = select(store, graph.names.provenance_graph, f"SELECT ?record {{ {where} FILTER(?record != {PROVES}) }}")
+    found = {row["record"] for row in rows}
+    ids = [row["id"] for row in graph.list_triples({"subject": "s0", "predicate": "p0"})["triples"]]
+    assert found == {graph.names.record(triple_id) for triple_id in ids}

@@ -50,36 +50,71 @@ def apply_announced(update: Update, read: Read, claim: Quad, insert: Sequence[Qu
     Raises:
         GraphBusy: other writers announced claims each time.
     """
-    announced = Pattern(ANNOUNCED, *cast("tuple[NamedNode, NamedNode]", (claim.subject, claim.predicate)))
-    own = Quad(claim.subject, claim.predicate, Literal(uuid4().hex), ANNOUNCED)
-    until, first_seen, stays = time.monotonic() + WAIT_S, dict[Quad, float](), False
-    while True:
-        if not stays:
-            with suppress(UnknownOutcome):  # the change is made only where the announcement is there
-                update(data("INSERT", [own]))
-        try:
-            update(_changed(claim, own, insert, remove))
-            return True
-        except GraphUnavailable as error:
-            problem = error
+    return _Announcement(update, read, claim).made(insert, remove)
+
+
+class _Announcement:
+    """The announcement of a claim, until the change is made by this writer or another one."""
+
+    def __init__(self, update: Update, read: Read, claim: Quad) -> None:
+        self._update = update
+        self._read = read
+        self._claim = claim
+        self._announced = Pattern(ANNOUNCED, *cast("tuple[NamedNode, NamedNode]", (claim.subject, claim.predicate)))
+        self._own = Quad(claim.subject, claim.predicate, Literal(uuid4().hex), ANNOUNCED)
+        self._until = time.monotonic() + WAIT_S
+        self._first_seen: dict[Quad, float] = {}
+        self._stays = False
+
+    def made(self, insert: Sequence[Quad], remove: Sequence[Quad]) -> bool:
+        """Make the change, unless a claim is there; returns whether this one is."""
         while True:
-            claims, others = read([claimed(claim), announced])
-            now, free = time.monotonic(), FREE in problem.message
-            ended = [each for each in others if now - first_seen.setdefault(each, now) > LEASE_S and each != own]
-            living = [each for each in others if each not in ended]
-            stays = not claims and free and now <= until and own == min(living, key=str, default=None)
-            if withdrawn := [*ended, *(() if stays or own not in others else (own,))]:
-                with suppress(GraphError):
-                    update(data("DELETE", withdrawn))
+            if not self._stays:
+                with suppress(UnknownOutcome):  # the change is made only where the announcement is there
+                    self._update(data("INSERT", [self._own]))
+            try:
+                self._update(_changed(self._claim, self._own, insert, remove))
+                return True
+            except GraphUnavailable as error:
+                problem = error
+            if (is_ours := self._waited(problem)) is not None:
+                return is_ours
+
+    def _waited(self, problem: GraphUnavailable) -> bool | None:
+        """Wait until no other announcement is in the way; returns whether this claim is there, None if none is.
+
+        Args:
+            problem: of the change; it is raised where a claim or an announcement does not explain it.
+        """
+        is_free = FREE in problem.message
+        while True:
+            claims, others = self._read([claimed(self._claim), self._announced])
+            now = time.monotonic()
+            living = self._living(others, now)
+            is_first = self._own == min(living, key=str, default=None)
+            self._stays = not claims and is_free and now <= self._until and is_first
+            self._withdraw(others, living)
             if claims:
-                return claim in claims
-            if not free:  # it did not fail for a claim or an announcement
+                return self._claim in claims
+            if not is_free:
                 raise problem
-            if now > until:
+            if now > self._until:
                 raise GraphBusy("other processes make the same change, and nothing was changed", hint="try again later")
             time.sleep(_PAUSE_S * (0.5 + random.random()))  # noqa: S311 - no secret
-            if stays or set(living) <= {own}:
-                break
+            if self._stays or set(living) <= {self._own}:
+                return None
+
+    def _living(self, announcements: Sequence[Quad], now: float) -> list[Quad]:
+        """Those of processes that have not ended."""
+        seen = {each: self._first_seen.setdefault(each, now) for each in announcements}
+        return [each for each in announcements if each == self._own or now - seen[each] <= LEASE_S]
+
+    def _withdraw(self, announcements: Sequence[Quad], living: Sequence[Quad]) -> None:
+        """Remove the announcements of processes that have ended, and the own one unless it stays."""
+        gone = [each for each in announcements if each not in living or (each == self._own and not self._stays)]
+        if gone:
+            with suppress(GraphError):
+                self._update(data("DELETE", gone))
 
 
 def _changed(claim: Quad, own: Quad, insert: Sequence[Quad], remove: Sequence[Quad]) -> str:

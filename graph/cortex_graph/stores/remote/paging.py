@@ -46,7 +46,7 @@ def page_of(protocol: SparqlProtocol, engine: EngineProfile, pattern: Pattern, l
 def counted_page_of(
     protocol: SparqlProtocol, engine: EngineProfile, pattern: Pattern, limit: int, cursor: str | None, ceiling: int
 ) -> tuple[Page, int | None]:
-    """Return a page, and how many quads the pattern has, up to `ceiling`; see `Gathering.match_counted`.
+    """Return a page, and how many quads the pattern has, up to `ceiling`; see `CountingPages.match_counted`.
 
     The number is in a row before those of the page, or behind them. It is None where the page ends before that, since
     its quads are long.

@@ -222,7 +222,7 @@ class RemoteStore:
             raise self._refused_request(error) from error
 
     def match_counted(self, pattern: Pattern, limit: int, cursor: str | None, ceiling: int) -> tuple[Page, int]:
-        """See `gathered.Gathering`."""
+        """See `gathered.CountingPages`."""
         if _is_whole(pattern) or self._matches_nothing(pattern) or is_compared_here(pattern, self._engine):
             return self.match(pattern, limit, cursor), self.count(pattern, ceiling)
         if cursor is None and (known := self._ahead.first_page(pattern, limit)) is not None:
