@@ -82,8 +82,8 @@ class Feature:
         settings: by the name of a section of the configuration in snake_case, its type, as `module:name`
             (`cortex_skills.config.setting`).
         members: classes, as `module:name`, whose properties and methods every `Plugin` gets, with itself as `self`.
-        follows: by the name of an operation that changes something, a function of its call and its arguments, as
-            `module:name`, that runs after it.
+        follows: by the name of an operation that changes something, a function of its call and its arguments, or a
+            `Follower` (`cortex_skills.operations.operation`), as `module:name`, that runs after it.
         guards: whether it refuses what others may do, so that nothing runs while it cannot be imported.
     """
 

@@ -218,6 +218,17 @@ class Gate:
             self.hooks.before_tool_call(ToolCall(tool.name, call.arguments, name, call.agent, session))
         if tool.rate_limited and limits is not None:
             limits.rate.acquire(name)
+        with reading_ahead(self.host.graph.store, lambda: tool.reads(call)):
+            outcome = self._performed(tool, call, name)
+        if outcome.proposed:
+            propose = self.propose or _refuse_proposed
+            outcome.details["actionRequests"] = propose(outcome.proposed, call, limits)
+        if tool.budget == "query" and call.budgets is not None:
+            outcome.details["queriesUsed"] = call.budgets.queries_used(name)
+        return outcome
+
+    def _performed(self, tool: Tool, call: Call, name: str) -> Outcome:
+        """The outcome of a call that has a slot of its budget, or needs none since it was done before."""
         try:
             units = tool.units(call)
             slot = _slot(tool, call, name, units)
@@ -230,18 +241,12 @@ class Gate:
                 call.cancel.check()
             self.host.graph.settle()
             wrote = 0 if call.budgets is None else call.budgets.writes_used(name)
-            with reading_ahead(self.host.graph.store, lambda: tool.reads(call)):
-                outcome = tool.run(call)
+            outcome = tool.run(call)
             if outcome.spent < units:
                 slot.refund(units - outcome.spent)
         low_writes = None if call.budgets is None else call.budgets.low_writes(name, wrote)
         for low in filter(None, (low_writes, slot.low())):
             outcome = outcome.with_budget(low)
-        if outcome.proposed:
-            propose = self.propose or _refuse_proposed
-            outcome.details["actionRequests"] = propose(outcome.proposed, call, limits)
-        if tool.budget == "query" and call.budgets is not None:
-            outcome.details["queriesUsed"] = call.budgets.queries_used(name)
         return outcome
 
 

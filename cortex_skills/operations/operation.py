@@ -208,6 +208,23 @@ class Operation(Generic[G, R]):
         )
 
 
+@dataclass(frozen=True)
+class Follower:
+    """What a feature does after an operation, with what it reads for that; see `Feature.follows`.
+
+    Attributes:
+        run: does it.
+        ahead: what it reads of the store, which is asked for with what the operation reads.
+    """
+
+    run: Callable[[OperationCall, Any], None]
+    ahead: Callable[[OperationCall, Any], Iterable[Ahead]]
+
+    def __call__(self, call: OperationCall, given: Any) -> None:
+        """Do it."""
+        self.run(call, given)
+
+
 def wire_name(name: str) -> str:
     """The name in JSON of an attribute.
 

@@ -23,7 +23,7 @@ from cortex_skills.audit.call_records import AuditRecord, CallChanges, started
 from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.feature import followers
 from cortex_skills.operations.caller import OWNER, Caller
-from cortex_skills.operations.operation import G, ObjectState, Operation, OperationCall, R
+from cortex_skills.operations.operation import Follower, G, ObjectState, Operation, OperationCall, R
 
 if TYPE_CHECKING:
     from cortex_graph.store_access.read_ahead import Ahead
@@ -106,7 +106,9 @@ def _ahead(operation: Operation[G, R], call: OperationCall, given: Mapping[str, 
     """What a caller who may run the operation has it read; an error is raised when the operation runs."""
     if operation.ahead is not None and operation.permission in (None, *call.caller.permissions):
         with suppress(CortexError, GraphError):
-            return list(operation.ahead(call, operation.checked(given) if isinstance(given, Mapping) else given))
+            checked = operation.checked(given) if isinstance(given, Mapping) else given
+            readers = [each.ahead for each in followers(operation.name) if isinstance(each, Follower)]
+            return [each for ahead in (operation.ahead, *readers) for each in ahead(call, checked)]
     return None
 
 

@@ -12,7 +12,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -77,10 +77,17 @@ class AssertedStatements:
 
 def _ahead_of_assertions(call: OperationCall, given: AssertedStatements) -> Iterator[Ahead]:
     graph = AgentGraph(call.host.graph, given.memories_of) if given.memories_of else call.host.graph
-    for statement in given.statements[:_MOST_AHEAD]:
+    return ahead_of_statements(graph, given.statements, recorded=given.acting is not None)
+
+
+def ahead_of_statements(
+    graph: NamespacedGraph, statements: Sequence[Mapping[str, Any]], *, recorded: bool
+) -> Iterator[Ahead]:
+    """What is read of statements that are written, with records or without."""
+    for statement in statements[:_MOST_AHEAD]:
         quad = graph.quad_of(graph.with_names({part: statement[part] for part in ("subject", "predicate", "object")}))
         yield Pattern(graph.names.graph, *triple_of(quad))
-        if given.acting is not None:
+        if recorded:
             record = graph.names.record(graph.index.identify(quad))
             yield Pattern(graph.names.provenance_graph, record, TYPE)
             yield Pattern(graph.names.provenance_graph, None, PROVES, record)

@@ -125,12 +125,17 @@ def source_path(place: int) -> str:
     return f"references/source_{place}.md"
 
 
+def made_of(registry: SkillRegistry, identifier: str) -> Pattern:
+    """The pattern of the skills that were made of a memory."""
+    node = memory_node(registry.terms.names, identifier)
+    return Pattern(registry.terms.graph, None, terms.DERIVED_FROM_MEMORY, node)
+
+
 def memory_forgotten(
     registry: SkillRegistry, identifier: str, *, actor: str, what: str = "forgotten"
 ) -> list[SkillKey]:
     """Degrade the skills that were made of a memory that was forgotten or corrected; returns the changed ones."""
-    node = memory_node(registry.terms.names, identifier)
-    links = registry.store.quads(Pattern(registry.terms.graph, None, terms.DERIVED_FROM_MEMORY, node))
+    links = registry.store.quads(made_of(registry, identifier))
     found = sorted(registry.terms.key_of(cast(NamedNode, quad.subject)) for quad in links)
     reason = f"the memory {identifier}, which it was made of, was {what}"
     return [key for key in found if _degraded(registry, registry.record(key), reason, actor) is not None]

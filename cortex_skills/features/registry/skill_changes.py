@@ -11,11 +11,11 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -36,11 +36,14 @@ from cortex_skills.features.registry.records.skill_record import (
     SkillVersion,
     VersionSignature,
 )
+from cortex_skills.features.registry.reflections import made_of, memory_forgotten, register_reflection
 from cortex_skills.features.registry.reflections import maintain as maintain_registry
-from cortex_skills.features.registry.reflections import memory_forgotten, register_reflection
 from cortex_skills.features.registry.views import OneSkill, SkillName, key_of
-from cortex_skills.operations.operation import AS_IS, ObjectState, OperationCall, operation
+from cortex_skills.operations.operation import AS_IS, Follower, ObjectState, OperationCall, operation
 from cortex_skills.safe_io.schemas import shown
+
+if TYPE_CHECKING:
+    from cortex_graph.store_access.read_ahead import Ahead
 
 LONGEST_REASON = 1_000
 
@@ -472,9 +475,16 @@ def _check_person(call: OperationCall, what: str) -> None:
         )
 
 
-def degrade_what_was_made(call: OperationCall, forgotten: OneMemory) -> None:
+def _degrade_what_was_made(call: OperationCall, forgotten: OneMemory) -> None:
     """Do what `memory_forgotten` does, after the operation `memory.forget`."""
     memory_forgotten(call.part(registry_in), forgotten.id, actor=call.caller.name)
+
+
+def _ahead_of_what_was_made(call: OperationCall, forgotten: OneMemory) -> Iterator[Ahead]:
+    yield made_of(call.part(registry_in), forgotten.id)
+
+
+degrade_what_was_made = Follower(_degrade_what_was_made, _ahead_of_what_was_made)
 
 
 def degrade_what_was_corrected(call: OperationCall, corrected: CorrectMemory) -> None:

@@ -15,9 +15,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "scaling.md"
 MOST = 2
 # What more than two are for: `docs/scaling.md` states it beside the table.
 MORE = {
-    "… of five statements": 3,
     "`graph.assert`, without a record": 3,
-    "`memory.forget`": 3,
     "`skill_read`": 3,
     "an action that waits for a person": 4,
     "`approvals.approve`, with the run of the action here": 5,

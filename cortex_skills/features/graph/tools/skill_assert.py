@@ -9,18 +9,16 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, NotRequired
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
 from annotated_types import Len
 from typing_extensions import TypedDict
 
 from cortex_graph import GraphError, NamespacedGraph
-from cortex_graph.store import Pattern, triple_of
-from cortex_graph.store_access.read_ahead import reading_ahead
 from cortex_skills.errors import CortexError
 from cortex_skills.features.graph.acting_skill import PARTS, ActingSkill, StatementsRefusedError
-from cortex_skills.features.graph.statement_changes import AssertedStatements, assert_statements
+from cortex_skills.features.graph.statement_changes import AssertedStatements, ahead_of_statements, assert_statements
 from cortex_skills.features.graph.triple_text import line_of
 from cortex_skills.features.proofs.proving import prover_of
 from cortex_skills.features.proofs.verdict import Verdict
@@ -28,6 +26,9 @@ from cortex_skills.operations.operation import Described
 from cortex_skills.tools.answer_sizes import IN_WRITES, LONGEST_PAGE, size_of, with_short_object
 from cortex_skills.tools.base import Call, Outcome, Tool
 from cortex_skills.tools.value_types import LowBudget, Name, Object, ObjectLength, Value
+
+if TYPE_CHECKING:
+    from cortex_graph.store_access.read_ahead import Ahead
 
 MOST = 100
 _CORE_ONLY = " (no rules of a skill or of the namespace applied)"
@@ -121,6 +122,14 @@ def _for_all(call: Call) -> dict[str, Any]:
     return {"proofType": "pol"} if call.arguments.get("requireProof") or "proofType" in call.arguments else {}
 
 
+def _ahead(call: Call) -> Iterator[Ahead]:
+    """What is read of the statements, also to count those that are new."""
+    given = call.arguments.get("statements") or [call.arguments]
+    acting = ActingSkill.of(call.skill, call.active)
+    triples = [acting.statement(call.host, {**_for_all(call), **each})[0] for each in given]
+    return ahead_of_statements(call.host.graph, triples, recorded=True)
+
+
 def _units(call: Call) -> int:
     """How many slots a call needs: those of several statements that are in the graph already need none."""
     given = call.arguments.get("statements")
@@ -134,8 +143,7 @@ def _units(call: Call) -> int:
             found.append((graph.quad_of(triple), needs))
         except (CortexError, GraphError):
             others += 1  # the call is refused with its problem
-    with reading_ahead(graph.store, lambda: (Pattern(graph.names.graph, *triple_of(quad)) for quad, _ in found)):
-        return len({quad for quad, needs in found if needs or not graph.store.contains(quad)}) + others
+    return len({quad for quad, needs in found if needs or not graph.store.contains(quad)}) + others
 
 
 def _repeated(call: Call) -> Outcome | None:
@@ -183,4 +191,5 @@ SKILL_ASSERT = Tool(
     read_only=False,
     output_schema=AssertDetails,
     run=_run,
+    ahead=_ahead,
 )
