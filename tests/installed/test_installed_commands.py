@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import closing
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from cortex_graph import open_store
+from cortex_graph.naming.names import Names
 from cortex_skills.doors.cli.app import program
+from cortex_skills.features.artifacts.installed.installed_artifact import ArtifactVersions
+from cortex_skills.features.artifacts.installed.installed_index import InstalledIndex
 from cortex_skills.signatures import TrustFile
 from tests.artifacts.samples import OTHER_KEY
 from tests.installed.samples import NETWORK, artifact
@@ -127,6 +133,23 @@ def test_quarantine_and_enable(file: Path) -> None:
     assert run("quarantine", ID, "--version", "1.2.0")[0] == 2
     assert [each["version"] for each in run("installed", "remove", ID)[1]["removed"]] == ["1.2.0"]
     assert code("installed", "info", ID) == "artifact_not_found"
+
+
+def test_the_list_has_the_status_that_holds_on_this_host(file: Path, store: Path) -> None:
+    run("install", file, "--deny-all")
+    found = "vulnerability_feed:CVE-2026-1@pkg:cargo/x"
+
+    def stopped(before: ArtifactVersions) -> ArtifactVersions:
+        return replace(before, versions=tuple(replace(each, findings=(f"host/1/{found}",)) for each in before.versions))
+
+    with closing(open_store(str(store))) as opened:
+        InstalledIndex(opened, Names("mayros")).change(ID, stopped, {"what": "audited"})
+    assert versions() == versions("--eligible-only") == []
+    assert versions("--all") == versions("--quarantined-only") == [(ID, "1.2.0", "quarantined")]
+    info = run("installed", "info", ID)[1]
+    assert (info["status"], info["reason"]) == ("quarantined", f"on this host: the security audit found {found}")
+    assert run("enable", ID, "--version", "1.2.0", "--override", "--reason", "fine")[1]["status"] == "active"
+    assert versions("--eligible-only") == [(ID, "1.2.0", "active")]
 
 
 def test_files_and_installed_artifacts_are_audited(file: Path, store: Path) -> None:

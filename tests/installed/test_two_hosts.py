@@ -203,6 +203,9 @@ def test_what_one_host_finds_because_of_its_settings_and_files_stops_an_artifact
     ]
     assert (code_of(second.check_active, key), code_of(second.open, ID)) == ("artifact_quarantined",) * 2
     assert (first.find(ID).status, second.runs(second.find(ID)), first.runs(first.find(ID))) == ("active", False, True)
+    there, here = (each.as_here(each.find(ID)) for each in (first, second))
+    assert (there.status, there.reason) == ("active", "")
+    assert (here.status, here.reason) == ("quarantined", f"on this host: the security audit found {found_by_feed}")
     (first.files.place(key) / "more.txt").write_text("more")
     found = audit_installed(first, ID, actor="serve").installed.findings
     assert set(found) == {f"host/{first.host}/filesystem_safety", f"host/{second.host}/{found_by_feed}"}

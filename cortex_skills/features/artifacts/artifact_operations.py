@@ -48,7 +48,7 @@ class InstalledVersion(TypedDict):
     publisher: str
     keyId: Annotated[str, Field(description="Of the publisher's key.")]
     fileSha256: str
-    status: Annotated[Status, Field(description="Only an active version runs.")]
+    status: Annotated[Status, Field(description="On this host, where it is read. Only an active version runs.")]
     reason: Annotated[str, Field(description="Why it has this status; empty for none.")]
     requests: Annotated[list[str], Field(description="What its manifest requests, as kind=value.")]
     grants: Annotated[list[str], Field(description="What the user granted, as kind=value.")]
@@ -102,12 +102,13 @@ class ListArtifacts:
 
 @operation("artifacts.list", effect="reads", permission="approve")
 def list_artifacts(call: OperationCall, given: ListArtifacts) -> InstalledList:
-    """List the installed versions with their status; quarantined ones if that status or all are asked for."""
-    listed = call.part(installed_in).index.everything()
+    """List the installed versions with their status on this host; quarantined ones if that or all are asked for."""
+    installed = call.part(installed_in)
+    listed = installed.index.everything()
     found = [
         each
         for artifact in listed.artifacts
-        for each in artifact.versions
+        for each in map(installed.as_here, artifact.versions)
         if given.publisher in (None, each.publisher)
         and given.status in (None, each.status)
         and (each.current or not given.current_only)
@@ -131,10 +132,11 @@ class OneArtifact:
 @operation("artifacts.show", effect="reads", permission="approve")
 def show_artifact(call: OperationCall, given: OneArtifact) -> InstalledOne:
     """Return all versions of one artifact."""
-    versions = call.part(installed_in).index.versions(given.id).versions
+    installed = call.part(installed_in)
+    versions = installed.index.versions(given.id).versions
     if not versions:
         raise not_found(given.id)
-    return {"skillId": given.id, "versions": [_wire(each) for each in versions]}
+    return {"skillId": given.id, "versions": [_wire(installed.as_here(each)) for each in versions]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,15 +178,18 @@ class ArtifactDocument(InstalledVersion):
 
 @dataclass(frozen=True, slots=True)
 class DescribedArtifact:
-    """What is known of a version: the verification of its file, and its audit, or why its file cannot be read."""
+    """What is known of a version: the verification of its file, and its audit, or why its file cannot be read.
+
+    `here` is the version with the status that holds on this host.
+    """
 
     found: InstalledArtifact
+    here: InstalledArtifact
     versions: tuple[InstalledArtifact, ...]
     history: list[dict[str, Any]]
     report: VerificationReport | None = None
     audit: SecurityAudit | None = None
     problem: str = ""
-    runs_here: bool = True
     config: list[dict[str, Any]] = field(default_factory=list)
 
     def document(self) -> ArtifactDocument:
@@ -194,7 +199,7 @@ class DescribedArtifact:
         differences = grant_differences(self.found.requests.grants(), self.found.grants.grants(), used)
         failed = [each for each in self.audit.checks if each.status == "failed"] if self.audit is not None else []
         return {
-            **_wire(self.found),
+            **_wire(self.here),
             "name": manifest.name if manifest is not None else None,
             "tools": [{"id": each.id, "description": each.description} for each in manifest.tools] if manifest else [],
             "config": self.config,
@@ -219,8 +224,8 @@ def describe(call: OperationCall, given: DescribeVersion) -> DescribedArtifact:
         found = versions.versions[-1]
     if found is None:
         raise not_found(given.id, given.version)
-    known = DescribedArtifact(found, versions.versions, installed.index.history(given.id, _CHANGES))
-    known = replace(known, runs_here=installed.runs(found))
+    here, history = installed.as_here(found), installed.index.history(given.id, _CHANGES)
+    known = DescribedArtifact(found, here, versions.versions, history)
     try:
         if not given.audit:
             report = verified(installed, found)[1]

@@ -198,7 +198,15 @@ class InstalledArtifacts:
 
     def runs(self, installed: InstalledArtifact) -> bool:
         """Whether a version may run here."""
-        return installed.status == "active" and not stopping(installed, self.host)
+        return self.as_here(installed).status == "active"
+
+    def as_here(self, installed: InstalledArtifact) -> InstalledArtifact:
+        """A version with the status that holds on this host, and why: a finding here stops what runs elsewhere."""
+        found = stopping(installed, self.host) if installed.status == "active" else ()
+        if not found:
+            return installed
+        reason = f"on this host: the security audit found {', '.join(found)}"[:MAX_REASON]
+        return replace(installed, status="quarantined", reason=reason)
 
     def verified(self, found: InstalledArtifact) -> OpenArtifact:
         """Read and verify a version as the index has it, whatever its status is.

@@ -122,10 +122,10 @@ def view(call: PageCall) -> ArtifactView:
     manifest = report.manifest if report is not None else None
     components = report.components if report is not None else ()
     return ArtifactView(
-        row(found.to_json()),
+        row(examined.here.to_json()),
         found.key.version,
         tuple((label, shown_text(text, OF_HEADING)) for label, text in _facts(found, manifest).items()),
-        shown_text(found.reason, IN_TABLE) if found.reason else None,
+        shown_text(examined.here.reason, IN_TABLE) if examined.here.reason else None,
         tuple(TextLink(each.key.version, _address(each), each.key == found.key) for each in examined.versions),
         shown_text(problem, IN_TABLE) if problem else None,
         tuple(_line(step.id, step.status, step.message) for step in (report.steps if report is not None else ())),
@@ -144,7 +144,7 @@ def view(call: PageCall) -> ArtifactView:
         None if report is None or report.error is None else shown_text(str(report.error.message), IN_TABLE),
         addresses.address(INSTALL, id=found.key.skill_id),
         ("quarantine",)
-        if examined.runs_here
+        if examined.here.status == "active"
         else ("quarantine", "enable")
         if found.status != "quarantined"
         else ("enable",),
