@@ -78,12 +78,17 @@ class ChangesQuery(ApiModel, total=False):
 
 
 class WriteQuery(ApiModel, total=False):
-    """Of the form that writes: the statement that is corrected, or the parts of a new one, or the name to merge."""
+    """Of the form that writes: the statement that is corrected, or the parts of a new one, or the name to merge.
+
+    Of its suggestions: the field, and what is typed in it.
+    """
 
     triple: Annotated[str, Field(max_length=64)]
     subject: Text
     predicate: Text
     merged: Text
+    field: Literal["subject", "predicate", "object", "merged", "kept"]
+    q: Text
 
 
 class ProofListQuery(AsOfQuery, total=False):

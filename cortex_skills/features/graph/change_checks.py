@@ -173,6 +173,8 @@ class _Change:
     def _part(self, finding: NodeFinding) -> Part:
         """The part of the statement that a finding is about."""
         quads = [quad for quad in (self.new, self.old) if quad is not None]
+        if not finding.path and finding.value is not None and finding.value == quads[0].object:
+            return "object"
         if finding.node in {_iri(quad.subject) for quad in quads}:
             if finding.path == _iri(quads[0].predicate) and finding.rule not in _OF_PREDICATE:
                 return "object"
@@ -193,7 +195,7 @@ def _asked(call: OperationCall, given: StatementToCheck) -> _Change:
         for part, value in parts.items():
             if value is None:
                 raise invalid(part, "is missing", hint="give the three parts of a statement, or the id of one")
-        return _Change(graph, None, graph.quad_of(parts))
+        return _Change(graph, None, graph.quad_of(graph.with_names(parts)))
     old_id, new = statement_in_place(call, StatementInPlace(given.triple, **parts))
     old = graph.index.find(old_id)
     return _Change(graph, old, None if all(value is None for value in parts.values()) else new)

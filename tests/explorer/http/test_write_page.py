@@ -57,7 +57,11 @@ def opened(person: httpx.Client, query: str) -> tuple[str, dict[str, str]]:
     form = page.text.partition('<form class="card"')[2]
     found = re.findall(r'name="([a-zA-Z]+)" value="([^"]*)" required', form)
     typed = {name: unescape(value) for name, value in found}
-    return page.text, {**fields_of(form), **typed}
+    return page.text, {**fields_of(form), **typed, **chosen_kind(form)}
+
+
+def chosen_kind(form: str) -> dict[str, str]:
+    return {"kind": unescape(found[1])} if (found := re.search(r'<option value="([^"]*)" selected>', form)) else {}
 
 
 def difference(page: str) -> list[str]:
@@ -100,20 +104,27 @@ def opened_form(client: httpx.Client) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("value", "typed", "after"),
-    [(14, "12", 12), ("5", '"6"', "6"), ({"node": "old"}, "mayros:new", {"node": "mayros:new"})],
+    [
+        (14, "12", 12),
+        ("5", "6", "6"),
+        ({"node": "old"}, "mayros:new", {"node": "mayros:new"}),
+        (True, "false", False),
+        (
+            {"value": "2026-01-31", "datatype": "xsd:date"},
+            "2026-02-01",
+            {"value": "2026-02-01", "datatype": "http://www.w3.org/2001/XMLSchema#date"},
+        ),
+    ],
 )
 def test_a_statement_is_corrected(
     running: Running, person: httpx.Client, token: str, value: Any, typed: str, after: Any
 ) -> None:
-    subject = f"part-{type(value).__name__}"
+    subject = f"part-{typed}"
     old = written(running, subject, "p", value)
-    page, fields = opened(person, f"?triple={old}")
-    assert ("checked" in page.partition('name="isName"')[2][:20]) is isinstance(value, dict)
-    unchanged = submitted(
-        person, WRITE, {**fields, "action": "preview"} | ({"isName": "yes"} if isinstance(value, dict) else {})
-    )
+    _, fields = opened(person, f"?triple={old}")
+    unchanged = submitted(person, WRITE, {**fields, "action": "preview"})
     assert (unchanged.status_code, "is as it was" in unchanged.text) == (400, True)
-    fields |= {"object": typed, "reason": "counted again"} | ({"isName": "yes"} if isinstance(value, dict) else {})
+    fields |= {"object": typed, "reason": "counted again"}
     preview = submitted(person, WRITE, {**fields, "action": "preview"})
     assert [line[:1] for line in difference(preview.text)] == ["−", "+"]
     done = submitted(person, WRITE, {**fields, **shown_in(preview.text), "action": "save", "token": token})

@@ -111,7 +111,7 @@ class PropertyShape:
 def shapes_of(
     graph: NamespacedGraph, classes: Iterable[NamedNode], rules: Iterable[RuleSet]
 ) -> tuple[PropertyShape, ...]:
-    """What is asked of the predicates of some classes, in the order of the classes, and of `sh:order` in each shape.
+    """What is asked of the predicates of some classes, by class, then by `sh:order` and name.
 
     Args:
         graph: the graph, in which shapes may be.
@@ -157,14 +157,14 @@ def _readers(graph: NamespacedGraph, rules: Iterable[RuleSet]) -> list[tuple[str
 def _shapes(read: _Read, class_: NamedNode, source: str) -> list[PropertyShape]:
     by_target = (quad.subject for quad in _first(read(None, NamedNode(f"{SH}targetClass"), class_)))
     is_shape = any(_first(read(class_, TYPE, NamedNode(f"{SH}NodeShape"))))
-    found: list[tuple[float, PropertyShape]] = []
+    found: list[tuple[float, str, PropertyShape]] = []
     for shape in dict.fromkeys([*by_target, *([class_] if is_shape else [])]):
         for quad in _first(read(shape, NamedNode(f"{SH}property"), None)):
             if not isinstance(quad.object, Literal):
                 about = _first(read(quad.object, None, None))
                 if (property_ := _of_property(read, about, source)) is not None:
-                    found.append((_order(about), property_))
-    return [shape for _, shape in sorted(found, key=lambda each: each[0])]
+                    found.append((_order(about), property_.path.value, property_))
+    return [shape for _, _, shape in sorted(found, key=lambda each: each[:2])]
 
 
 def _of_property(read: _Read, quads: Iterable[Quad], source: str) -> PropertyShape | None:
