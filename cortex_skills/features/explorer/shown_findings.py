@@ -9,6 +9,7 @@ Rules kept here:
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -22,6 +23,7 @@ from cortex_skills.features.graph.looking.class_shapes import source_of
 _WORDS = {"brings": "New {}", "keeps": "{} that stays", "resolves": "Resolved {}"}
 _MARKS = {"violation": "bad", "warning": "warn"}
 _OF_MESSAGE = 300
+_IRI = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]*:[^<>\s\"{}|\\^`]+)>")
 # What is accepted of a violation: its message may differ from one evaluation to the next.
 _ACCEPTED = ("rule", "node", "path", "value", "shape", "rules")
 
@@ -111,11 +113,17 @@ def _shown(finding: ChangeFinding, statement: Mapping[str, Any], names: Names, d
     return ShownFinding(
         "ok" if effect == "resolves" else "none" if effect == "keeps" or word == "note" else _MARKS[word],
         words[:1].upper() + words[1:],
-        shown_text(finding["message"], _OF_MESSAGE),
+        shown_text(_with_names(finding["message"], display), _OF_MESSAGE),
         None if is_own else path,
         shown_text(finding["shape"], _OF_MESSAGE) if finding["shape"] else None,
         source_of(finding["rules"]) if finding["rules"] != "core" else "the core rules",
     )
+
+
+def _with_names(message: str, display: Display) -> str:
+    """A message as a sentence, in which IRIs in angle brackets are the names of the page."""
+    text = _IRI.sub(lambda found: display.iri(found[1]).plain, message)
+    return text[:1].upper() + text[1:]
 
 
 def _sentence(checked: CheckedChange, applied: int) -> str:
@@ -125,7 +133,7 @@ def _sentence(checked: CheckedChange, applied: int) -> str:
     }
     parts = [
         words.format(_counted(counted[effect], "violation"))
-        for effect, words in (("brings", "brings {}"), ("resolves", "resolves {}"), ("keeps", "leaves {} as they were"))
+        for effect, words in (("brings", "brings {}"), ("resolves", "resolves {}"), ("keeps", "leaves {} as before"))
         if counted[effect]
     ]
     if not parts:

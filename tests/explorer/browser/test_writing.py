@@ -114,7 +114,7 @@ def test_a_kind_that_was_chosen_stays_and_a_resource_is_found_by_its_label(signe
     kind.select_option("text")
     predicate.fill("mayros:due")
     predicate.blur()
-    expect(page.locator("#h-object")).to_contain_text("Xsd:date")
+    expect(page.locator("#h-object")).to_contain_text("xsd:date")
     expect(kind).to_have_value("text")
     predicate.fill("mayros:madeBy")
     predicate.blur()

@@ -158,7 +158,7 @@ def test_findings_are_beside_the_field_that_they_are_about(person: httpx.Client)
     second = sent(person, opened(person, subject="b", predicate="inStock"), "preview", object="5")
     assert [each[:13] for each in found(second.text, "predicate")] == ["New violation"]
     other = sent(person, opened(person, subject="a", predicate="title"), "preview", object="Wheel", language="en")
-    assert found(other.text, "object")[0].startswith("New warning a title in Swedish")
+    assert found(other.text, "object")[0].startswith("New warning A title in Swedish")
     assert found(other.text, "subject")[0].startswith("Violation that stays")
     assert 'name="accept"' not in other.text  # a warning is saved at once
     fine = sent(person, opened(person, subject="b", predicate="due"), "preview", object="2026-12-01")
@@ -222,7 +222,7 @@ def test_the_form_for_scripts_suggests_as_one_types(running: Running, person: ht
     assert (due["kind"], due["kindWords"], due["asks"]) == (
         f"{XSD}date",
         "xsd:date",
-        ["Xsd:date (the rules of the namespace)"],
+        ["xsd:date (the rules of the namespace)"],
     )
     (acme,) = asked(field="object", subject="c", predicate="madeBy", q="acme wor")["suggestions"]
     assert (acme["text"], acme["value"], acme["kind"]) == ("Acme Works", "mayros:acme", "node")

@@ -46,7 +46,7 @@ _WORDS = {
 }
 _NAMED = frozenset(
     (
-        *("languageIn", "uniqueLang", "equals", "disjoint", "lessThan", "lessThanOrEquals", "or", "and", "not"),
+        *("uniqueLang", "equals", "disjoint", "lessThan", "lessThanOrEquals", "or", "and", "not"),
         *("xone", "node", "qualifiedValueShape", "sparql"),
     )
 )
@@ -104,8 +104,11 @@ class PropertyShape:
         if self.values is not None:
             names = [called(each) if isinstance(each, NamedNode) else cut(each.value, _LONGEST) for each in self.values]
             parts.append(f"one of {', '.join(names[:_NAMES])}{', …' if len(names) > _NAMES else ''}")
+        if self.languages:
+            parts.append(f"in {' or '.join(self.languages[:_NAMES])}")
         text = ", ".join([*parts, *self.words])
-        return text[:1].upper() + text[1:] if text else "Anything"
+        is_name = ":" in text.partition(" ")[0].rstrip(",")  # which has its own case
+        return text[:1].upper() + text[1:] if text and not is_name else text or "Anything"
 
 
 def shapes_of(
