@@ -5,13 +5,15 @@ Rules kept here:
   field sends; a line feed and a tab stay;
 - a text that has such a code itself comes back unchanged, too: the `⟨` of the code is written as its code;
 - every parameter of a page is read so, since fields send parameters; addresses are written so (`addresses.py`);
-- a form sends its line ends as CR LF, which are line feeds here.
+- a form sends its line ends as CR LF, which are line feeds here; what an action does with its fields, it does with what
+  they stand for (`typed_in`).
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from itertools import groupby
 
 from cortex_skills.safe_io.display import is_invisible
@@ -70,3 +72,8 @@ def from_field(text: str) -> str:
 def with_line_feeds(text: str) -> str:
     """A text with line feeds as its only line ends."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def typed_in(fields: Mapping[str, str]) -> dict[str, str]:
+    """The texts that the fields of a form stand for."""
+    return {name: from_field(with_line_feeds(text)) for name, text in fields.items()}

@@ -195,6 +195,14 @@ def test_an_edited_request_is_a_new_one_that_is_seen_before_it_runs(
     assert state(running, new) == "done"
 
 
+def test_what_hides_in_an_input_comes_back_as_itself(running: Running, browser: httpx.Client, token: str) -> None:
+    old = asked(running.plugin, "pay \u202e001")
+    page = browser.get(f"{LIST}/{old}/edit", headers=CLICKED).text
+    fields = {**form(page, "edit"), "token": token}
+    same = submitted(browser, f"{LIST}/{old}/edit", {**fields, "input:text": "pay ⟨U+202E⟩001"})
+    assert (same.status_code, "the inputs are as they were" in same.text) == (400, True)
+
+
 def test_who_asked_for_a_request_does_not_edit_it(running: Running) -> None:
     approval_id = asked(running.plugin, "mine", "ben")
     ben = signed_in(running, running.token("ben", permissions=("read", "approve")))

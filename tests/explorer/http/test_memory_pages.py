@@ -92,6 +92,23 @@ def test_a_memory_is_shown_corrected_and_forgotten(running: Running, browser: ht
     assert "Bergen" not in shown(browser, LIST)
 
 
+def test_a_text_with_lines_and_what_hides_is_kept_by_a_correction(
+    running: Running, browser: httpx.Client, token: str
+) -> None:
+    text = "The price\nis \u202e001 ⟨U+200B⟩"
+    memory = running.plugin.memories.remember(new_memory(text, {"tags": []}), agent="eve")
+    path = page_of(browser, "price")
+    page = browser.get(path, headers=CLICKED).text
+    typed = re.search(r'<textarea [^>]*name="text"[^>]*>\n?([^<]*)</textarea>', page)
+    assert typed is not None
+    sent = unescape(typed[1]).replace("\n", "\r\n")  # as a browser sends it
+    fields = {**form(page, "correct"), "token": token, "text": sent, "tags": "", "importance": "0.9"}
+    done = submitted(browser, path, fields)
+    assert done.status_code == 303, done.text
+    found = browser.get(f"{done.headers['location']}&format=json").json()
+    assert (found["text"], found["importance"]) == (text, 0.9), memory
+
+
 def test_without_the_permission_nothing_of_memories_is_shown(running: Running, browser: httpx.Client) -> None:
     reader = signed_in(running, running.token("reader", permissions=("read", "write", "audit", "provenance")))
     path = page_of(browser, "harbour")

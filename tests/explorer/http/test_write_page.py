@@ -135,6 +135,23 @@ def test_a_statement_is_corrected(
     assert "Withdrawn" in person.get(f"/explore/mayros/t/{old}", headers=CLICKED).text
 
 
+@pytest.mark.parametrize("text", ["pay \u202e001", "⟨U+202E⟩", "one\ntwo\n\nthree | four", "e" + "\u0301" * 9, "true"])
+def test_a_text_with_lines_or_with_what_hides_comes_back_as_it_is(
+    running: Running, person: httpx.Client, text: str
+) -> None:
+    old = written(running, "hidden", "p", text)
+    page, fields = opened(person, f"?triple={old}")
+    area = re.search(r'<textarea [^>]*name="object"[^>]*>\n([^<]*)</textarea>', page)
+    assert (area is not None) is ("\n" in text)
+    if area is not None:
+        fields["object"] = unescape(area[1]).replace("\n", "\r\n")  # as a browser sends it
+    unchanged = submitted(person, WRITE, {**fields, "action": "preview"})
+    assert (unchanged.status_code, "is as it was" in unchanged.text) == (400, True)
+    assert (
+        submitted(person, WRITE, {**fields, "object": f"{fields['object']}.", "action": "preview"}).status_code == 200
+    )
+
+
 def test_two_names_are_merged(running: Running, person: httpx.Client, token: str) -> None:
     written(running, "chain-11", "inStock", 4)
     written(running, "order:9", "needs", {"node": "chain-11"})

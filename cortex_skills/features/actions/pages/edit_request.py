@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cortex_skills.doors.explorer.display import OF_HEADING, ShownText, shown_text
-from cortex_skills.doors.explorer.field_text import to_field
+from cortex_skills.doors.explorer.field_text import to_field, typed_in
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, Faulty, PageCall, Repeated
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.rest.operations import ApiCall
@@ -126,8 +126,8 @@ def _given(call: PageCall, fields: Mapping[str, str]) -> dict[str, Any]:
     """
     request = approvals_of(call).show(call.path["id"]).request
     inputs = {
-        name.removeprefix(_FIELD): _value(request, name.removeprefix(_FIELD), text.replace("\r\n", "\n"))
-        for name, text in fields.items()
+        name.removeprefix(_FIELD): _value(request, name.removeprefix(_FIELD), text)
+        for name, text in typed_in(fields).items()
         if name.startswith(_FIELD) and (text.strip() or name.removeprefix(_FIELD) in request.inputs)
     }
     return {"approval": call.path["id"], "inputs": dict(request.inputs) | inputs}

@@ -20,7 +20,7 @@ from typing import Any, Literal
 from cortex_graph import GraphError
 from cortex_skills.doors.explorer.addresses import ROOT, Addresses
 from cortex_skills.doors.explorer.display import Display, ShownTerm, ShownText, shown_text
-from cortex_skills.doors.explorer.field_text import from_field, to_field
+from cortex_skills.doors.explorer.field_text import to_field, typed_in
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, Faulty, Form, PageCall, Repeated
 from cortex_skills.doors.explorer.page_queries import WriteQuery
 from cortex_skills.doors.http.http_errors import HttpError
@@ -88,6 +88,11 @@ class FormField:
         """The ids of what describes it."""
         parts = [f"h-{self.name}"] if self.name in ("predicate", "object") else []
         return " ".join([*parts, *([f"e-{self.name}"] if self.findings else [])])
+
+    @property
+    def lines(self) -> int:
+        """How many lines the text has; a field of one line would lose their ends."""
+        return self.text.count("\n") + 1
 
     @property
     def is_invalid(self) -> bool:
@@ -225,7 +230,7 @@ def _digest(change: list[CorrectedStatement]) -> str:
 
 def _typed(call: PageCall, sent: Mapping[str, str]) -> dict[str, str]:
     """What was typed in a form that was sent, in which characters may be written as codes."""
-    return _resolved(call, {name: from_field(text) for name, text in sent.items()})
+    return _resolved(call, typed_in(sent))
 
 
 def _resolved(call: PageCall, fields: Mapping[str, str]) -> dict[str, str]:
