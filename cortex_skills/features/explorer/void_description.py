@@ -12,11 +12,12 @@ from cortex_skills.features.graph.looking.schema_now import schema_of
 
 _VOID = "http://rdfs.org/ns/void#"
 _XSD = WELL_KNOWN_VOCABULARIES["xsd"]
+_WAIT_S = 10.0
 
 
 def void_of(graph: NamespacedGraph) -> bytes:
-    """The numbers that are kept, as Turtle; those of classes once the schema was read."""
-    counts, schema = graph.counts.latest(), schema_of(graph, 0.0)
+    """The numbers that are kept, as Turtle; nothing is stated of classes where reading the schema takes longer."""
+    counts, schema = graph.counts.latest(), schema_of(graph, _WAIT_S)
     dataset, triples = graph.names.graph, []
 
     def state(subject: NamedNode, term: str, value: NamedNode | int) -> None:
@@ -36,7 +37,8 @@ def void_of(graph: NamespacedGraph) -> bytes:
         part = part_of(dataset, str(place), "propertyPartition", "property", each.predicate)
         state(part, "triples", each.triples)
     classes = [each for each in schema.classes if each.node is not None]
-    state(dataset, "classes", len(classes))
+    if schema.counted_at is not None:
+        state(dataset, "classes", len(classes))
     for place, found in enumerate(classes):
         assert found.node is not None  # noqa: S101 - chosen above
         of_class = part_of(dataset, f"class/{place}", "classPartition", "class", found.node)

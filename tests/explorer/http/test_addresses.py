@@ -98,7 +98,8 @@ def test_without_an_own_base_no_address_is_a_resource(running: Running) -> None:
 @pytest.mark.parametrize("namespace", sorted(RESERVED))
 def test_a_namespace_that_is_called_like_a_page_is_reachable(running: Running, namespace: str) -> None:
     graph = running.server.config.app.state.service.graph(namespace)
-    graph.create_triple({"subject": "nails", "predicate": "inStock", "object": 3})
+    for name in ("nails", "nailgun"):  # two, so that finding lists them
+        graph.create_triple({"subject": name, "predicate": "inStock", "object": 3})
     reader = running.client(running.token(f"only-{namespace}", (namespace,), ("read",)))
     start = f"/explore/~{namespace}"
     assert reader.get("/explore", headers=PAGE).headers["location"] == start

@@ -81,6 +81,11 @@ def sent(person: httpx.Client, page: str, action: str, **fields: str) -> httpx.R
     return answer
 
 
+def saved(person: httpx.Client, page: str, **fields: str) -> httpx.Response:
+    """Preview, and save what is shown."""
+    return sent(person, sent(person, page, "preview", **fields).text, "save", token=fields.get("token", ""))
+
+
 def choices(page: str, field: str) -> list[tuple[str, str]]:
     listed = page.partition(f'<datalist id="l-{field}">')[2].partition("</datalist>")[0]
     return [
@@ -137,10 +142,10 @@ def test_a_value_has_the_kind_that_is_proposed_where_none_is_chosen(
     running: Running, person: httpx.Client, token: str
 ) -> None:
     page = opened(person, subject="c", predicate="due")
-    done = sent(person, page, "save", object="2026-12-01", token=token)
+    done = saved(person, page, object="2026-12-01", token=token)
     assert done.status_code == 303, done.text
     assert objects(running, "c", "due") == [{"value": "2026-12-01", "datatype": f"{XSD}date"}]
-    unknown = sent(person, opened(person, subject="c"), "save", predicate="weight", object="12.5", token=token)
+    unknown = saved(person, opened(person, subject="c"), predicate="weight", object="12.5", token=token)
     assert unknown.status_code == 303
     assert objects(running, "c", "weight") == [12.5]  # as it is typed
 
@@ -178,12 +183,13 @@ def test_a_violation_is_saved_by_a_second_act_for_this_statement_alone(
     running: Running, person: httpx.Client, token: str
 ) -> None:
     fields = {"object": "broken", "token": token}
-    asked = sent(person, opened(person, subject="b", predicate="state"), "save", **fields)
+    asked = saved(person, opened(person, subject="b", predicate="state"), **fields)
     assert (asked.status_code, objects(running, "b", "state")) == (409, [])
     assert "Save it although it brings 1 violation" in asked.text
     accept = re.search(r'name="accept" value="([^"]*)"', asked.text)
     assert accept is not None
-    other = sent(person, asked.text, "save", accept=accept[1], object="lost")
+    lost = sent(person, asked.text, "preview", object="lost")
+    other = sent(person, lost.text, "save", accept=accept[1])
     assert (other.status_code, objects(running, "b", "state")) == (409, [])
     fresh = signed_in(running, token)
     form = form_of(opened(fresh, subject="b"))["form"]

@@ -88,7 +88,7 @@ def _view(
     call: PageCall, fields: Mapping[str, str], fault: str = "", found: PreviewedEdit | None = None
 ) -> EditRequestView:
     acting, request = call.service.plugin.part(AgentActions), approvals_of(call).show(call.path["id"]).request
-    fields = {name: text.replace("\r\n", "\n") for name, text in fields.items()}  # as a form sends a text of lines
+    fields = typed_in(fields)
     edited = request
     if found is not None:
         edited = replace(request, inputs=found["inputs"], preview=found["preview"])
@@ -113,7 +113,7 @@ def _names(acting: AgentActions, request: ActionRequest) -> list[str]:
 def _input(name: str, value: object, fields: Mapping[str, str]) -> EditedInput:
     is_text = isinstance(value, str)
     text = str(value) if is_text else "" if value is None else json.dumps(value, ensure_ascii=False, indent=2)
-    text = fields.get(_FIELD + name, to_field(text))
+    text = to_field(fields.get(_FIELD + name, text))
     words = "Text" if is_text else "JSON" + ("; empty for none" if value is None else "")
     return EditedInput(_FIELD + name, shown_text(name, OF_HEADING), text, min(20, text.count("\n") + 1), words)
 
