@@ -31,6 +31,12 @@ _LONGEST = 40  # characters of a value
 _NAMES = 6  # values that are named
 _OF_NAME = 80  # characters of the name of a property
 _FIRST, _REST, _NIL = (NamedNode(f"{WELL_KNOWN_VOCABULARIES['rdf']}{name}") for name in ("first", "rest", "nil"))
+_PATHS = frozenset(
+    (
+        _FIRST,
+        *(NamedNode(f"{SH}{name}Path") for name in ("inverse", "alternative", "zeroOrMore", "oneOrMore", "zeroOrOne")),
+    )
+)
 _ORDER = NamedNode(f"{SH}order")
 _CLASS = NamedNode(f"{WELL_KNOWN_VOCABULARIES['rdfs']}Class")
 # The words for a constraint with one value.
@@ -177,7 +183,7 @@ def _of_property(read: _Read, quads: Iterable[Quad], source: str) -> PropertySha
     }
     path = given.get("path")
     is_off = isinstance(given.get("deactivated"), Literal) and given["deactivated"].value == "true"
-    if not isinstance(path, NamedNode) or is_off:
+    if not isinstance(path, NamedNode) or is_off or _is_complex(read, path):
         return None
     kind = given["nodeKind"].value.removeprefix(SH) if isinstance(given.get("nodeKind"), NamedNode) else ""
     words = [
@@ -200,6 +206,11 @@ def _of_property(read: _Read, quads: Iterable[Quad], source: str) -> PropertySha
         tuple(_items(read, given["in"])) if "in" in given else None,
         tuple(each.value for each in _items(read, given.get("languageIn")) if isinstance(each, Literal)),
     )
+
+
+def _is_complex(read: _Read, path: NamedNode) -> bool:
+    """Whether a path is no predicate: in a graph, which has no blank nodes, such a path has a name."""
+    return any(quad.predicate in _PATHS for quad in _first(read(path, None, None)))
 
 
 def _items(read: _Read, head: Any) -> list[NamedNode | Literal]:

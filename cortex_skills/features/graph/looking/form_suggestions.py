@@ -43,6 +43,7 @@ _LANG_STRING = NamedNode(f"{WELL_KNOWN_VOCABULARIES['rdf']}langString")
 _SUBJECTS = 60  # of a class, whose values are a sample
 _STATEMENTS = 300  # of a sample
 _OF_SUBJECT = 1_000  # statements of the subject that are read
+_MOST = 1_000  # predicates that are looked at
 _OF_VALUE = 200  # characters; a longer one is not suggested
 _FIND_S = 2.0
 _SCHEMA_S = 1.0  # for a schema that is being read for the first time
@@ -126,7 +127,7 @@ class ValuesWanted:
 def suggest_predicates(call: OperationCall, given: PredicatesWanted) -> SuggestedPredicates:
     """Suggest predicates of a statement: those of the shapes of its subject's classes, those in use, then others."""
     about = _About.of(call, given.subject, given.class_)
-    rows = list(about.predicates())
+    rows = list(islice(about.predicates(), _MOST))
     labels = about.labels.of(node for node, _ in rows)
     names, terms = about.graph.names, about.graph.prefixes.terms()
     found = []
