@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from cortex_graph import import_rdf
 from cortex_graph.exceptions import InvalidArguments
 from cortex_skills import CortexError, Plugin
 from cortex_skills.features.graph.change_checks import CheckedChange, check_change
+from cortex_skills.features.proofs.evaluating import evaluate
 from cortex_skills.operations.caller import Caller
 from cortex_skills.operations.run import run
 from tests.configs import config
@@ -180,6 +182,26 @@ def test_a_pattern_that_does_not_end_is_reported_and_the_shapes_of_the_namespace
             ("the graph", False),
         ]
         assert "longer than" in found["rules"][-1]["reason"]
+
+
+@pytest.mark.extended
+def test_shapes_of_writers_leave_a_process_for_those_who_make_proofs(tmp_path: Path) -> None:
+    file, own = tmp_path / "graph.ttl", tmp_path / "own.ttl"
+    file.write_text(of_notes('sh:pattern "^(a+)+$"'))
+    own.write_text(f"{PREFIXES}:T a sh:NodeShape ; sh:targetSubjectsOf :size ; sh:nodeKind sh:IRI .")
+    settings = config(proofs={"shapes": {"mayros": str(own)}}, skillSandbox={"proofTimeoutMs": 4000})
+    with Plugin.open(settings) as plugin, ThreadPoolExecutor(3, "cortex-test") as threads:
+        import_rdf(plugin.graph, file)
+        plugin.operate(evaluate, statements=[{"subject": "n", "predicate": "size", "object": 1}])  # a process is there
+        given = {"subject": "n", "predicate": "note", "object": f"{'a' * 40}!"}
+        checks = [threads.submit(plugin.operate, check_change, **given) for _ in range(3)]
+        wait(checks, 2, FIRST_COMPLETED)  # one is evaluated, the others have their turn after it
+        rows = [{"subject": f"n{number}", "predicate": "size", "object": 1} for number in range(3)]
+        for row in rows:
+            (judged,) = plugin.operate(evaluate, statements=[row]).statements
+            assert (judged.verdict.value, judged.why_not) == ("verified", "")
+        reasons = [each.result()["rules"][-1]["reason"] for each in checks]
+        assert all("longer than" in each or "used up" in each for each in reasons), reasons
 
 
 def test_more_shapes_than_are_read_are_reported(tmp_path: Path) -> None:

@@ -5,11 +5,14 @@ Rules kept here:
 - the shapes are those of the namespace, of the skills that act in it, and in the graph (`looking/rules_here.py`), each
   evaluated in the confined process at the nodes of the statement. They share the time limit of proofs; one set that
   cannot be evaluated is reported, and the others are;
+- any writer may have written the shapes in the graph: they come last, and one check evaluates such shapes at a time, so
+  that a process is left for those who make proofs;
 - of the core rules the violations count: they are the same for every namespace.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -37,6 +40,7 @@ from cortex_skills.skill_folder.rule_set import RuleSet
 Part = Literal["subject", "predicate", "object"]
 PER_MINUTE = 120
 PARTS: tuple[Part, ...] = ("subject", "predicate", "object")
+_TURN = threading.BoundedSemaphore(1)  # of the checks of a process, to evaluate shapes in a graph
 # What cannot be evaluated is reported, with the reason; another error ends the operation.
 _NOT_EVALUATED = ("proof_timeout", "proof_failed", "manifest_invalid", "config_invalid", "graph_unavailable")
 # Of the same predicate, but about whether it may be there, or how often.
@@ -223,17 +227,27 @@ def _evaluated(call: OperationCall, change: _Change) -> Iterator[tuple[str, Chec
 
 
 def _checked(call: OperationCall, change: _Change, rules: RuleSet, left_s: float) -> CheckedNodes:
-    if left_s <= 0:
-        raise CortexError("proof_timeout", "the time limit was used up by other shapes")
-    return check_nodes(
-        change.graph,
-        rules,
-        change.nodes,
-        removed=change.old,
-        inserted=change.new,
-        timeout_s=left_s,
-        cancel=call.cancel,
-    )
+    """What a set of shapes finds.
+
+    Raises:
+        CortexError: it cannot be evaluated, or not now.
+    """
+    began, is_of_writers = time.monotonic(), rules.name == IN_GRAPH
+    if left_s <= 0 or (is_of_writers and not _TURN.acquire(timeout=left_s)):
+        raise CortexError("proof_timeout", "the time limit was used up by other shapes", hint="try again later")
+    try:
+        return check_nodes(
+            change.graph,
+            rules,
+            change.nodes,
+            removed=change.old,
+            inserted=change.new,
+            timeout_s=max(0.001, left_s - (time.monotonic() - began)),
+            cancel=call.cancel,
+        )
+    finally:
+        if is_of_writers:
+            _TURN.release()
 
 
 def _result(name: str, applied: int = 0, reason: str = "") -> CheckedRuleSet:

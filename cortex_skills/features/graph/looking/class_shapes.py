@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from math import inf
 from typing import Any
@@ -157,10 +158,17 @@ def _readers(graph: NamespacedGraph, rules: Iterable[RuleSet]) -> list[tuple[str
         (IN_GRAPH, lambda s, p, o: graph.store.quads(Pattern(graph.names.graph, s, p, o)))
     ]
     for each in rules:
-        store = Store()
-        store.load(each.text.encode(), RdfFormat.TURTLE)
+        store = _parsed(each.text)
         readers.append((source_of(each.name), lambda s, p, o, store=store: store.quads_for_pattern(s, p, o, None)))  # type: ignore[misc]
     return readers
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str) -> Store:
+    """The shapes of a rule set; they are read only."""
+    store = Store()
+    store.load(text.encode(), RdfFormat.TURTLE)
+    return store
 
 
 def _shapes(read: _Read, class_: NamedNode, source: str) -> list[PropertyShape]:
