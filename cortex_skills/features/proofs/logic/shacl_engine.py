@@ -186,7 +186,9 @@ def _ended(process: WorkerProcess, timeout_s: float) -> CortexError:
     """The error for a process that ended during an evaluation."""
     if process.timed_out:
         hint = "write shapes that read less of the graph, or raise skillSandbox.proofTimeoutMs"
-        return CortexError("proof_timeout", f"the shapes took longer than {timeout_s:.3g} s and were stopped", hint=hint)
+        return CortexError(
+            "proof_timeout", f"the shapes took longer than {timeout_s:.3g} s and were stopped", hint=hint
+        )
     status = process.close()
     if -status in (signal.SIGABRT, signal.SIGSEGV):
         return CortexError("proof_failed", "the shapes need too much memory, or nest too deeply")
