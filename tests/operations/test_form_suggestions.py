@@ -17,6 +17,7 @@ from cortex_skills.operations.caller import Caller
 from cortex_skills.operations.run import run
 from tests.configs import config
 from tests.server.serving import served
+from tests.services.oxigraph import oxigraph
 
 PREFIXES = """@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix : <urn:cortex:mayros:> .
@@ -189,3 +190,19 @@ def test_the_endpoints_answer_what_the_operations_do(tmp_path: Path) -> None:
         answer = client.get("/api/v1/graph/values", params={"subject": "w1", "predicate": "state", "limit": "1"})
         assert answer.json() == plugin.operate(suggest_values, subject="w1", predicate="state", limit=1)
         assert client.get("/api/v1/graph/values").json()["code"] == "invalid_arguments"
+
+
+def test_a_server_has_the_same_suggestions(plugin: Plugin, tmp_path: Path) -> None:
+    (tmp_path / "shapes.ttl").write_text(OWN)
+    (tmp_path / "data.ttl").write_text(DATA)
+    shapes = {"mayros": str(tmp_path / "shapes.ttl")}
+    with oxigraph() as server, Plugin.open(config(store=server.url, proofs={"shapes": shapes})) as other:
+        import_rdf(other.graph, tmp_path / "data.ttl")
+        other.operate(overview)
+        here, there = (each.operate(suggest_predicates, subject="w1")["predicates"] for each in (plugin, other))
+        first = [each for each in here if each["source"] != "graph"]
+        assert there[: len(first)] == first
+        for predicate in ("colour", "madeBy", "spokes", "state", f"{RDF}type"):
+            given = {"subject": "w4", "predicate": predicate}
+            assert other.operate(suggest_values, **given) == plugin.operate(suggest_values, **given), predicate
+        assert values(other, "madeBy", subject="w4", text="globe") == [{"node": "mayros:globex"}]
