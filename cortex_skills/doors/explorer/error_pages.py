@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from cortex_skills.doors.explorer.display import shown_text
 from cortex_skills.doors.explorer.page import Near
 from cortex_skills.doors.http.http_errors import HttpError
+from cortex_skills.errors import CortexError
 
 _TITLES = {
     400: "This address is not valid",
@@ -57,6 +58,12 @@ class ErrorView:
     since: str
     retry_s: int
     back: str = ""
+
+
+def in_sentences(error: CortexError | HttpError) -> str:
+    """An error beside the form that it is about: what happened, and what to do."""
+    sentences = (error.message, error.hint or "")
+    return " ".join(f"{text[:1].upper()}{text[1:].rstrip('.')}." for text in sentences if text)
 
 
 def error_view(error: HttpError, request_id: str, since: str = "", back: str = "") -> ErrorView:

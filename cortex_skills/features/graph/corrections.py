@@ -133,6 +133,7 @@ class Merge(TypedDict):
     kept: str
     merged: str
     statements: list[CorrectedStatement]
+    same: Annotated[dict[str, Any], Described("That the two are the same, which is asserted.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +170,11 @@ def merge(call: OperationCall, given: SameThing) -> Merge:
     moved = _moved(graph, given)
     for old_id in moved:
         check_may_withdraw(call, graph, old_id)
-    merged, kept = graph.node_of(given.merged, "merged"), graph.node_of(given.kept, "kept")
-    same = Quad(merged, _SAME_AS, kept, graph.names.graph)
+    same = _same(graph, given)
     done = revise(graph, moved, Provenance(agent=call.caller.name), [same])
     if done is None:
         raise CortexError("graph_busy", "a statement was withdrawn meanwhile, and nothing was merged", hint="try again")
-    call.facts |= {"kept": graph.names.name(kept.value), "statements": len(done)}
+    call.facts |= {"kept": graph.as_json(same)["object"]["node"], "statements": len(done)}
     return _merge(graph, given, done)
 
 
@@ -198,6 +198,11 @@ def _moved(graph: NamespacedGraph, given: SameThing) -> dict[str, Quad]:
     return changes
 
 
+def _same(graph: NamespacedGraph, given: SameThing) -> Quad:
+    merged, kept = graph.node_of(given.merged, "merged"), graph.node_of(given.kept, "kept")
+    return Quad(merged, _SAME_AS, kept, graph.names.graph)
+
+
 def _naming(graph: NamespacedGraph, node: NamedNode) -> tuple[Pattern, Pattern]:
     return Pattern(graph.names.graph, node), Pattern(graph.names.graph, None, None, node)
 
@@ -207,4 +212,5 @@ def _corrected(graph: NamespacedGraph, done: Revision) -> CorrectedStatement:
 
 
 def _merge(graph: NamespacedGraph, given: SameThing, done: list[Revision]) -> Merge:
-    return {"kept": given.kept, "merged": given.merged, "statements": [_corrected(graph, each) for each in done]}
+    statements, same = [_corrected(graph, each) for each in done], graph.as_json(_same(graph, given))
+    return {"kept": given.kept, "merged": given.merged, "statements": statements, "same": same}

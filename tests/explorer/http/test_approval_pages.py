@@ -167,7 +167,7 @@ def test_an_edited_request_is_a_new_one_that_is_seen_before_it_runs(
     page = browser.get(path, headers=CLICKED).text
     fields = {**form(page, "preview"), "token": token}
     same = submitted(browser, path, {**fields, "input:text": "teh line"})
-    assert (same.status_code, "the inputs are as they were" in same.text) == (400, True)
+    assert (same.status_code, "The inputs are as they were." in same.text) == (400, True)
     bad = submitted(browser, path, {**fields, "input:text": "x", "input:nope": "1"})
     assert bad.status_code == 400
     preview = submitted(browser, path, {**fields, "input:text": "the line"})
@@ -254,6 +254,13 @@ def test_several_are_decided_at_once_as_they_were_shown(running: Running, browse
     page = browser.get(LIST, headers=CLICKED).text
     form_token = {"form": fields_of(page)["form"], "token": token, "action": "approve"}
     digests = {each: running.plugin.approvals.show(each).digest for each in (first, second, third)}
+    shown = {f"approval:{each}": digests[each] for each in (first, second)}
+    fresh = signed_in(running, token)
+    asking = submitted(
+        fresh, LIST, {"form": fields_of(fresh.get(LIST, headers=CLICKED).text)["form"], "action": "approve", **shown}
+    )
+    assert (asking.status_code, asking.text.count("wants to append a line")) == (401, 2)
+    assert "<bdi>approval:" not in asking.text  # the sentences are for the person, and the digests for the form
     assert submitted(browser, LIST, form_token).status_code == 400
     chosen = {f"approval:{first}": digests[first], f"approval:{second}": digests[third]}
     done = submitted(browser, LIST, {**form_token, **chosen})

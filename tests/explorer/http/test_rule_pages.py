@@ -61,7 +61,7 @@ def test_a_rule_is_previewed_made_used_and_ended_on_pages(running: Running) -> N
     assert f'href="{request}/rule"' in browser.get(request, headers=CLICKED).text
     empty = browser.get(f"{request}/rule", headers=CLICKED).text
     assert 'value="out/notes"' in empty
-    assert "From now on</button>" not in empty  # a preview comes first
+    assert "may write a file below <code><bdi>out/notes</bdi></code>" in empty  # the preview of what is usual
     typed = {"folder": "out/notes", "ends": day(3), "uses": "2", "reason": "notes"}
     address = f"{request}/rule"
     preview = browser.get(address, params=typed, headers=CLICKED).text

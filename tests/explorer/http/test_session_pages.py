@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -189,3 +190,18 @@ def test_the_page_of_the_audit_names_the_host_of_its_records_once(reader: httpx.
     rows = page.partition("<tbody>")[2].split("<tr>")[1:]
     assert len(rows) > 5
     assert '<p class="usual">All on the host desk.example.org</p>' in page
+
+
+def test_the_audit_does_not_show_what_waits_as_done(running: Running, reader: httpx.Client) -> None:
+    asked = running.plugin.call("append_line", {"text": "first\nsecond"}, skill="operator", agent="a9").details
+    waits = reader.get("/explore/audit?agent=a9").text
+    assert ("half", "Asked a person") in re.findall(r'<span class="say ([a-z]+)">([^<]*)</span>', waits)
+    running.plugin.approvals.approve(asked["approval"], by="ada")
+    page = reader.get("/explore/audit?agent=a9").text
+    tools = re.findall(r"</time></a><td>([^<]*)<td>", page)
+    assert sorted(tools) == ["append_line", "append_line", "append_line started", "approval.requested"]
+    assert page.count(">Asked a person<") == 1
+    (session,) = reader.get("/explore/sessions?agent=a9&format=json").json()["sessions"]
+    run = reader.get(f"/explore/sessions/{session['id']}?show=all").text
+    assert "first second" in run
+    assert "U+000A" not in run

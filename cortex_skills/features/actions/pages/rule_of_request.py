@@ -15,6 +15,7 @@ from typing import Any
 from cortex_graph import GraphError
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.display import ShownText, shown_text
+from cortex_skills.doors.explorer.error_pages import in_sentences
 from cortex_skills.doors.explorer.field_text import to_field, typed_in
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, PageCall, Repeated
 from cortex_skills.doors.explorer.page_queries import RuleQuery
@@ -60,7 +61,7 @@ class RuleOfRequestView:
 
 
 def view(call: PageCall) -> RuleOfRequestView:
-    """The form, with the preview where the address has what was typed.
+    """The form, with the preview of what was typed, or of what is usual.
 
     Raises:
         CortexError: `approval_not_found`, `approval_changed`.
@@ -75,12 +76,15 @@ def view(call: PageCall) -> RuleOfRequestView:
         "fields": fields,
         "latest": f"{now + LONGEST:%Y-%m-%d}",
     }
-    if "folder" not in call.query:
-        return RuleOfRequestView(**made)
     try:
-        found = _api(call).operate(preview_rule, **_given(call, call.query))
-    except (CortexError, HttpError, GraphError) as error:
-        fault = f"{getattr(error, 'message', error)}. {getattr(error, 'hint', '') or ''}"
+        found = _api(call).operate(preview_rule, **_given(call, {**usual, **call.query}))
+    except (CortexError, HttpError) as error:
+        fault = in_sentences(error)
+    except GraphError as error:
+        fault = str(error)
+    else:
+        fault = ""
+    if fault:
         return RuleOfRequestView(**made, fault=shown_text(fault, 2_000))
     waiting = tuple(
         WaitingRequest(f"{PATH}/{each}", sentence_of(acting, approvals.show(each).request)) for each in found["waiting"]

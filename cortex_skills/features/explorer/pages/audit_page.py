@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cortex_graph.checks.moments import check_moment
+from cortex_skills.audit.call_records import ACTION_CALL, TOOL_CALL
 from cortex_skills.audit.recent_calls import MAX_PAGE, CallFilter, CallReader, RecentCall
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.addresses import ROOT, Addresses
@@ -48,6 +49,7 @@ class CallRow:
     agent: ShownText
     outcome: ShownText
     is_refused: bool
+    has_asked: bool
     milliseconds: str
     cleaned: int
     host: ShownText | None
@@ -182,17 +184,21 @@ def _address(call: PageCall, **changes: Any) -> str:
 
 def call_row(call: PageCall, found: RecentCall) -> CallRow:
     """A call as a row; a skill that is not here, and an artifact, is a link to its calls."""
-    record, skill = found.record, found.record.skill
+    record, skill, event = found.record, found.record.skill, found.record.event
+    of_event = event not in (TOOL_CALL, ACTION_CALL, record.tool)
+    is_kept = event == ACTION_CALL and record.approval_required and record.approved_by is None
+    has_asked = is_kept and not record.is_refused
     return CallRow(
         addresses.address(_PATH, id=found.id),
         record.time,
         record.time[:_TIME].replace("T", " "),
-        shown_name(record.tool, OF_NAME // 2),
+        shown_name(record.tool if not of_event else f"{record.tool} {event.rpartition('.')[2]}", OF_NAME // 2),
         None if skill is None else shown_name(skill, OF_NAME // 2),
         None if skill is None else skill_page(call, skill) or addresses.address(_PATH, skill=skill),
         shown_name(record.agent, OF_NAME // 2),
-        shown_text(record.outcome, OF_NAME),
+        shown_text("asked a person" if has_asked else record.outcome, OF_NAME),
         record.is_refused,
+        has_asked,
         f"{record.milliseconds:,.1f}",
         record.stripped,
         None if record.host is None else shown_name(record.host.name, OF_NAME // 2),

@@ -320,7 +320,7 @@ def _detail(step: RunStep) -> ShownText | None:
         said = ", ".join(_values(record.inputs))
     if step.kind == "asked" and not step.below and data:
         said = "waits for a person"
-    return shown_text(str(said), _DETAIL) if said else None
+    return shown_text(" ".join(str(said).split()), _DETAIL) if said else None
 
 
 def _values(inputs: Any) -> Iterator[str]:

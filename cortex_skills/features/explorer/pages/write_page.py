@@ -20,6 +20,7 @@ from typing import Any, Literal
 from cortex_graph import GraphError
 from cortex_skills.doors.explorer.addresses import ROOT, Addresses
 from cortex_skills.doors.explorer.display import Display, ShownTerm, ShownText, shown_text
+from cortex_skills.doors.explorer.error_pages import in_sentences
 from cortex_skills.doors.explorer.field_text import to_field, typed_in
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, Faulty, Form, PageCall, Repeated
 from cortex_skills.doors.explorer.page_queries import WriteQuery
@@ -265,7 +266,10 @@ def _change(call: PageCall, fields: Mapping[str, str]) -> list[CorrectedStatemen
     """
     does = _does(fields)
     if does == "merge":
-        return call.api().operate(preview_merge, **_names(fields))["statements"]
+        found = call.api().operate(preview_merge, **_names(fields))
+        is_new = call.graph.get_triple(found["same"]["id"]) is None
+        same: CorrectedStatement = {"old": {}, "new": found["same"], "created": is_new}
+        return [*found["statements"], *([same] if is_new else [])]
     statement = _statement(fields)
     if does == "correct":
         return [call.api().operate(preview_correction, triple=fields["triple"], **statement)]
@@ -305,7 +309,7 @@ def _preview(call: PageCall, fields: Mapping[str, str]) -> WriteView:
 def _faulty(call: PageCall, fields: Mapping[str, str], error: CortexError | GraphError | HttpError) -> Exception:
     if isinstance(error, GraphError):
         error = HttpError("invalid_arguments", str(error), hint=getattr(error, "hint", "") or "")
-    return Faulty(_view(call, fields, fault=f"{error.message}. {error.hint or ''}"), error)
+    return Faulty(_view(call, fields, fault=in_sentences(error)), error)
 
 
 def _save(call: PageCall, fields: Mapping[str, str]) -> str | WriteView:
