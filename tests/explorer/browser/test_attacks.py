@@ -11,6 +11,7 @@ import pytest
 
 from cortex_skills.doors.explorer.callers import now
 from cortex_skills.doors.explorer.sessions import LOCAL
+from cortex_skills.features.actions.action_request import ActionRequest
 from tests.explorer.browser.conftest import REBOUND, Watched
 from tests.server.serving import Running
 
@@ -168,3 +169,42 @@ def test_a_session_ends_when_its_token_is_revoked(watched: Contexts, running: Ru
     running.tokens.remove("leaving")
     page.reload()
     page.wait_for_url(f"{running.url}/explore/login?next=**")
+
+
+@pytest.mark.extended
+def test_a_double_click_acts_once_and_a_second_tab_learns_what_became_of_it(
+    watched: Contexts, running: Running
+) -> None:
+    token = running.token("twice", permissions=("read", "write", "approve"), holder="person")
+    one = watched()
+    one.expected += ["status of 401", "status of 409"]
+    page = one.page()
+    page.goto(f"{running.url}/explore/login")
+    page.get_by_label("Token").fill(token)
+    page.get_by_role("button", name="Sign in").click()
+    page.goto(f"{running.url}/explore/mayros/write?subject=order:twice")
+    page.get_by_label("Predicate").fill("state")
+    page.get_by_role("textbox", name="Value").fill("late")
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_label("Token").fill(token)
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+    page.get_by_role("button", name="Save").dblclick()
+    playwright.expect(page.get_by_role("heading", level=1)).to_contain_text("order:twice state late")
+    assert len(sent) == 1
+    request = ActionRequest("fs_write", "v1", {"path": "two.md"}, "a1", "mayros", "tidy", "low", "why", "+one")
+    waiting = running.plugin.approvals.request(request).id
+    tabs = [page, one.page()]
+    for tab in tabs:
+        tab.goto(f"{running.url}/explore/approvals/{waiting}")
+        tab.get_by_label("Reason for rejecting").fill("not now")
+    for tab in tabs:
+        tab.get_by_role("button", name="Reject").click()
+        tab.wait_for_load_state()
+    playwright.expect(tabs[0].get_by_role("main")).to_contain_text("was rejected by twice")
+    playwright.expect(tabs[1].get_by_role("main")).to_contain_text("was rejected by twice at")
+    tabs[1].get_by_role("link", name="Back to the page").click()
+    playwright.expect(tabs[1].get_by_role("button", name="Reject")).to_have_count(0)
+    tabs[0].go_back()
+    tabs[0].wait_for_load_state()
+    playwright.expect(tabs[0].get_by_role("button", name="Reject")).to_have_count(0)

@@ -4,6 +4,7 @@
 // - a page works without this file; what needs it is `hidden` in the HTML, and shown here;
 // - text from the page goes to `textContent`, attributes and the clipboard only;
 // - keys of one letter do nothing in a field, and can be switched off (WCAG 2.2, 2.1.4);
+// - a form that acts is sent once, also with a double click;
 // - Ctrl-Enter in a field of several lines sends its form, as Enter does in a field of one.
 
 import {made} from './made';
@@ -11,6 +12,7 @@ import {made} from './made';
 const OFF = 'cortex.keys-off';
 const SEQUENCE_MS = 1500;
 const REACH_MS = 2000;
+const SENT_MS = 10_000; // after which a form that got no answer can be sent again
 
 const find = document.querySelector<HTMLInputElement>('#find');
 const status = document.createElement('p');
@@ -136,8 +138,17 @@ function row(step: number): void {
   listed[next]?.querySelector<HTMLElement>(usable)?.focus();
 }
 
-/** Sends the form of a field of several lines with Ctrl-Enter. */
+/** Sends a form that acts once, and the form of a field of several lines with Ctrl-Enter. */
 function sending(): void {
+  const sent = new Set<HTMLFormElement>();
+  addEventListener('pageshow', () => sent.clear());
+  document.addEventListener('submit', (event) => {
+    const form = event.target as HTMLFormElement;
+    if (form.method !== 'post' || event.defaultPrevented) return;
+    if (sent.has(form)) event.preventDefault();
+    sent.add(form);
+    setTimeout(() => sent.delete(form), SENT_MS);
+  });
   document.addEventListener('keydown', (event) => {
     const field = event.target;
     if (!(field instanceof HTMLTextAreaElement) || event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;

@@ -322,6 +322,8 @@ def _save(call: PageCall, fields: Mapping[str, str]) -> str | WriteView:
     does, reason, to = _does(fields), fields.get("reason", "").strip(), Addresses(call.graph.namespace)
     try:
         change = _change(call, fields)
+        if does == "add" and fields.get("shown") and not change[0]["created"]:  # sent twice
+            return to.assertion(change[0]["new"]["id"])
         if fields.get("shown") != _digest(change):
             return _view(call, fields, change, _checked(call, fields), notice=_CHANGED)
         if does == "merge":
