@@ -60,10 +60,9 @@ class ErrorView:
     back: str = ""
 
 
-def in_sentences(error: CortexError | HttpError) -> str:
+def with_hint(error: CortexError | HttpError) -> str:
     """An error beside the form that it is about: what happened, and what to do."""
-    sentences = (error.message, error.hint or "")
-    return " ".join(f"{text[:1].upper()}{text[1:].rstrip('.')}." for text in sentences if text)
+    return f"{error.message}: {error.hint}" if error.hint else error.message
 
 
 def error_view(error: HttpError, request_id: str, since: str = "", back: str = "") -> ErrorView:

@@ -167,7 +167,7 @@ def test_an_edited_request_is_a_new_one_that_is_seen_before_it_runs(
     page = browser.get(path, headers=CLICKED).text
     fields = {**form(page, "preview"), "token": token}
     same = submitted(browser, path, {**fields, "input:text": "teh line"})
-    assert (same.status_code, "The inputs are as they were." in same.text) == (400, True)
+    assert (same.status_code, "the inputs are as they were: approve" in same.text) == (400, True)
     bad = submitted(browser, path, {**fields, "input:text": "x", "input:nope": "1"})
     assert bad.status_code == 400
     preview = submitted(browser, path, {**fields, "input:text": "the line"})

@@ -225,6 +225,19 @@ def test_the_answer_to_a_form_is_within_the_namespace_of_its_page(running: Runni
     assert 'action="/explore/second/find"' in refused.text
 
 
+def test_a_statement_that_is_not_there_has_no_form(running: Running, person: httpx.Client, token: str) -> None:
+    old = written(running, "screw", "inStock", 7)
+    _, fields = opened(person, f"?triple={old}")
+    fields |= {"object": "8"}
+    shown = shown_in(submitted(person, WRITE, {**fields, "action": "preview"}).text)
+    running.plugin.graph.delete_triple(old)
+    late = submitted(person, WRITE, {**fields, **shown, "action": "save", "token": token})
+    assert (late.status_code, 'role="alert"' in late.text) == (404, True)
+    assert objects(running, "screw", "inStock") == []
+    for triple in (old, "0" * 64):
+        assert person.get(f"{WRITE}?triple={triple}", headers=CLICKED).status_code == 404
+
+
 def test_a_value_that_is_none_is_named_beside_what_was_typed(person: httpx.Client) -> None:
     _, fields = opened(person, "?subject=order:1")
     for typed in (

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from cortex_skills.doors.explorer.display import OF_HEADING, ShownText, shown_text
-from cortex_skills.doors.explorer.error_pages import in_sentences
+from cortex_skills.doors.explorer.error_pages import with_hint
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, Form, PageCall, Repeated
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.errors import CortexError
@@ -102,7 +102,7 @@ def view(call: PageCall) -> ApprovalView:
         inputs_of(acting, request),
         change_of(request),
         text_lines(record.end.text) if record.end else (),
-        None if refusal is None else shown_text(in_sentences(refusal), 2_000),
+        None if refusal is None else shown_text(with_hint(refusal), 2_000),
         state == "pending",
         f"{here}/edit" if can_edit else None,
         f"{here}/rule" if can_edit and acting.rules.is_on else None,

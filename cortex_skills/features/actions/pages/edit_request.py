@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cortex_skills.doors.explorer.display import OF_HEADING, ShownText, shown_text
-from cortex_skills.doors.explorer.error_pages import in_sentences
+from cortex_skills.doors.explorer.error_pages import with_hint
 from cortex_skills.doors.explorer.field_text import to_field, typed_in
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, Faulty, PageCall, Repeated
 from cortex_skills.doors.http.http_errors import HttpError
@@ -155,7 +155,7 @@ def _faulty(call: PageCall, fields: Mapping[str, str], error: CortexError | Http
     """The form again with why it was refused; the error itself where no other inputs would help."""
     if error.code in _NOT_OF_INPUTS:
         return error
-    return Faulty(_view(call, fields, in_sentences(error)), error)
+    return Faulty(_view(call, fields, with_hint(error)), error)
 
 
 def _edit(call: PageCall, fields: Mapping[str, str]) -> str:
@@ -170,7 +170,7 @@ def _edit(call: PageCall, fields: Mapping[str, str]) -> str:
     except (CortexError, HttpError) as error:
         if error.code != "approval_changed":
             raise _faulty(call, fields, error) from None
-        raise Faulty(_preview(call, fields, in_sentences(error)), error) from None
+        raise Faulty(_preview(call, fields, with_hint(error)), error) from None
     return f"{PATH}/{edited['id']}"
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from cortex_graph import GraphError
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.display import ShownText, shown_text
-from cortex_skills.doors.explorer.error_pages import in_sentences
+from cortex_skills.doors.explorer.error_pages import with_hint
 from cortex_skills.doors.explorer.field_text import to_field, typed_in
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, PageCall, Repeated
 from cortex_skills.doors.explorer.page_queries import RuleQuery
@@ -79,7 +79,7 @@ def view(call: PageCall) -> RuleOfRequestView:
     try:
         found = _api(call).operate(preview_rule, **_given(call, {**usual, **call.query}))
     except (CortexError, HttpError) as error:
-        fault = in_sentences(error)
+        fault = with_hint(error)
     except GraphError as error:
         fault = str(error)
     else:

@@ -20,9 +20,9 @@ from typing import Any, Literal
 from cortex_graph import GraphError
 from cortex_skills.doors.explorer.addresses import ROOT, Addresses
 from cortex_skills.doors.explorer.display import Display, ShownTerm, ShownText, shown_text
-from cortex_skills.doors.explorer.error_pages import in_sentences
+from cortex_skills.doors.explorer.error_pages import with_hint
 from cortex_skills.doors.explorer.field_text import to_field, typed_in
-from cortex_skills.doors.explorer.page import Action, ExplorerPage, Faulty, Form, PageCall, Repeated
+from cortex_skills.doors.explorer.page import Action, ExplorerPage, Faulty, Form, PageCall, Repeated, not_found
 from cortex_skills.doors.explorer.page_queries import WriteQuery
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.errors import CortexError
@@ -160,7 +160,10 @@ def view(call: PageCall) -> WriteView:
         HttpError: `not_found`.
     """
     query, triple = dict(call.query), call.query.get("triple", "")
-    if triple and (row := call.graph.get_triple(triple)) is not None:
+    if triple:
+        row = call.graph.get_triple(triple)
+        if row is None:
+            raise not_found("there is no such statement: it may have been withdrawn")
         kind, text, language = kind_of(row["object"], call.graph.names)
         query |= {"subject": row["subject"], "predicate": row["predicate"], "object": text}
         query |= {"kind": kind, "language": language}
@@ -309,7 +312,7 @@ def _preview(call: PageCall, fields: Mapping[str, str]) -> WriteView:
 def _faulty(call: PageCall, fields: Mapping[str, str], error: CortexError | GraphError | HttpError) -> Exception:
     if isinstance(error, GraphError):
         error = HttpError("invalid_arguments", str(error), hint=getattr(error, "hint", "") or "")
-    return Faulty(_view(call, fields, fault=in_sentences(error)), error)
+    return Faulty(_view(call, fields, fault=with_hint(error)), error)
 
 
 def _save(call: PageCall, fields: Mapping[str, str]) -> str | WriteView:
