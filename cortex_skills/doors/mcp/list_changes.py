@@ -49,6 +49,7 @@ _Lists = tuple[str, str, str]
 _SEND_S = 5.0
 _LOOK_S = 2.0  # how often the sources of tools are looked at
 _MAX_LISTENERS = 256
+_WITHOUT_LISTS = ("initialize", "server/discover")  # a client gives up one that waits for a store that is being opened
 
 
 class ListChanges:
@@ -74,7 +75,7 @@ class ListChanges:
 
     async def remember(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Middleware: remember the connection of a message, and what the lists were when it came."""
-        if self._seen is None and ctx.method != "initialize":
+        if self._seen is None and ctx.method not in _WITHOUT_LISTS:
             await self._look_first()
         if self._seen is not None and ctx.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
             connection = ctx.session._connection  # the SDK has no public name for it
