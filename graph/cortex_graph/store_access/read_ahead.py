@@ -33,11 +33,18 @@ class WholeSubjects:
         pattern: finds them.
         of_objects: whether it finds them as its objects.
         also: what each of the subjects has beside: predicates, each with an object, or with any for None.
+        lacks: predicates that none of the subjects has.
     """
 
     pattern: Pattern
     of_objects: bool = False
     also: tuple[tuple[NamedNode, NamedNode | None], ...] = ()
+    lacks: tuple[NamedNode, ...] = ()
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether it has not all subjects that the pattern finds."""
+        return self.of_objects or bool(self.also or self.lacks)
 
 
 @dataclass(frozen=True)
@@ -203,7 +210,7 @@ class ReadAhead:
             return self.find(wanted) is None
         if self._known is not None and wanted in self._known:
             return False
-        found = None if wanted.of_objects or wanted.also else self.find(wanted.pattern)
+        found = None if wanted.is_restricted else self.find(wanted.pattern)
         return found is None or any(self.find(_subject_of(quad)) is None for quad in found)
 
     def _keep(self, wanted: Pattern | WholeSubjects, quads: list[Quad]) -> None:
@@ -217,7 +224,7 @@ class ReadAhead:
             self.keep(pattern, of_subject)
         if self._known is not None:
             self._known[wanted] = found
-        if not wanted.of_objects and not wanted.also:
+        if not wanted.is_restricted:
             self.keep(wanted.pattern, [quad for quad in found if _matches(quad, wanted.pattern)])
 
 

@@ -59,6 +59,7 @@ def test_several_patterns_are_answered_as_each_of_them(graph: NamespacedGraph) -
 
 def test_what_is_read_ahead_is_what_the_store_has(graph: NamespacedGraph, store: GraphStore) -> None:
     nodes = filled(graph)
+    graph.create_triple({"subject": "s0", "predicate": "p2", "object": 1})
     own, records = graph.names.graph, graph.names.provenance_graph
     wanted = patterns(graph, nodes)
     before = [set(store.quads(pattern)) for pattern in wanted]
@@ -68,7 +69,9 @@ def test_what_is_read_ahead_is_what_the_store_has(graph: NamespacedGraph, store:
     described = set(store.quads(Pattern(records, skill)))  # type: ignore[arg-type]
     few, many = Pattern(own, nodes[1]), Pattern(own, nodes[2])
     of_both = WholeSubjects(Pattern(records, None, SUBJECT, nodes[0]), also=((PREDICATE, graph.names.node("p1")),))
+    lacking = WholeSubjects(Pattern(own, None, graph.names.node("p0")), lacks=(graph.names.node("p2"),))
     ahead = [
+        lacking,
         *wanted,
         UpTo(few, 6),
         UpTo(many, 5),
@@ -92,6 +95,8 @@ def test_what_is_read_ahead_is_what_the_store_has(graph: NamespacedGraph, store:
             tuple(sorted(str(quad.object) for quad in store.quads(Pattern(records, node, PREDICATE)))) for node in found
         } == {(str(graph.names.node("p1")),)}
         assert found is None or len(found) == 3
+        found = subjects_ahead(store, lacking)
+        assert found is None or set(found) == {*nodes[1:4]}
 
 
 def test_more_than_was_expected_is_read_when_it_is_needed(graph: NamespacedGraph, store: GraphStore) -> None:

@@ -17,7 +17,7 @@ MOST = 2
 MORE = {
     "`graph.assert`, without a record": 3,
     "`skill_read`": 3,
-    "an action that waits for a person": 4,
+    "an action that waits for a person": 3,
     "`approvals.approve`, with the run of the action here": 5,
 }
 ANNOUNCED = {"`registry.register`", "… of the next version", "`registry.outcome`", "`approvals.reject`"}

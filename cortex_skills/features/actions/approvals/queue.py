@@ -36,7 +36,7 @@ from cortex_graph.naming.vocabulary import CORTEX, DATE_TIME, GENERATED_AT, TYPE
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.store_access.claims import apply_claimed, has_claims
 from cortex_graph.store_access.half_made import read_whole
-from cortex_graph.store_access.read_ahead import Ahead, reading_ahead
+from cortex_graph.store_access.read_ahead import Ahead, UpTo, WholeSubjects, reading_ahead, subjects_ahead
 from cortex_skills.audit.chain import Signer
 from cortex_skills.errors import CortexError
 from cortex_skills.features.actions.action_request import ActionRequest, ApprovalState
@@ -72,6 +72,7 @@ END = NamedNode(f"{CORTEX}approvalEnd")
 _ID = re.compile(r"[0-9a-f]{32}")
 _REMOVED_AT_ONCE = 20
 _READ_AT_ONCE = 50
+_WAITING_QUADS = 10 * MAX_WAITING
 _KEPT_TEXT = 16_384  # characters of a record that is not read again for each page
 
 Clock = Callable[[], datetime]
@@ -114,6 +115,9 @@ class ApprovalQueue:
         self.store = self._store = store
         self._names = names
         self._graph = names.approvals_graph
+        self._times = Pattern(self._graph, None, GENERATED_AT)
+        self._waiting = WholeSubjects(self._times, lacks=(RESOLUTION,))
+        self._waiting_ahead = UpTo(self._waiting, _WAITING_QUADS)
         self.now = now
         self._damaged: dict[str, Mapping[NamedNode, Sequence[str]]] = {}  # as they were read several times
 
@@ -132,7 +136,7 @@ class ApprovalQueue:
                 wait.
             GraphError: the store cannot write.
         """
-        with reading_ahead(self._store, self._times_and_resolutions):
+        with reading_ahead(self._store, lambda: [self._times, self._waiting_ahead]):
             return self._add(request, lasts)
 
     def _add(self, request: ActionRequest, lasts: timedelta) -> ApprovalRecord:
@@ -190,12 +194,14 @@ class ApprovalQueue:
             agent: of the records.
             limit: how many, at most.
         """
+        with reading_ahead(self._store, lambda: [self._waiting_ahead] if state == "pending" else []):
+            return self._listed(state, agent, min(limit, MAX_LISTED))
+
+    def _listed(self, state: ApprovalState | None, agent: str | None, limit: int) -> ListedApprovals:
         records: list[ApprovalRecord] = []
         damaged: list[str] = []
-        with reading_ahead(self._store, self._times_and_resolutions if state == "pending" else list):
-            ids = list(self._newest(waiting=state == "pending"))
-        for approval_id in self._several_at_once(ids):
-            if len(records) + len(damaged) >= min(limit, MAX_LISTED):
+        for approval_id in self._several_at_once(list(self._newest(waiting=state == "pending"))):
+            if len(records) + len(damaged) >= limit:
                 break
             try:
                 record = self.find(approval_id)
@@ -206,9 +212,6 @@ class ApprovalQueue:
             if state in (None, record.state(self.now())) and agent in (None, record.request.agent):
                 records.append(record)
         return ListedApprovals(tuple(records), tuple(damaged))
-
-    def _times_and_resolutions(self) -> Sequence[Ahead]:
-        return [Pattern(self._graph, None, GENERATED_AT), Pattern(self._graph, None, RESOLUTION)]
 
     def _several_at_once(self, ids: Sequence[str]) -> Iterator[str]:
         """Yield ids; what is read of each is asked for with that of others."""
@@ -363,11 +366,16 @@ class ApprovalQueue:
 
     def _newest(self, *, waiting: bool = False) -> Iterator[str]:
         """The ids of the requests, or of those that are not resolved, the newest first."""
-        done = {quad.subject for quad in self._quads(Pattern(self._graph, None, RESOLUTION))} if waiting else set()
+        known = subjects_ahead(self._store, self._waiting) if waiting else None
+        if known is not None:
+            times = [quad for node in known for quad in self._quads(Pattern(self._graph, node, GENERATED_AT))]
+        else:
+            done = {quad.subject for quad in self._quads(Pattern(self._graph, None, RESOLUTION))} if waiting else set()
+            times = [quad for quad in self._quads(self._times) if quad.subject not in done]
         found = [
             (quad.object.value, quad.subject.value.rpartition("/")[2])
-            for quad in self._quads(Pattern(self._graph, None, GENERATED_AT))
-            if isinstance(quad.object, Literal) and isinstance(quad.subject, NamedNode) and quad.subject not in done
+            for quad in times
+            if isinstance(quad.object, Literal) and isinstance(quad.subject, NamedNode)
         ]
         return (approval_id for _, approval_id in sorted(found, reverse=True) if _ID.fullmatch(approval_id))
 

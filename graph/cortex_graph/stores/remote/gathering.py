@@ -91,7 +91,9 @@ class _Branch:
             return f"GRAPH {pattern.graph} {{ {start} {predicate} ?s . ?s ?p ?o }}"
         end = "?y" if object_ == "?o" else object_
         also = "".join(f"{subject} {has} {what or f'?z{place}'} . " for place, (has, what) in enumerate(like.also))
-        return f"GRAPH {pattern.graph} {{ {subject} {predicate} {end} . {also}{subject} ?p ?o }}"
+        found = f"GRAPH {pattern.graph} {{ {subject} {predicate} {end} . {also}{subject} ?p ?o }}"
+        absent = (f" FILTER NOT EXISTS {{ GRAPH {pattern.graph} {{ {subject} {each} ?w }} }}" for each in like.lacks)
+        return found + "".join(absent)
 
 
 def plain_pattern(wanted: Ahead) -> Pattern:
