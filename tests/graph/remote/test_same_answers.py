@@ -29,7 +29,7 @@ SHAPES = """@prefix sh: <http://www.w3.org/ns/shacl#> .
   sh:property [ sh:path :maker ; sh:maxCount 5 ] .
 """
 ASSERTIONS = [{"predicate": name, "requireProof": name in ("sealed", "price")} for name in ("note", "sealed", "price")]
-_MARK = re.compile(r"(?<= )[0-9a-f]{8}(?=])")  # of a text of somebody else, new in each answer
+_MARK = re.compile(r"(?<= )[0-9a-f]{8}(?=])")  # around a foreign text; new in each answer
 _CHANGING = ("freshness", "lastUsedAt", "tokenCost", "tokens")
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 
