@@ -266,6 +266,17 @@ def test_a_row_of_no_pattern_is_refused() -> None:
         store.close()
 
 
+@pytest.mark.parametrize("node", ["", ',"x":{"type":"uri","value":"urn:else"}', ',"x":{"type":"literal","value":"s"}'])
+def test_a_row_of_a_node_that_was_not_asked_for_is_refused(node: str) -> None:
+    row = '{"i":{"type":"literal","value":"0"},"p":{"type":"uri","value":"urn:p"},"o":{"type":"uri","value":"urn:o"}'
+    body = f'{{"head":{{"vars":["i","x","s","p","o"]}},"results":{{"bindings":[{row}{node}}}]}}}}'.encode()
+    with hostile(says(response(), response(body=body))) as server:
+        store = store_of(server.url)
+        with pytest.raises(GraphUnavailable, match="the node of a pattern"):
+            store.gather([Pattern(G, S), Pattern(G, NamedNode("urn:s2"))])
+        store.close()
+
+
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
 def test_what_a_server_did_not_do_is_asked_again(status: int) -> None:
     with hostile(says(response(status=status), response(status=status), response())) as server:

@@ -11,9 +11,9 @@ from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import GraphBusy, Pattern, open_store
 from cortex_graph.store_access.claims import apply_claimed
-from cortex_graph.store_access.read_ahead import WholeSubjects, reading_ahead, reading_now
+from cortex_graph.store_access.read_ahead import UpTo, WholeSubjects, reading_ahead, reading_now
 from cortex_graph.stores.http.client import HttpClient
-from cortex_graph.stores.remote import announced_claims
+from cortex_graph.stores.remote import announced_claims, gathering
 from cortex_graph.stores.remote.announced_claims import ANNOUNCED, apply_announced
 from cortex_graph.stores.remote.sparql_store import RemoteStore
 from tests.graph.remote.dropping import dropping
@@ -72,6 +72,33 @@ def test_what_was_read_ahead_is_answered_with_what_the_thread_writes(store: Remo
         assert len(sent) == 2
     assert [*store.quads(Pattern(G, node("b")))] == [quad("b", "3")]
     assert len(sent) == 3
+
+
+def test_patterns_that_differ_in_a_node_are_one_request_whatever_their_number(
+    store: RemoteStore, sent: list[str]
+) -> None:
+    store.apply([quad(str(number), "1") for number in range(1_100)])
+    sent.clear()
+    found = store.gather([Pattern(G, node(str(number)), P) for number in range(500)])
+    assert (found, len(sent)) == ([[quad(str(number), "1")] for number in range(500)], 1)
+    found = store.gather([Pattern(G, node(str(number))) for number in (*range(1_100), 7, 1_100)])
+    assert (len(sent), found[7], found[-2], found[-1]) == (1 + 3, [quad("7", "1")], [quad("7", "1")], [])
+
+
+def test_texts_that_are_too_long_are_not_read_ahead(
+    store: RemoteStore, sent: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gathering, "_MOST_TEXT", 1_000)
+    store.apply([quad("a", "x" * 600), quad("b", "y" * 600)])
+    sent.clear()
+    with reading_ahead(store, lambda: [UpTo(Pattern(G, node("a")), 5), UpTo(Pattern(G, node("b")), 5)]):
+        assert [*store.quads(Pattern(G, node("a")))] == [quad("a", "x" * 600)]
+        assert [*store.quads(Pattern(G, node("b")))] == [quad("b", "y" * 600)]
+        assert len(sent) == 3
+    assert store.gather([Pattern(G, node("a")), Pattern(G, node("b"))]) == [
+        [quad("a", "x" * 600)],
+        [quad("b", "y" * 600)],
+    ]
 
 
 def test_another_thread_and_reading_again_get_what_the_server_has_now(store: RemoteStore, server: str) -> None:
