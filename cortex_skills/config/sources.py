@@ -35,6 +35,8 @@ _FLAGS = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false
 _EMPTY = ("", "~", "null")  # a setting that is not set, where YAML is read as text
 _INTEGER = re.compile(r"[-+]?[0-9]{1,15}", re.ASCII)
 
+_MOST = 1 << 20  # bytes of a file
+
 Setting = tuple[str, ...]
 
 
@@ -47,12 +49,16 @@ def from_file(path: Path) -> LocatedDocument:
     from cortex_skills.safe_io.strict_yaml import read
 
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with path.open("rb") as file:
+            data = file.read(_MOST + 1)
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise invalid([Problem((), "is not UTF-8", "", Mark(str(path)))]) from None
     except (OSError, ValueError) as error:  # ValueError: the path contains a NUL
         reason = getattr(error, "strerror", None) or error
         raise invalid([Problem((), f"cannot be read: {reason}", "", Mark(str(path)))]) from None
+    if len(data) > _MOST:
+        raise invalid([Problem((), f"is larger than {_MOST >> 20} MiB", "", Mark(str(path)))])
     document = read(text, file=str(path), is_text=(words := declared().words).__contains__)
     for section, key in words:
         given = document.data.get(section) if isinstance(document.data, dict) else None

@@ -1,5 +1,7 @@
 """`graph sparql`."""
 
+from pathlib import Path
+
 import pytest
 
 DATA = b'<urn:cortex:mayros:a> <urn:cortex:mayros:p> "b", 5 . <urn:cortex:mayros:a> <urn:cortex:mayros:q> <urn:x> .\n'
@@ -91,3 +93,20 @@ def test_what_of_a_result_may_be_wrong_is_a_note(filled):
         deep = f"STRLEN(STR({deep} + 1))"
     answer = filled(f"SELECT ({deep} AS ?x) {{ ?s ?p ?n FILTER(?n > 12345678901234567890123) }}")
     assert "the result may be wrong: operations nest too deeply" in answer.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs a file without an end")
+def test_what_has_no_end_is_read_to_a_limit(run, tmp_path):
+    """For each file and text that a command reads whole."""
+    endless = {
+        "has more than 16 MiB": [
+            ("graph", "sparql", "--file", "/dev/zero"),
+            ("approvals", "edit", "0" * 64, "--inputs", "/dev/zero"),
+        ],
+        "is larger than 1 MiB": [("status", "--config", "/dev/zero")],
+    }
+    for problem, commands in endless.items():
+        for words in commands:
+            answer = run(*words)
+            assert (answer.exit_code, problem in answer.stderr) == (2, True), words
+    assert "has more than 16 MiB" in run("call", "skill_assert", "-", stdin=b" " * (17 << 20)).stderr

@@ -10,13 +10,14 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
 
 from cortex_skills.doors.cli.commands import Command
 from cortex_skills.doors.cli.options import SKILL, Choice, Common, reads_as_of
-from cortex_skills.doors.cli.standard_input import standard_input
+from cortex_skills.doors.cli.standard_input import given_text
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.strict_json import read_json
 
@@ -142,10 +143,7 @@ def _arguments(text: str | None, pairs: tuple[str, ...]) -> Any:
         click.UsageError: they are not JSON, or a pair is not KEY=VALUE.
     """
     if text == "-":
-        try:
-            text = standard_input().read().decode("utf-8-sig")
-        except UnicodeDecodeError:
-            raise click.UsageError("the arguments on standard input are not UTF-8") from None
+        text = given_text(Path("-"))
     try:
         arguments = {} if text is None else read_json(text)
     except ValueError as error:

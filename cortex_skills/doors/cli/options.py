@@ -113,6 +113,13 @@ def holds_store(folder: Path) -> bool:
         return True
 
 
+def _is_missing(folder: Path) -> bool:
+    try:
+        return not folder.exists()
+    except PermissionError:
+        return False
+
+
 def missing_store(folder: Path) -> CortexError:
     """The error for a folder without a store; its hint names a similar folder with one."""
     near = [each for each in _folders_like(folder) if holds_store(Path(each))]
@@ -204,8 +211,8 @@ class Common:
 
         settings = config or self.settings()
         folder = settings.store_folder
-        is_new = folder is not None and not holds_store(folder)
-        if reads and folder is not None and is_new:
+        is_new = folder is not None and _is_missing(folder)
+        if reads and folder is not None and not holds_store(folder):
             self._check_place_of_store(folder, is_users=settings.is_user_store)
             settings, is_new = self.settings(store="memory:"), False
         agent = self.agent or DEFAULT_AGENT

@@ -14,12 +14,15 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TextIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cortex_skills.doors.cli.commands import Command, Group
 from cortex_skills.doors.cli.options import Choice, Common, user_name
+from cortex_skills.doors.cli.path_types import GivenPath
+from cortex_skills.doors.cli.standard_input import given_text
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.display import one_line
 
@@ -123,16 +126,21 @@ def reject(common: Common, approval_id: str, reason: str, by: str) -> None:
 
 @click.command(cls=Command)
 @_ID
-@click.option("--inputs", required=True, type=click.File(encoding="utf-8"), help="A JSON object; - for standard input.")
+@click.option(
+    "--inputs",
+    required=True,
+    type=GivenPath(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+    help="A JSON object; - for standard input.",
+)
 @_BY
 @click.pass_obj
-def edit(common: Common, approval_id: str, inputs: TextIO, by: str) -> None:
+def edit(common: Common, approval_id: str, inputs: Path, by: str) -> None:
     """Reject a request, and keep one with other inputs in its place, which waits for its own decision."""
     from cortex_skills.features.actions.action_operations import edit_request
     from cortex_skills.safe_io.strict_json import read_json
 
     try:
-        given = read_json(inputs.read())
+        given = read_json(given_text(inputs))
     except ValueError as error:
         raise CortexError("invalid_arguments", f"the inputs are not JSON: {error}", hint="give one object") from None
     with common.plugin() as plugin:

@@ -19,7 +19,7 @@ from cortex_skills.doors.cli.commands import Command
 from cortex_skills.doors.cli.options import Choice, Common, reads_as_of
 from cortex_skills.doors.cli.output import counted
 from cortex_skills.doors.cli.path_types import GivenPath
-from cortex_skills.doors.cli.standard_input import standard_input
+from cortex_skills.doors.cli.standard_input import given_text
 from cortex_skills.features.graph.cli.streams import Visible, standard_output
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def sparql(common: Common, text: str | None, file: Path | None, update: bool, fo
     """
     if (text is None) == (file is None):
         raise click.UsageError("give a QUERY, or --file")
-    query = _read(Path("-") if file is None else file) if text in (None, "-") else text
+    query = given_text(Path("-") if file is None else file) if text in (None, "-") else text
     with common.plugin(reads=not update) as plugin:
         if update:
             if form is not None:
@@ -135,12 +135,3 @@ def _table(common: Common, graph: NamespacedGraph, answer: QueryAnswer) -> bool:
     rows = [["" if row[name] is None else terms.written(row[name]) for name in columns] for row in found]
     common.out.table(columns, rows)
     return bool(rows)
-
-
-def _read(file: Path) -> str:
-    try:
-        if str(file) == "-":
-            return standard_input().read().decode()
-        return file.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise click.UsageError(f"{file} is not UTF-8: {error}") from None
