@@ -277,6 +277,10 @@ def _expand_token(document: LocatedDocument, env: Mapping[str, str]) -> list[Pro
 def _check_store(document: LocatedDocument, env: Mapping[str, str]) -> list[Problem]:
     """The problems of a store on a server; a store with problems is removed, so that no message repeats a secret."""
     store = document.data.get("store")
+    if isinstance(store, str) and store.lstrip().startswith("{"):
+        del document.data["store"]
+        hint = "a mapping belongs into the configuration, or as JSON into CORTEX_STORE; a folder called so is ./{…"
+        return [document.problem(("store",), "begins with { and is not JSON that is read here", hint)]
     if not isinstance(store, dict) and not (isinstance(store, str) and _SERVER.match(store)):
         return []
     from cortex_graph.exceptions import InvalidArguments

@@ -78,3 +78,13 @@ def test_a_secret_in_clear_text_or_a_malformed_store_is_rejected_and_not_repeate
     assert problem["field"].startswith(field)
     assert problem["hint"]
     assert SECRET not in str(caught.value) + repr(caught.value) + json.dumps(caught.value.details)
+
+
+@pytest.mark.parametrize("text", ['{"query": "http://127.0.0.1:1"', "{query: x}", ' {"password": "secret"'])
+def test_a_mapping_that_is_not_json_is_no_folder(text: str) -> None:
+    for given in ({"env": {"CORTEX_STORE": text}}, {"env": {}, "overrides": {"store": text}}):
+        with pytest.raises(CortexError, match=r"store: begins with \{ and is not JSON") as caught:
+            Config.load(**given)  # type: ignore[arg-type]
+        assert caught.value.code == "config_invalid"
+        assert "secret" not in caught.value.message
+    assert Config.load(env={"CORTEX_STORE": "./{x"}).store_folder is not None
