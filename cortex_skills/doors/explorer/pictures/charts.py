@@ -112,7 +112,7 @@ def histogram(values: Sequence[float], name: str) -> Svg | None:
     ends = [Point(first, 0), Point(first + step * len(counts), max(counts))]
     median = known[len(known) // 2]
     summary = f"{len(known):,} values of {name} from {known[0]:.6g} to {known[-1]:.6g}, half of them below {median:.6g}"
-    frame = _Frame(ends, Axis(name), Axis("how many"), summary)
+    frame = _Frame(ends, Axis(name), Axis("How many"), summary)
     for place, count in enumerate(counts):
         low, high = first + place * step, first + (place + 1) * step
         left, top = frame.x(low), frame.y(count)
