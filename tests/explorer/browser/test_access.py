@@ -104,37 +104,52 @@ def go(page: Any, running: Running, address: str) -> None:
         page.evaluate("address => { location.href = address }", address)
 
 
+def axe() -> Path:
+    """The script of axe; skips without it."""
+    if not AXE.is_file():
+        pytest.skip(f"axe-core is not installed: npm ci --prefix {AXE.parents[2].name}")
+    return AXE
+
+
+def broken_rules(page: Any, options: dict[str, Any] | None = None) -> list[Any]:
+    """The rules that a page breaks, and where."""
+    run = "options => axe.run(document, options).then(found => found.violations)"
+    found = page.evaluate(run, options or {})
+    return [(each["id"], [node["target"] for node in each["nodes"]][:3]) for each in found]
+
+
 @pytest.mark.extended
 def test_no_page_breaks_a_rule_of_wcag_in_either_theme(
     signed_in: Pages, running: Running, addresses: list[str]
 ) -> None:
-    if not AXE.is_file():
-        pytest.skip(f"axe-core is not installed: npm ci --prefix {AXE.parents[2].name}")
     page = signed_in(expected=EXPECTED, color_scheme="light", reduced_motion="reduce")
-    page.context.add_init_script(path=AXE)
+    page.context.add_init_script(path=axe())
     found = {}
     for address in addresses:
         go(page, running, address)
         # Of the rules, the contrast of colours alone depends on the theme.
         for theme, options in (("light", {}), ("dark", {"runOnly": ["color-contrast"]})):
             page.emulate_media(color_scheme=theme)
-            violations = page.evaluate("options => axe.run(document, options).then(found => found.violations)", options)
-            broken = [(each["id"], [node["target"] for node in each["nodes"]][:3]) for each in violations]
-            found[theme, address] = broken
+            found[theme, address] = broken_rules(page, options)
     assert {place: broken for place, broken in found.items() if broken} == {}
 
 
 @pytest.mark.extended
-def test_no_page_scrolls_sideways_at_320_pixels(signed_in: Pages, running: Running, addresses: list[str]) -> None:
-    page = signed_in(expected=EXPECTED, viewport={"width": 320, "height": 640})
-    wide = {}
+def test_no_page_scrolls_sideways_or_breaks_a_rule_of_wcag_at_320_pixels(
+    signed_in: Pages, running: Running, addresses: list[str]
+) -> None:
+    page = signed_in(expected=EXPECTED, viewport={"width": 320, "height": 640}, reduced_motion="reduce")
+    page.context.add_init_script(path=axe())
+    wide, found = {}, {}
     for address in addresses:
         go(page, running, address)
+        found[address] = broken_rules(page)
         page.evaluate(WIDEST)  # ids differ in each run, and their digits in width
         width = page.evaluate("() => document.documentElement.scrollWidth")
         if width > 320:
             wide[address] = width
     assert wide == {}
+    assert {place: broken for place, broken in found.items() if broken} == {}
 
 
 def test_hostile_texts_stay_texts(signed_in: Pages, running: Running) -> None:
