@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import httpx
 import pytest
 
@@ -47,6 +49,8 @@ def test_an_action_asks_for_the_token_again_and_is_done_with_it(running: Running
     browser = signed_in(running, token)
     asking = submitted(browser, path, form_on(browser, path))
     assert (asking.status_code, "A session reads." in asking.text) == (401, True)
+    assert re.search(r"<h1 [^>]*>Withdraw: mayros:test_an_action\S* mayros:inStock 3</h1>", asking.text)
+    assert "Reason: counted again" in asking.text
     assert is_there(running, path)
     again = {name: value for name, value in fields_of(asking.text).items() if name != "next"}
     done = submitted(browser, path, {**again, "token": token})

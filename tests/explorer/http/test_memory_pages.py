@@ -71,6 +71,9 @@ def test_memories_are_listed_by_agent_and_searched(browser: httpx.Client) -> Non
 
 def test_a_memory_is_shown_corrected_and_forgotten(running: Running, browser: httpx.Client, token: str) -> None:
     path = page_of(browser, "moved Oslo")
+    fresh = signed_in(running, token)
+    asking = submitted(fresh, path, form(fresh.get(path, headers=CLICKED).text, "forget"))
+    assert (asking.status_code, ">Forget: Ana moved to Oslo</h1>" in asking.text) == (401, True)
     page = browser.get(path, headers=CLICKED).text
     assert "Written by" in page
     fields = {**form(page, "correct"), "token": token, "text": "Ana moved to Bergen", "tags": "a, b"}

@@ -76,6 +76,10 @@ def test_a_reader_may_ask_and_not_save(running: Running, writer: httpx.Client) -
 
 
 def test_a_query_is_forgotten(running: Running, writer: httpx.Client) -> None:
+    fresh = signed_in(running, running.token("writer", permissions=("read", "write")))
+    asking = submitted(fresh, PAGE, {**fields_of(fresh.get(PAGE, headers=CLICKED).text), "action": "forget"})
+    assert (asking.status_code, ">Forget: stock of</h1>" in asking.text) == (401, True)
+    assert '<button class="danger final">Forget</button>' in asking.text
     form = fields_of(writer.get(PAGE, headers=CLICKED).text)
     answer = submitted(writer, PAGE, {**form, "action": "forget"})
     assert (answer.status_code, answer.headers["location"]) == (303, LIST)

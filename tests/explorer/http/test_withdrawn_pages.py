@@ -83,7 +83,9 @@ def test_its_page_has_its_record_and_its_proofs(case: Withdrawn) -> None:
         assert known in page, known
     for wrong in ("No agent", "imported", "A bundle needs", ">None<"):
         assert wrong not in page, wrong
-    assert ">refuted<" not in page.partition("The thread of evidence")[0]
+    assert ">Refuted<" not in page.partition("What it does not")[0]
+    words = '<span class="say gone">Withdrawn</span> the statement is in the graph of this namespace.'
+    assert words in page.partition("What it does not")[2]
     assert page.count('class="no"') == case.before["assertion", "html"].text.count('class="no"')
 
 

@@ -184,3 +184,15 @@ def test_as_of_is_kept_in_addresses() -> None:
     addresses = Addresses("mayros", "2026-01-01")
     assert addresses.assertion("ab") == "/explore/mayros/t/ab?asOf=2026-01-01"
     assert addresses.triples(predicate="a&b", cursor=None) == "/explore/mayros/list?predicate=a%26b&asOf=2026-01-01"
+
+
+def test_a_line_feed_in_one_line_is_a_sign_and_no_code() -> None:
+    shown = shown_text("one\ntwo\tthree\u200b")
+    assert [(piece.text, piece.is_token) for piece in shown.pieces] == [
+        ("one", False),
+        ("↵", True),
+        ("two", False),
+        ("⇥", True),
+        ("three", False),
+        ("U+200B", True),
+    ]
