@@ -25,7 +25,7 @@ EXPLORER = ROOT / "cortex_skills" / "doors" / "explorer"
 SOURCES = EXPLORER / "src"
 STATIC = EXPLORER / "static"
 ENTRIES = (
-    *("app.ts", "live.ts", "map.ts", "picture.ts", "sparql.ts", "suggest.ts", "write.ts"),
+    *("app.ts", "live.ts", "map.ts", "picture.ts", "sparql.ts", "suggest.ts", "write.ts", "zone.ts"),
     *sorted(path.name for path in SOURCES.glob("*.css")),
 )
 _WASM = GUESTS / "esbuild.wasm.xz"

@@ -37,6 +37,7 @@ RESERVED = frozenset(
         "skills",
         "static",
         "theme",
+        "zone",
     )
 )
 _ESCAPE = "~"

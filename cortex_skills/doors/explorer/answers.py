@@ -12,12 +12,13 @@ Rules kept here:
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
@@ -42,6 +43,7 @@ from cortex_skills.doors.sparql.negotiation import chosen
 HTML = "text/html"
 _AWAY = frozenset({"graph_unavailable", "store_locked"})
 _READ = ("GET", "HEAD")
+_ZONE = re.compile(r"[A-Za-z][A-Za-z_]{0,31}(?:/[A-Za-z0-9_+-]{1,32}){0,2}", re.ASCII)
 _KEEPS = "cortex_keeps"  # a cookie that app.ts sets
 _VARY = "Accept, Accept-Language, Cookie"
 
@@ -140,10 +142,11 @@ def _since(scope: Scope, error: HttpError) -> str:
 
 def surroundings(scope: Scope, visitor: Visitor | None, page: str = "", namespace: str | None = None) -> Surroundings:
     """What is shown around a view; without a visitor neither navigation nor data."""
-    theme = theme_of(dict(cookies(scope)).get("cortex_theme"))
+    kept = dict(cookies(scope))
+    theme, zone = theme_of(kept.get("cortex_theme")), zone_of(unquote(kept.get("cortex_zone", "")))
     address = here(scope) if scope["method"] in _READ else ROOT
     if visitor is None:
-        return Surroundings(page, address, scope["path"], theme=theme)
+        return Surroundings(page, address, scope["path"], theme=theme, zone=zone)
     principal, session = visitor.principal, visitor.session
     if namespace is None or not principal.may_use(namespace):
         namespace = principal.usual if principal.may_use(principal.usual) else None
@@ -166,9 +169,15 @@ def surroundings(scope: Scope, visitor: Visitor | None, page: str = "", namespac
         f"{scope['scheme']}://{Headers(scope=scope).get('host', '')}",
         partial(inbox_of, call) if principal.has_token else tuple,
         next((each.live for each in all_pages() if each.name == page), "") if session is not None else None,
+        zone,
     )
 
 
 def theme_of(given: Any) -> str | None:
     """`light` or `dark`; None for anything else."""
     return given if given in ("light", "dark") else None
+
+
+def zone_of(given: str) -> str | None:
+    """A name of a time zone by its form (IANA); whether there is one, and its clocks, only the browser knows."""
+    return given if given != "UTC" and _ZONE.fullmatch(given) else None

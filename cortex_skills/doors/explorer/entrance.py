@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
@@ -21,7 +22,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope
 
 from cortex_skills.doors.explorer.addresses import ROOT
-from cortex_skills.doors.explorer.answers import ExplorerEndpoint, html, surroundings, theme_of
+from cortex_skills.doors.explorer.answers import ExplorerEndpoint, html, surroundings, theme_of, zone_of
 from cortex_skills.doors.explorer.callers import (
     address_of,
     check_attempts,
@@ -35,7 +36,7 @@ from cortex_skills.doors.explorer.callers import (
     state_of,
     visitor_of,
 )
-from cortex_skills.doors.explorer.following import ENTER, LOGIN, LOGOUT, REACHABLE, THEME, marked
+from cortex_skills.doors.explorer.following import ENTER, LOGIN, LOGOUT, REACHABLE, THEME, ZONE, marked
 from cortex_skills.doors.explorer.policy import page_policy
 from cortex_skills.doors.http.http_errors import HttpError, method_not_allowed, unauthorized
 from cortex_skills.doors.http.middleware.response_headers import OWN_HEADERS
@@ -95,6 +96,7 @@ def entrance_routes() -> list[Route]:
         LOGIN: login,
         LOGOUT: logout,
         THEME: theme,
+        ZONE: zone,
         REACHABLE: reachable,
     }
     return [Route(path, endpoint=ExplorerEndpoint(run), include_in_schema=False) for path, run in endpoints.items()]
@@ -153,8 +155,24 @@ async def theme(scope: Scope, receive: Receive) -> Response:
     chosen = theme_of(fields.get("theme"))
     if chosen is None:
         raise HttpError("invalid_arguments", "`theme` is neither `light` nor `dark`")
+    return _kept(fields, "cortex_theme", chosen)
+
+
+async def zone(scope: Scope, receive: Receive) -> Response:
+    """Keep the time zone in which the script of the pages shows times in a cookie."""
+    if scope["method"] != "POST":
+        raise method_not_allowed(scope["method"], "POST")
+    fields = await read_form(scope, receive)
+    given = fields.get("zone", "")
+    if given != "UTC" and zone_of(given) is None:
+        raise HttpError("invalid_arguments", "`zone` is not the name of a time zone", hint="such as Europe/Berlin")
+    return _kept(fields, "cortex_zone", quote(given))
+
+
+def _kept(fields: dict[str, str], name: str, value: str) -> Response:
+    """Back to the page, with a choice in a cookie."""
     response = RedirectResponse(local_next(fields.get("next", "")), 303)
-    response.headers["set-cookie"] = f"cortex_theme={chosen}; Path={ROOT}; Max-Age=31536000; HttpOnly; SameSite=Strict"
+    response.headers["set-cookie"] = f"{name}={value}; Path={ROOT}; Max-Age=31536000; HttpOnly; SameSite=Strict"
     return response
 
 

@@ -27,7 +27,7 @@ from cortex_skills.doors.explorer.assets import PREFIX
 from cortex_skills.doors.http.middleware.allowed_hosts import followed_from_elsewhere
 from cortex_skills.doors.sparql.negotiation import GRAPHS, chosen
 
-ENTER, LOGIN, LOGOUT, THEME = (f"{ROOT}/{name}" for name in ("enter", "login", "logout", "theme"))
+ENTER, LOGIN, LOGOUT, THEME, ZONE = (f"{ROOT}/{name}" for name in ("enter", "login", "logout", "theme", "zone"))
 # Answered at the private host name, to the page that asks whether the browser can reach that name.
 REACHABLE = f"{ENTER}/reachable"
 FOLLOWED = "followed"

@@ -23,7 +23,7 @@ from cortex_skills.doors.explorer.addresses import ROOT, namespace_root
 from cortex_skills.doors.explorer.assets import asset
 from cortex_skills.doors.explorer.inbox import Attention, numbers_of
 from cortex_skills.doors.explorer.page import ExplorerPage
-from cortex_skills.doors.explorer.times import ago, exact
+from cortex_skills.doors.explorer.times import ago, exact, moment, with_times
 from cortex_skills.feature import faults, features
 from cortex_skills.safe_io.display import is_invisible
 
@@ -69,6 +69,7 @@ class Surroundings:
         permissions: of the caller, as words.
         until: when the session ends, as words; None without a session.
         theme: `light`, `dark`, or None for that of the system.
+        zone: the time zone that the reader chose; None for UTC.
         form_token: makes the hidden token of a form from the action and its object.
         needs_token: whether an action needs the token of the session shown again.
         origin: the scheme, host and port of the request.
@@ -91,6 +92,7 @@ class Surroundings:
     origin: str = ""
     inbox: Callable[[], tuple[Attention, ...]] = tuple
     live: str | None = None
+    zone: str | None = None
 
 
 def navigation_of(
@@ -142,5 +144,5 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals["asset"] = asset
-    environment.filters.update(ago=ago, exact=exact, sentence=_sentence)
+    environment.filters.update(ago=ago, exact=exact, moment=moment, with_times=with_times, sentence=_sentence)
     return environment

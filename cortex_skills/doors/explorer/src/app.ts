@@ -1,4 +1,5 @@
-// What every page of the explorer gains with scripts: keys, copying, going back, and the code in the address of the entrance.
+// What every page of the explorer gains with scripts: keys, copying, going back, times in the zone of the reader, and the
+// code in the address of the entrance.
 //
 // Rules kept here:
 // - a page works without this file; what needs it is `hidden` in the HTML, and shown here;
@@ -27,6 +28,7 @@ keys();
 sending();
 moments();
 centre();
+zones();
 // Most visits do without what suggests below the field.
 find?.addEventListener('focus', async () => (await import(find.dataset.js!)).suggest(find, status), {once: true});
 
@@ -159,10 +161,10 @@ function sending(): void {
 
 /** A calendar beside each field of a moment, and a slider over the moments of a history, which sets the earlier field. */
 function moments(): void {
-  for (const field of document.querySelectorAll<HTMLInputElement>('input[data-moment]')) {
+  for (const field of document.querySelectorAll<HTMLInputElement>('input[data-moment=""]')) {
     const picker = made('input', {type: 'datetime-local', class: 'picker', 'aria-label': 'Choose a time'});
     picker.addEventListener('change', () => {
-      if (picker.value) field.value = new Date(picker.value).toISOString();
+      field.value = picker.value.replace('T', ' '); // read in the zone that is shown
     });
     field.after(picker);
   }
@@ -188,6 +190,21 @@ function centre(): void {
     const focus = box.querySelector('.f-focus');
     if (focus) box.scrollLeft = middle(focus) - middle(box);
   }
+}
+
+/** Offers the time zone of the browser; what shows and reads times in it is loaded where it is chosen, or a moment is written. */
+function zones(): void {
+  const form = document.querySelector<HTMLFormElement>('form[data-zones]');
+  const button = form?.querySelector('button');
+  if (!form || !button) return;
+  const chosen = document.documentElement.dataset.zone;
+  const other = chosen ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
+  button.hidden = !other || other === (chosen ?? 'UTC');
+  button.value = other;
+  button.textContent = `Show ${other}`;
+  const load = async (): Promise<void> => (await import(form.dataset.zones!)).zones();
+  if (chosen) void load();
+  else for (const field of document.querySelectorAll('[data-moment], .picker')) field.addEventListener('focus', load, {once: true});
 }
 
 function isEditing(event: KeyboardEvent): boolean {
