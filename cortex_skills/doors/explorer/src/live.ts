@@ -5,7 +5,7 @@
 // - nothing jumps: rows are exchanged only where their table begins in view and is not in use; else a button with their
 //   number does it;
 // - a page that is hidden or left has no stream, since a browser has few connections to a server; a hidden one keeps it
-//   where its reader chose to be notified.
+//   where its reader chose to be notified. What was written meanwhile is asked for when there is a stream again.
 
 import {made} from './made';
 
@@ -27,6 +27,7 @@ function follow(mark: HTMLElement, address: string, of: string): void {
   let shown: string | undefined;
   let asking = false;
   let again = false;
+  let wasClosed = false;
   mark.hidden = false;
 
   const open = (): void => {
@@ -39,12 +40,14 @@ function follow(mark: HTMLElement, address: string, of: string): void {
       number(told.waiting);
       notify(told.waiting.overview ?? 0);
       const now = JSON.stringify(told[of] ?? '');
-      if (shown !== undefined && now !== shown) void ask();
+      if (wasClosed || (shown !== undefined && now !== shown)) void ask();
+      wasClosed = false;
       shown = now;
     };
   };
   const close = (): void => {
     stream?.close();
+    wasClosed ||= !!stream;
     stream = undefined;
     mark.classList.remove('on');
   };
