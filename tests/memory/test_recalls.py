@@ -232,3 +232,29 @@ def test_without_a_journal_no_recall_is_known_and_the_answer_states_it() -> None
         assert "no journal" in answer["known"]
         (record,) = (each.record for each in plugin.audit.calls.page().calls)
         assert (record.event, record.data) == ("memory.recall", None)
+
+
+def test_one_who_may_only_read_the_audit_learns_who_recalled_and_no_text(running: Running) -> None:
+    memory = remembered(running, "The fulmar nests on cliffs.", "sea-watch")
+    running.plugin.operate(recall, text="fulmar cliffs", agent="sea-watch")
+    client = running.client(running.token("auditor", permissions=("read", "audit")))
+    found = client.get("/api/v1/audit", params={"about": memory}).raise_for_status()
+    assert [each["data"]["memories"] for each in found.json()] == [[memory]]
+    assert "nests on" not in found.text
+    for path in (f"/api/v1/memory/recalls?id={memory}", f"/api/v1/memory/{memory}"):
+        assert client.get(path).status_code == 404
+    assert client.get("/api/v1/memory/recalls", params={"memoriesOf": "sea-watch"}).status_code == 403
+    assert client.get("/api/v1/memory/recalls").json()["recalls"] == []
+
+
+def test_the_run_of_a_session_folds_a_recall_and_shows_it_when_asked(running: Running) -> None:
+    agent = "runner"
+    memory = remembered(running, "An osprey nest needs a tall tree.", agent)
+    by_tool(running, agent)
+    session = recalls_of(running, memory, agent=agent)[0]["session"]
+    browser = signed_in(running, running.token("looker", permissions=READER))
+    folded = check_page(browser.get(f"/explore/sessions/{session}?q=tall", headers=CLICKED).text, 60_000)
+    assert "Recalled 1 memory" in folded.text
+    assert f"/explore/mayros/memories/{memory}?agent={agent}" in folded.links
+    changed = browser.get(f"/explore/sessions/{session}?show=changed&q=", headers=CLICKED).text
+    assert "Recalled" not in changed
