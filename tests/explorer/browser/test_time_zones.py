@@ -70,6 +70,7 @@ def test_times_are_shown_and_read_in_the_zone_that_was_chosen(signed_in: Pages, 
     assert since(page, "2026-01-31 08:15") == "2026-01-31T08:15:00.000Z"
 
 
+@pytest.mark.extended
 def test_a_moment_beside_a_change_of_the_clocks_is_the_one_that_was_written(signed_in: Pages, running: Running) -> None:
     page = signed_in(timezone_id=NEW_YORK)
     choose(page, running, NEW_YORK)
@@ -85,6 +86,7 @@ def test_a_moment_beside_a_change_of_the_clocks_is_the_one_that_was_written(sign
         assert datetime.fromisoformat(since(page, written)) == there, written
 
 
+@pytest.mark.extended
 def test_relative_times_and_words_have_the_zone_and_the_choice_lasts(signed_in: Pages, running: Running) -> None:
     page = signed_in(timezone_id=ADELAIDE)
     choose(page, running, ADELAIDE)
