@@ -35,10 +35,11 @@ class Kind:
 
 
 _VIRTUOSO = """
-integer-past-64-bits integer-huge integer-least integer-no-number integer-most decimal-long decimal-huge double-nan
-float-nan float-least float-infinite double-no-number boolean-no-boolean unsignedLong-most dateTime-fine
-dateTime-before-christ dateTime-far dateTime-no-date date-before-christ time time-zone duration dayTimeDuration
-yearMonthDuration gYear gYearMonth gMonthDay gMonth gDay direction-ltr direction-rtl xmlLiteral iri-3000
+integer-past-64-bits integer-nearly-most integer-of-19-digits long-first long-last integer-huge integer-least
+integer-no-number integer-most decimal-long decimal-huge decimal-of-54-digits double-nan float-nan float-least
+float-infinite double-no-number boolean-no-boolean unsignedLong-most dateTime-fine dateTime-before-christ
+dateTime-far dateTime-no-date date-before-christ time time-zone duration dayTimeDuration yearMonthDuration
+gYear gYearMonth gMonthDay gMonth gDay direction-ltr direction-rtl xmlLiteral iri-3000
 """
 
 KINDS = (

@@ -9,6 +9,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import GraphStore, InvalidArguments, Pattern
+from cortex_graph.store_access.gathered import gathered
 from tests.every_case import check_every
 from tests.graph.conformance.kinds import Kind
 from tests.graph.conformance.terms import EQUALS, TERMS
@@ -42,7 +43,8 @@ def test_every_term_is_kept_found_and_written_back(store: GraphStore, kept: dict
         assert store.contains(quad)
         assert store.match(Pattern(graph, object_=term), 10).quads == [quad]
         assert store.match(Pattern(graph, S, P), 10).quads == [quad]
-        assert (store.count(Pattern(graph, None, P, term)), store.count(Pattern(graph, S, P, term))) == (1, 1)
+        patterns = [Pattern(graph, s, p, term) for s in (None, S) for p in (None, P)]
+        assert [store.count(pattern) for pattern in patterns] == [1] * 4
         assert list(store.quads(Pattern(graph))) == [quad]
 
     def check_removed(quad: Quad) -> None:
@@ -57,6 +59,30 @@ def test_every_term_is_kept_found_and_written_back(store: GraphStore, kept: dict
     }
     assert store.insert([[quad] for quad in read.values()]) == [False] * len(kept)
     check_every(read, check_removed)
+
+
+def test_a_number_is_found_by_each_part_beside_numbers_of_any_size(
+    store: GraphStore, kind: Kind, name: NamedNode
+) -> None:
+    numbers = {
+        which: stored(store, term)
+        for which, term in TERMS.items()
+        if which.startswith(("integer-", "decimal-", "double-")) and which not in kind.refuses
+    }
+    quads = [
+        Quad(S, P, number, NamedNode(f"{name.value}-{round_}-{place}"))
+        for round_ in range(4)
+        for place, number in enumerate(numbers.values())
+    ]
+    for start in range(0, len(quads), 5):  # indexes of servers keep numbers that arrive together in other forms
+        store.insert([[quad] for quad in quads[start : start + 5]])
+    wanted = [
+        Pattern(quad.graph_name, s, p, quad.object)  # type: ignore[arg-type]
+        for quad in quads
+        for s in (None, S)
+        for p in (None, P)
+    ]
+    assert gathered(store, wanted) == [[quad] for quad in quads for _ in range(4)]
 
 
 def test_a_term_that_would_be_changed_is_refused_and_nothing_written(
