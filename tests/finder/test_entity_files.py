@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -336,3 +338,24 @@ def test_a_store_that_is_closed_while_it_is_indexed_can_be_opened_again_at_once(
         store = open_store(folder)
     assert EntityIndex(NamespacedGraph(store, "m")).find("hello").total == 1000
     store.close()
+
+
+@pytest.mark.parametrize("levels", [0, 1, 2], ids=["the place", "the namespace", "the version"])
+def test_a_link_in_a_store_of_others_removes_no_file_elsewhere(folder, tmp_path, caplog, levels):
+    """An index is in a folder of its own, and the files of a damaged one are removed."""
+    with closing(open_store(folder)) as store:
+        graph = NamespacedGraph(store, "m")
+        note(graph, "a", "one word")
+        assert subjects(EntityIndex(graph).find("word")) == ["a"]
+    place = [folder / ".find", files(folder).parent, files(folder)][levels]
+    below = files(folder).relative_to(place)
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / below).mkdir(mode=0o700, parents=True)
+    (elsewhere / below / "meta.json").write_text("{")  # a damaged index
+    (elsewhere / below / "thesis.txt").write_text("years of work")
+    shutil.rmtree(place)
+    place.symlink_to(elsewhere)
+    with closing(open_store(folder)) as store:
+        assert subjects(EntityIndex(NamespacedGraph(store, "m")).find("word")) == ["a"]
+    assert sorted(path.name for path in elsewhere.rglob("*") if path.is_file()) == ["meta.json", "thesis.txt"]
+    assert f"the index is not kept in {place}, which is a symbolic link" in caplog.text

@@ -365,8 +365,12 @@ def _places(graph: Indexed, kind: str, version: int) -> list[Path | None]:
     else:
         where = str(store.folder)
     cache = user_cache_path("cortex-skills", appauthor=False) / "find" / _key(f"{where} {of_graph}") / f"v{version}"
-    if isinstance(store, InFolder):
-        return [store.folder / _PLACE / _key(of_graph) / f"v{version}", cache, None]
+    if not isinstance(store, InFolder):
+        return [cache, None]
+    own = store.folder / _PLACE / _key(of_graph) / f"v{version}"
+    if (link := next((part for part in (*own.parents[:2], own) if part.is_symlink()), None)) is None:
+        return [own, cache, None]
+    log.warning("the index is not kept in %s, which is a symbolic link: files elsewhere would be removed with it", link)
     return [cache, None]
 
 
