@@ -1,9 +1,9 @@
 """Reads again what was read in the middle of a change.
 
 Rules kept here:
-- some servers (Virtuoso) show a change of another writer while it is made: a value is missing, or is there twice. What
-  was read so contradicts itself, and is read again, in all for three seconds (a busy server took more than one); what
-  still does then was changed otherwise;
+- some servers (Virtuoso) show a change of another writer while it is made: a value is missing, or is there twice, or a
+  row lacks its object. What was read so contradicts itself, and is read again, in all for three seconds (a busy server
+  took more than one); what still does then was changed otherwise;
 - a store that shows whole changes only is read once.
 """
 

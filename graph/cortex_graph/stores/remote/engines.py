@@ -42,6 +42,7 @@ class EngineProfile:
             are evaluated beside one another.
         made: whether its answer to a conditional update states that it was made; without that, it must be looked at.
         alone: what follows the pattern of a condition, so that no other update makes it false until this one has ended.
+        incomplete_rows: whether a row may lack a term while another writer commits it.
     """
 
     name: str
@@ -54,6 +55,7 @@ class EngineProfile:
     fails_whole: bool = False
     made: Callable[[bytes], bool] = lambda _: False
     alone: str = ""
+    incomplete_rows: bool = False
 
 
 def engine_of(server: str) -> EngineProfile:
@@ -175,5 +177,6 @@ VIRTUOSO = EngineProfile(
     batch=500,
     made=_virtuoso_made,
     alone=_ALONE,
+    incomplete_rows=True,
 )
 OTHER = EngineProfile("this server", None, _no_objection)

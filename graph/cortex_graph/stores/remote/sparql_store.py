@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, QuerySolution, RdfFormat
 
@@ -33,6 +33,7 @@ from cortex_graph.sparql.careful import careful_query
 from cortex_graph.sparql.tokens import MOST_DEPTH, read_tokens
 from cortex_graph.store import Dataset, Page, Pattern, QueryAnswer
 from cortex_graph.store_access.claims import claimed
+from cortex_graph.store_access.half_made import read_whole
 from cortex_graph.store_access.read_ahead import Ahead, ReadAhead, WholeSubjects, pattern_of
 from cortex_graph.stores.http.bulk import batches, read_triples
 from cortex_graph.stores.http.client import HttpClient
@@ -46,6 +47,7 @@ from cortex_graph.stores.remote.literal_forms import LiteralForms
 from cortex_graph.stores.remote.paging import counted_page_of, page_of
 from cortex_graph.stores.remote.sparql_protocol import RefusedError, SparqlProtocol
 from cortex_graph.stores.remote.sparql_texts import (
+    IncompleteRowError,
     conditional,
     data,
     existence_of,
@@ -56,8 +58,12 @@ from cortex_graph.stores.remote.sparql_texts import (
 )
 
 _CHECKED = 50  # patterns in one query; some servers compile no more
+_FIRST = 1_000  # quads of a stream that are read again if one is not complete
 _BULK = 5_000
 _BULK_SIZE = 4 << 20  # characters
+
+
+T = TypeVar("T")
 
 
 class RemoteStore:
@@ -216,10 +222,8 @@ class RemoteStore:
             return Page.of(pattern.graph, self.quads(pattern), None)
         if cursor is None and (known := self._ahead.first_page(pattern, limit)) is not None:
             return known
-        try:
-            return self._ahead.keep_page(page_of(self._protocol, self._engine, pattern, limit, cursor))
-        except RefusedError as error:
-            raise self._refused_request(error) from error
+        page = self._complete(lambda: page_of(self._protocol, self._engine, pattern, limit, cursor))
+        return self._ahead.keep_page(page)
 
     def match_counted(self, pattern: Pattern, limit: int, cursor: str | None, ceiling: int) -> tuple[Page, int]:
         """See `gathered.CountingPages`."""
@@ -227,10 +231,9 @@ class RemoteStore:
             return self.match(pattern, limit, cursor), self.count(pattern, ceiling)
         if cursor is None and (known := self._ahead.first_page(pattern, limit)) is not None:
             return known, min(len(known.triples), ceiling)
-        try:
-            page, counted = counted_page_of(self._protocol, self._engine, pattern, limit, cursor, ceiling)
-        except RefusedError as error:
-            raise self._refused_request(error) from error
+        page, counted = self._complete(
+            lambda: counted_page_of(self._protocol, self._engine, pattern, limit, cursor, ceiling)
+        )
         return self._ahead.keep_page(page), self.count(pattern, ceiling) if counted is None else counted
 
     def gather(self, patterns: Sequence[Pattern]) -> list[list[Quad]]:
@@ -247,7 +250,8 @@ class RemoteStore:
                     found[place] = []
                 else:
                     asked.append(place)
-        answers = gathered_rows(self._rows, [wanted[place] for place in asked], self._engine) if asked else []
+        rest = [wanted[place] for place in asked]
+        answers = self._complete(lambda: gathered_rows(self._rows, rest, self._engine)) if rest else []
         for place, quads in zip(asked, answers, strict=True):
             found[place] = quads
         return found
@@ -383,7 +387,23 @@ class RemoteStore:
                 self._confinement = Confinement.UNLESS_NAMED
         return self._confinement
 
+    def _complete(self, read: Callable[[], T]) -> T:
+        """Return what `read` returns when no row lacks a term; see `IncompleteRowError`."""
+        try:
+            return read_whole(self, read, IncompleteRowError)
+        except RefusedError as error:
+            raise self._refused_request(error) from error
+
     def _matching(self, pattern: Pattern) -> Iterator[Quad]:
+        def begin() -> tuple[list[Quad], Iterator[Quad]]:
+            rest = self._streamed(pattern)
+            return list(islice(rest, _FIRST)), rest
+
+        first, rest = self._complete(begin)
+        yield from first
+        yield from rest
+
+    def _streamed(self, pattern: Pattern) -> Iterator[Quad]:
         for row in self._rows(f"{rows_of(pattern, self._engine)} {{ {group_of(pattern, self._engine)} }}"):
             if (quad := read_row(row, pattern, self._engine)) is not None:
                 yield quad

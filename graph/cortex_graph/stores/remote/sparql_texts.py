@@ -3,7 +3,8 @@
 Rules kept here:
 - a text names its graph; terms are written as pyoxigraph writes them (N-Triples), so no value of a user can end a term
   and continue as SPARQL;
-- results of a server are untrusted: a row has the terms that it must have, or the result is refused.
+- results of a server are untrusted: a row has the terms that it must have, or the result is refused. Of a server that
+  shows a change while it is made, it is read again.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from itertools import groupby
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuerySolution, Triple
 
-from cortex_graph.exceptions import GraphUnavailable
+from cortex_graph.exceptions import GraphBusy, GraphUnavailable
 from cortex_graph.store import Pattern
 from cortex_graph.stores.remote.engines import EngineProfile
 
@@ -29,6 +30,10 @@ _PARTS = {
     "predicate": "STR(?p)",
     "object_": "STR(?o), ' ', IF(ISLITERAL(?o), CONCAT(STR(DATATYPE(?o)), ' ', LANG(?o)), '')",
 }
+
+
+class IncompleteRowError(GraphBusy):
+    """A row without a term, of a statement that another writer is about to commit."""
 
 
 def group_of(pattern: Pattern, engine: EngineProfile) -> str:
@@ -94,15 +99,15 @@ def _graphs(quads: Iterable[Quad]) -> str:
 
 def read_row(row: QuerySolution, pattern: Pattern, engine: EngineProfile) -> Quad | None:
     """Return the quad of a row; None when its object only has the same value as the requested one."""
-    subject = pattern.subject or _term(row, "s")
-    predicate = pattern.predicate or _term(row, "p")
+    subject = pattern.subject or _term(row, "s", engine)
+    predicate = pattern.predicate or _term(row, "p", engine)
     if not isinstance(subject, NamedNode | BlankNode) or not isinstance(predicate, NamedNode):
         raise GraphUnavailable(
             f"a row of the result has {str(subject)[:200]} for a subject and {str(predicate)[:200]} for a predicate",
             hint="see whether this is a SPARQL 1.1 server",
         )
     looked_at = is_compared_here(pattern, engine)
-    object_ = pattern.object_ if pattern.object_ is not None and not looked_at else _term(row, "o")
+    object_ = pattern.object_ if pattern.object_ is not None and not looked_at else _term(row, "o", engine)
     if isinstance(object_, Literal) and (pattern.object_ is None or looked_at):
         object_ = _spelt(object_, row, engine)
     if looked_at and object_ != pattern.object_:
@@ -126,8 +131,10 @@ def _spelt(literal: Literal, row: QuerySolution, engine: EngineProfile) -> Liter
     return engine.spelling(literal)
 
 
-def _term(row: QuerySolution, name: str) -> NamedNode | BlankNode | Literal | Triple:
+def _term(row: QuerySolution, name: str, engine: EngineProfile) -> NamedNode | BlankNode | Literal | Triple:
     term = optional_term(row, name)
+    if term is None and engine.incomplete_rows:
+        raise IncompleteRowError(f"{engine.name} returns statements that are not complete", hint="try again later")
     if term is None:
         raise GraphUnavailable(f"a row of the result has no `{name}`", hint="see whether this is a SPARQL 1.1 server")
     return term
