@@ -184,6 +184,39 @@ def test_a_pattern_that_does_not_end_is_reported_and_the_shapes_of_the_namespace
         assert "longer than" in found["rules"][-1]["reason"]
 
 
+def sparql(query: str) -> str:
+    """A shape with a query, in Turtle."""
+    return f'{PREFIXES}:S a sh:NodeShape ; sh:targetSubjectsOf :note ; sh:sparql [ sh:select """{query}""" ] .'
+
+
+HOSTILE = {
+    "another server": (sparql("SELECT $this { SERVICE <http://127.0.0.1:9/> { $this ?p ?o } }"), "SERVICE"),
+    "another graph": (sparql("SELECT $this { GRAPH ?g { $this ?p ?o } }"), "GRAPH"),
+    "everything": (
+        sparql("SELECT $this { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l FILTER(?a != ?l) FILTER($this = ?zzz) }"),
+        "longer than",
+    ),
+    # SHACL leaves shapes that refer to themselves undefined (§3.4.3); the evaluation ends.
+    "a loop of shapes": (of_notes("sh:node :S"), ""),
+    "a loop of lists": (
+        f"{of_notes('sh:in :l')} :l <{TYPE[1:-5]}first> 1 ; <{TYPE[1:-5]}rest> :l .",
+        "the shapes cannot be applied",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_shapes_in_a_graph_are_refused_or_bounded(tmp_path: Path, name: str) -> None:
+    text, reason = HOSTILE[name]
+    (tmp_path / "graph.ttl").write_text(text)
+    with Plugin.open(config(skillSandbox={"proofTimeoutMs": 1500})) as plugin:
+        import_rdf(plugin.graph, tmp_path / "graph.ttl")
+        plugin.graph.create_triples([{"subject": f"s{n}", "predicate": "p", "object": n} for n in range(40)])
+        found = plugin.operate(check_change, subject="n", predicate="note", object={"node": "n"})
+        assert found["rules"][-1]["rules"] == "the graph"
+        assert reason in found["rules"][-1]["reason"], found["rules"]
+
+
 @pytest.mark.extended
 def test_shapes_of_writers_leave_a_process_for_those_who_make_proofs(tmp_path: Path) -> None:
     file, own = tmp_path / "graph.ttl", tmp_path / "own.ttl"
