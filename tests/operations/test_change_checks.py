@@ -209,7 +209,8 @@ HOSTILE = {
 def test_hostile_shapes_in_a_graph_are_refused_or_bounded(tmp_path: Path, name: str) -> None:
     text, reason = HOSTILE[name]
     (tmp_path / "graph.ttl").write_text(text)
-    with Plugin.open(config(skillSandbox={"proofTimeoutMs": 1500})) as plugin:
+    limit = 1500 if name == "everything" else 10_000
+    with Plugin.open(config(skillSandbox={"proofTimeoutMs": limit})) as plugin:
         import_rdf(plugin.graph, tmp_path / "graph.ttl")
         plugin.graph.create_triples([{"subject": f"s{n}", "predicate": "p", "object": n} for n in range(40)])
         found = plugin.operate(check_change, subject="n", predicate="note", object={"node": "n"})
@@ -270,6 +271,25 @@ def test_shapes_of_the_host_and_of_skills_are_for_callers_with_a_token(tmp_path:
         anyone = Caller("anyone", "person", "page", frozenset({"read"}), namespace="mayros", is_anonymous=True)
         found = run(check_change, anyone, given, plugin._host)
         assert ([each["rules"] for each in found["rules"]], found["findings"]) == (["core"], [])
+
+
+def test_shapes_that_cannot_be_applied_leave_the_others_evaluated(tmp_path: Path) -> None:
+    file = tmp_path / "own.ttl"
+    file.write_text(of_notes('sh:pattern "["'))
+    skill = write_skill(
+        tmp_path / "probe", permissions={"graph": ["read", "write"]}, assertions=[{"predicate": "note"}]
+    )
+    (skill / "shapes.ttl").write_text(of_notes('sh:pattern "^y"'))
+    with Plugin.open(config(proofs={"shapes": {"mayros": str(file)}})) as plugin:
+        plugin.load(skill)
+        found = plugin.operate(check_change, subject="n", predicate="note", object="xx")
+        assert [(each["rules"], each["evaluated"]) for each in found["rules"]] == [
+            ("core", True),
+            ("namespace:mayros", False),
+            ("skill:probe", True),
+        ]
+        assert "cannot be applied" in found["rules"][1]["reason"]
+        assert [each["rules"] for each in found["findings"]] == ["skill:probe"]
 
 
 def test_where_rules_are_off_nothing_is_evaluated() -> None:

@@ -207,23 +207,36 @@ def _asked(call: OperationCall, given: StatementToCheck) -> _Change:
 
 def _evaluated(call: OperationCall, change: _Change) -> Iterator[tuple[str, CheckedNodes | None, str]]:
     """Each set of shapes by its name, what it finds, and why it was not evaluated."""
-    graph, config = call.host.graph, call.host.config
-    deadline = time.monotonic() + config.skill_sandbox.proof_timeout_ms / 1000
+    from cortex_skills.features.proofs.logic.shacl_engine import ENGINE
+
+    graph, limit_s = call.host.graph, call.host.config.skill_sandbox.proof_timeout_ms / 1000
+    left_s = limit_s
     sources: dict[str, Callable[[], Iterable[RuleSet | None]]] = {
         f"namespace:{graph.namespace}": lambda: rule_sets(call.host, is_anonymous=call.caller.is_anonymous),
         IN_GRAPH: lambda: [shapes_in_graph(graph, change.nodes, change.new)],
     }
     for source, sets in sources.items():
-        name = source
         try:
-            for rules in sets():
-                if rules is not None:
-                    name = rules.name
-                    yield name, _checked(call, change, rules, deadline - time.monotonic()), ""
+            found = [rules for rules in sets() if rules is not None]
         except CortexError as error:
-            if error.code not in _NOT_EVALUATED:
-                raise
-            yield name, None, safe_message(error.message)
+            yield source, None, _why_not(error)
+            continue
+        for rules in found:
+            began = time.monotonic()
+            try:
+                ENGINE.prepare(limit_s, call.cancel)
+                began = time.monotonic()  # the start of a process does not count
+                yield rules.name, _checked(call, change, rules, left_s), ""
+            except CortexError as error:
+                yield rules.name, None, _why_not(error)
+            left_s -= time.monotonic() - began
+
+
+def _why_not(error: CortexError) -> str:
+    """Why a set was not evaluated; raises an error that ends the operation."""
+    if error.code not in _NOT_EVALUATED:
+        raise error
+    return safe_message(error.message)
 
 
 def _checked(call: OperationCall, change: _Change, rules: RuleSet, left_s: float) -> CheckedNodes:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import NamespacedGraph
+from cortex_skills.errors import CortexError
 from cortex_skills.features.proofs.logic.findings import Severity, safe_iri, safe_message
 from cortex_skills.features.proofs.logic.premises import RecordingReader, term_of
 from cortex_skills.skill_folder.rule_set import RuleSet
@@ -117,7 +118,9 @@ def check_nodes(
         reader = RecordingReader(graph, without, beside=beside)
         if cancel is not None:
             reader.check = cancel.check
-        left = max(0.001, deadline - time.monotonic())
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise CortexError("proof_timeout", f"the shapes took longer than {timeout_s:.3g} s")
         states += ENGINE.evaluate("", [rules.text], reader, timeout_s=left, cancel=cancel, nodes=nodes)
     found = [[_finding(each) for each in state.results] for state in states]
     return CheckedNodes(states[1].applied, tuple(_compared(*found)), any(state.is_cut for state in states))

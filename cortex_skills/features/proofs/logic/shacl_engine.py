@@ -109,6 +109,15 @@ class ShaclEngine:
             pool.release(process, reusable=is_reusable)
         return results
 
+    def prepare(self, timeout_s: float, cancel: CancelToken | None = None) -> None:
+        """Wait until a process is free, and started, for a caller whose time begins then.
+
+        Raises:
+            CortexError: as `evaluate`.
+        """
+        check_extra("shacl", "evaluating SHACL shapes")
+        self._pool.release(_acquired(self._pool, timeout_s, cancel), reusable=True)
+
     def pids(self) -> list[int]:
         """The ids of the processes."""
         return self._pool.pids()
