@@ -53,7 +53,7 @@ def kind_of(value: Any, names: Names) -> tuple[str, str, str]:
     """
     if isinstance(value, str):
         return TEXT, value, ""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, Mapping) or "direction" in value:  # which has no field
         return TYPED, json.dumps(value, ensure_ascii=False), ""
     if "node" in value:
         return NODE, value["node"], ""
@@ -83,7 +83,7 @@ def value_of(fields: Mapping[str, str]) -> Any:
             hint = "type its tag, such as `en`, or choose a text without one"
             raise CortexError("invalid_arguments", "the text has no language", hint=hint)
         return {"value": text, "language": language}
-    return {"value": text.strip(), "datatype": kind}
+    return {"value": text.strip() if kind.startswith(_XSD) else text, "datatype": kind}
 
 
 def proposed(found: SuggestedValues | None, names: Names) -> tuple[str, str]:

@@ -57,7 +57,8 @@ def opened(person: httpx.Client, query: str) -> tuple[str, dict[str, str]]:
     form = page.text.partition('<form class="card"')[2]
     found = re.findall(r'name="([a-zA-Z]+)" value="([^"]*)" required', form)
     typed = {name: unescape(value) for name, value in found}
-    return page.text, {**fields_of(form), **typed, **chosen_kind(form)}
+    language = re.findall(r'name="(language)" value="([^"]*)"', form)
+    return page.text, {**fields_of(form), **typed, **dict(language), **chosen_kind(form)}
 
 
 def chosen_kind(form: str) -> dict[str, str]:
@@ -114,12 +115,19 @@ def opened_form(client: httpx.Client) -> dict[str, str]:
             "2026-02-01",
             {"value": "2026-02-01", "datatype": "http://www.w3.org/2001/XMLSchema#date"},
         ),
+        ({"value": "a", "language": "sv"}, "b", {"value": "b", "language": "sv"}),
+        (
+            {"value": "a", "language": "ar", "direction": "rtl"},
+            '{"value": "b", "language": "ar", "direction": "rtl"}',
+            {"value": "b", "language": "ar", "direction": "rtl"},
+        ),
+        ({"value": " a ", "datatype": "urn:x:own"}, " b", {"value": " b", "datatype": "urn:x:own"}),
     ],
 )
 def test_a_statement_is_corrected(
     running: Running, person: httpx.Client, token: str, value: Any, typed: str, after: Any
 ) -> None:
-    subject = f"part-{typed}"
+    subject = f"part-{typed.encode().hex()}"
     old = written(running, subject, "p", value)
     _, fields = opened(person, f"?triple={old}")
     unchanged = submitted(person, WRITE, {**fields, "action": "preview"})
