@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from cortex_skills.features.artifacts.installed.installed_artifact import OF_A_HOST, InstalledArtifact
 from cortex_skills.features.artifacts.installed.security_audit import SecurityAudit
 
+ON_THIS_HOST = "on this host: "  # begins the reason of a version that is stopped here only
 _MOST = 200
 
 

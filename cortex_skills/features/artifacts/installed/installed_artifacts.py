@@ -37,7 +37,7 @@ from cortex_skills.features.artifacts.installed.artifact_files import (
     skill_folder_of,
 )
 from cortex_skills.features.artifacts.installed.artifact_grants import effective
-from cortex_skills.features.artifacts.installed.host_findings import accepted_here, stopping
+from cortex_skills.features.artifacts.installed.host_findings import ON_THIS_HOST, accepted_here, stopping
 from cortex_skills.features.artifacts.installed.installed_artifact import (
     MAX_REASON,
     ArtifactKey,
@@ -205,7 +205,7 @@ class InstalledArtifacts:
         found = stopping(installed, self.host) if installed.status == "active" else ()
         if not found:
             return installed
-        reason = f"on this host: the security audit found {', '.join(found)}"[:MAX_REASON]
+        reason = f"{ON_THIS_HOST}the security audit found {', '.join(found)}"[:MAX_REASON]
         return replace(installed, status="quarantined", reason=reason)
 
     def verified(self, found: InstalledArtifact) -> OpenArtifact:

@@ -19,6 +19,7 @@ from cortex_skills.doors.explorer.inbox import Attention
 from cortex_skills.doors.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.features.artifacts.artifact_operations import InstalledList, list_artifacts
+from cortex_skills.features.artifacts.installed.host_findings import ON_THIS_HOST
 from cortex_skills.features.artifacts.installed.installed_artifact import OF_A_HOST
 from cortex_skills.features.explorer.reading import TakeAway, TextLink
 from cortex_skills.operations.operation import Operation, R
@@ -82,8 +83,8 @@ def attention(call: PageCall) -> Iterator[Attention]:
     if "approve" not in call.principal.permissions:
         return
     listed = _listed(call)
-    quarantined = sum(each["status"] == "quarantined" for each in listed["artifacts"])
-    stopped = sum(each["status"] == "active" and _stops_somewhere(each) for each in listed["artifacts"])
+    stopped = sum(map(_stops_somewhere, listed["artifacts"]))
+    quarantined = sum(each["status"] == "quarantined" and not _stops_somewhere(each) for each in listed["artifacts"])
     numbers = {"quarantined": quarantined, "stopped on a host": stopped, "changed": len(listed["damaged"])}
     for word, number in numbers.items():
         if number:
@@ -91,7 +92,9 @@ def attention(call: PageCall) -> Iterator[Attention]:
 
 
 def _stops_somewhere(artifact: Mapping[str, Any]) -> bool:
-    """Whether a finding about one host was accepted by no person."""
+    """Whether a finding about one host, which no person accepted, stops a version, on this host or on another one."""
+    if artifact["status"] != "active":
+        return artifact["status"] == "quarantined" and str(artifact["reason"]).startswith(ON_THIS_HOST)
     return any(each.startswith(OF_A_HOST) for each in {*artifact["findings"]}.difference(artifact["accepted"]))
 
 

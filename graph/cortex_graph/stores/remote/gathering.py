@@ -39,6 +39,7 @@ class _Branch:
         part: the part of the pattern that is this node; empty where a pattern is a branch of its own.
         places: the places of the patterns among those that are asked for, by their nodes.
         most: how many quads they may have together; None for any number.
+        read: how many rows of it were read.
     """
 
     like: Pattern | WholeSubjects
