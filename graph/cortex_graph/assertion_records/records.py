@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, QuerySolution, QuerySolutions, parse_query_results
 
@@ -59,11 +59,13 @@ def read_records(store: GraphStore, names: Names, nodes: Iterable[NamedNode]) ->
 
 def read_times(store: GraphStore, names: Names, nodes: Iterable[NamedNode]) -> dict[NamedNode, Literal]:
     """Return when some nodes of the provenance graph were made: the earliest time of each that has one."""
-    nodes = list(dict.fromkeys(nodes))
-    found = gathered(store, [Pattern(names.provenance_graph, node, GENERATED_AT) for node in nodes])
-    times = ([quad.object for quad in quads if isinstance(quad.object, Literal)] for quads in found)
-    pairs = zip(nodes, times, strict=True)
-    return {node: min(some, key=lambda time: time.value) for node, some in pairs if some}
+    found: dict[NamedNode, Literal] = {}
+    for quads in gathered(store, [Pattern(names.provenance_graph, node, GENERATED_AT) for node in nodes]):
+        for quad in quads:
+            node, time = cast(NamedNode, quad.subject), quad.object
+            if isinstance(time, Literal) and (node not in found or time.value < found[node].value):
+                found[node] = time
+    return found
 
 
 def assertion_times(store: GraphStore, names: Names, triple_ids: Iterable[str]) -> dict[str, str]:

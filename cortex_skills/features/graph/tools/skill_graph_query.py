@@ -130,7 +130,7 @@ def _run(call: Call) -> Outcome:
         matches = [fitting(match, most) for match in matches]
     shown = lines_shown(matches, call.host.cleaning, graph)
     lines = [line for line, _ in shown]
-    ids = [match["id"] for match in matches]
+    ids = (match["id"] for match in matches if proves)
     with reading_ahead(graph.store, lambda: about_triples(graph, ids, proofs=True) if proves else ()):
         if matches and not (graph.store.keeps_order and graph.proofs.is_empty()):  # to a server that is a request
             lines, matches = _marked(call, lines, matches)
