@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cortex_graph import NamespacedGraph
+from cortex_graph import NamespacedGraph, import_rdf
 from cortex_graph.store import Pattern
 from cortex_skills import Plugin
 
@@ -259,3 +260,16 @@ def test_a_malformed_statement_writes_nothing(asserting: Plugin, broken: dict[st
 def test_an_agent_that_is_not_valid_unicode_writes_nothing(asserting: Plugin) -> None:
     assert asserting.call(TOOL, NOTE, agent="\ud800").code == "invalid_arguments"
     assert quads(asserting) == 0
+
+
+def test_a_declaration_with_the_prefix_of_a_file_is_a_name_of_the_namespace(plugin: Plugin, skill: Written) -> None:
+    """No imported file decides what a skill may assert; the hint states what the manifest means."""
+    import_rdf(plugin.graph, BytesIO(b"@prefix pv: <http://pv.example/> .\npv:a pv:b 1 .\n"), "turtle")
+    plugin.load(skill("probe", assertions=[{"predicate": "pv:note"}]))
+    refused = plugin.call(TOOL, {**NOTE, "predicate": "pv:note"})
+    assert refused.code == "undeclared_predicate"
+    assert refused.details["hint"] == (
+        "pv:note of the manifest is a name of the namespace, as no file decides what a skill may do: "
+        "declare http://pv.example/note to allow this"
+    )
+    assert plugin.call(TOOL, {**NOTE, "predicate": "mayros:pv:note"}).details["created"] is True

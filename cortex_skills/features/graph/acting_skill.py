@@ -106,8 +106,22 @@ class ActingSkill:
         if self.is_code:
             return dict(given), self._may_assert(host, given.get("predicate"))
         triple = as_written(host.graph, {part: given[part] for part in PARTS})  # prefixes of an imported file
-        required = self._may_assert(host, triple["predicate"])
+        try:
+            required = self._may_assert(host, triple["predicate"])
+        except CortexError as error:
+            raise self._with_meaning(error, given["predicate"], triple["predicate"]) from None
         return triple, bool(required or given.get("requireProof") or "proofType" in given)
+
+    def _with_meaning(self, error: CortexError, written: str, meant: str) -> CortexError:
+        """An error whose hint explains a declared name that means another thing than in the call."""
+        if written == meant or all(assertion.predicate != written for assertion in self.semantic.assertions):
+            return error
+        hint = (
+            f"{written} of the manifest is a name of the namespace, as no imported file decides what a skill may do: "
+        )
+        return CortexError(
+            error.code, error.message, hint=f"{hint}declare {meant} to allow this", details=error.details
+        )
 
     def rules_of_others(self, host: Host, predicate: str) -> list[RuleSet]:
         """The rules of the active skills that require a proof of a predicate.
