@@ -116,9 +116,7 @@ class ActingSkill:
         """An error whose hint explains a declared name that means another thing than in the call."""
         if written == meant or all(assertion.predicate != written for assertion in self.semantic.assertions):
             return error
-        hint = (
-            f"{written} of the manifest is a name of the namespace, as no imported file decides what a skill may do: "
-        )
+        hint = f"{written} of the manifest is a name of the namespace, as no file decides what a skill may do: "
         return CortexError(
             error.code, error.message, hint=f"{hint}declare {meant} to allow this", details=error.details
         )
