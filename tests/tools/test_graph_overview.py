@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex_graph import NamespacedGraph, import_rdf
+from cortex_graph import NamespacedGraph, Provenance, import_rdf
 from cortex_skills import Plugin
 from cortex_skills.features.graph.looking.schema_overview import overview
 from cortex_skills.features.graph.looking.schema_text import OF_TEXT
@@ -181,3 +181,16 @@ def test_an_empty_graph_adds_nothing_to_the_context() -> None:
     with Plugin.open(config()) as plugin:
         plugin.load(builtin_skill(NOTEBOOK))
         assert "graph-overview" not in plugin.context()
+
+
+def test_who_asserted_what_is_in_the_graph_is_named_and_nobody_else() -> None:
+    with Plugin.open(config()) as plugin:
+        plugin.graph.create_triple({"subject": "a", "predicate": "p", "object": 1}, Provenance(agent="kept"))
+        gone = plugin.graph.create_triple({"subject": "a", "predicate": "p", "object": 2}, Provenance(agent="gone"))
+        plugin.graph.withdraw(gone["id"], Provenance(agent="gone"))
+        plugin.graph.counts.latest(wait_s=60)
+        found = plugin.operate(overview)
+        assert [each["name"] for each in found.document()["assertedBy"]] == ["mayros:agent:kept"]
+        first, second, *_ = found.text(None).splitlines()
+        assert first == "graph mayros: 1 triple"
+        assert second.endswith(", by mayros:agent:kept 1")

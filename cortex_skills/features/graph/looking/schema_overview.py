@@ -138,6 +138,7 @@ class GraphOverview:
             "assertedBy": [
                 {"name": self.graph.names.name(each.node.value), "assertions": each.assertions}
                 for each in self.counts.asserters[:_ASSERTERS]
+                if each.assertions
             ],
             "prefixes": dict(self.graph.prefixes.all()),
             "exact": schema.is_exact,

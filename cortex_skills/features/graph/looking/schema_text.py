@@ -128,7 +128,9 @@ class _OverviewText:
         schema = self.schema
         least = "" if schema.is_exact else "at least "
         languages = f"; texts in {', '.join(schema.languages[:_LANGUAGES])}" if schema.languages else ""
-        lines = [f"graph {self.graph.namespace}: {least}{schema.triples:,} triples{languages}"]
+        lines = [
+            f"graph {self.graph.namespace}: {least}{schema.triples:,} triple{'' if schema.triples == 1 else 's'}{languages}"
+        ]
         if schema.first:
             lines.append(f"asserted from {schema.first[:19]} to {schema.last[:19]}{self._asserters()}")
         if not schema.is_current and schema.counted_at is not None:
@@ -144,7 +146,7 @@ class _OverviewText:
         return lines
 
     def _asserters(self) -> str:
-        counts = self.counts.asserters
+        counts = [each for each in self.counts.asserters if each.assertions]  # not of those whose were all withdrawn
         found = [f"{self.terms.own_name(each.node)} {each.assertions:,}" for each in counts[:_ASSERTERS]]
         rest = f", and {len(counts) - _ASSERTERS} more" if len(counts) > _ASSERTERS else ""
         return f", by {', '.join(found)}{rest}" if found else ""
