@@ -1,4 +1,4 @@
-"""Text in pictures as it is drawn: one size at every width, and names within their pills."""
+"""Pages as they are drawn: texts of pictures, names within their pills, buttons."""
 
 from __future__ import annotations
 
@@ -95,3 +95,25 @@ def test_a_picture_that_is_wider_than_its_box_opens_with_its_resource(
     go(page, running, addresses(running)["resource"])
     focus = page.locator(".f-focus").bounding_box()
     assert abs(focus["x"] + focus["width"] / 2 - 390 / 2) < 4
+
+
+# The heights of buttons, and the acts that are filled.
+BUTTONS = """() => {
+    const seen = names => [...document.querySelectorAll(names)].filter(each => each.checkVisibility());
+    const buttons = seen('button:not(.link, .spoken-button), .btn');
+    return {
+        heights: [...new Set(buttons.map(each => each.getBoundingClientRect().height))],
+        filled: seen('main .primary').length,
+        red: seen('main .danger.final').length,
+    };
+}"""
+
+
+@pytest.mark.extended
+def test_buttons_have_one_height_and_a_page_has_one_filled_act(signed_in: Callable[..., Any], running: Running) -> None:
+    page, found = signed_in(expected=("status of 400", "status of 404")), {}
+    for name, address in addresses(running).items():
+        go(page, running, address)
+        found[name] = page.evaluate(BUTTONS)
+    assert {height for each in found.values() for height in each["heights"]} == {34}
+    assert {name: each for name, each in found.items() if each["filled"] > 1 or each["red"]} == {}
