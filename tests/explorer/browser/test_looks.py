@@ -71,6 +71,18 @@ FAN = """() => {
 
 
 @pytest.mark.extended
+def test_the_texts_of_the_picture_of_a_resource_have_eleven_pixels(
+    signed_in: Callable[..., Any], running: Running
+) -> None:
+    page = signed_in(reduced_motion="reduce")
+    go(page, running, addresses(running)["resource"])
+    sizes = "texts => texts.map(text => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().d)"
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        assert min(page.locator(".fan text").evaluate_all(sizes)) >= SMALLEST
+
+
+@pytest.mark.extended
 def test_long_names_stay_within_their_pills_and_the_picture(signed_in: Callable[..., Any], running: Running) -> None:
     stated: list[dict[str, Any]] = []
     for place, text in enumerate(LONG):
