@@ -106,7 +106,8 @@ async def _error_answer(scope: Scope, error: Exception) -> Response:
     if known.code == "unauthorized" and scope["method"] in _READ:
         return RedirectResponse(f"{LOGIN}?next={quote(marked(here(scope)), safe='')}", 303)
     back = quote(scope["path"]) if scope["method"] == "POST" else ""
-    if known.code == "unauthorized":
+    if known.code == "unauthorized" and back:
+        known = HttpError("unauthorized", "the session has ended, and nothing was done", headers=known.headers)
         back = f"{LOGIN}?next={quote(marked(back), safe='')}"
     view = error_view(known, scope[REQUEST_ID], _since(scope, known), back)
     try:

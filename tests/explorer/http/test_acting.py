@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -162,3 +163,18 @@ def test_an_unknown_action_is_refused(running: Running, token: str, path: str) -
     browser = signed_in(running, token)
     assert submitted(browser, path, {"action": "destroy", "form": ""}).status_code == 400
     assert submitted(browser, "/explore", {"action": "remove"}).status_code == 405
+
+
+def test_a_refusal_leads_back_to_its_page_and_an_ended_session_to_the_entrance(
+    running: Running, token: str, path: str
+) -> None:
+    browser = signed_in(running, token)
+    form = form_on(browser, path)
+    refused = submitted(browser, path, {**form, "reason": "", "token": token})
+    assert (refused.status_code, "This cannot be done" in refused.text) == (400, True)
+    assert f'<a class="btn" href="{path}">Back to the page</a>' in refused.text
+    submitted(browser, "/explore/logout", fields_of(browser.get("/explore/logout", headers=CLICKED).text))
+    ended = submitted(browser, path, form)
+    assert (ended.status_code, "The session has ended, and nothing was done." in ended.text) == (401, True)
+    assert f'<a class="btn" href="/explore/login?next={quote(path, safe="")}">Sign in</a>' in ended.text
+    assert is_there(running, path)
