@@ -37,6 +37,11 @@ def test_no_template_contains(what: str) -> None:
     check_every(TEMPLATES, check)
 
 
+def test_every_template_can_be_compiled() -> None:
+    environment = rendering._environment()
+    check_every({name: name for name in environment.list_templates(["html"])}, environment.get_template)
+
+
 def test_a_value_in_an_attribute_is_quoted() -> None:
     def check(text: str) -> None:
         assert re.findall(r"\s[a-z-]+=\{[{%]", text) == []
