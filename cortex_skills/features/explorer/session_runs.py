@@ -159,7 +159,8 @@ def _is_within(change: RunStep, call: RunStep) -> bool:
 
 def waits_for_person(record: AuditRecord) -> bool:
     """Whether a call asked a person to approve an action."""
-    return record.event == ACTION_CALL and record.approval_required and record.approved_by is None
+    is_kept = record.event == ACTION_CALL and record.approval_required and record.approved_by is None
+    return is_kept and not record.is_refused  # such as one above the number of requests that are kept
 
 
 def _asked(record: AuditRecord) -> str | None:

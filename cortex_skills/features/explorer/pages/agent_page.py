@@ -121,7 +121,7 @@ def _facts(
     if audited is not None:
         more = "+" if len(audited) >= LATEST else ""
         audit, refused = f"{ROOT}/audit", sum(each.record.is_refused for each in audited)
-        facts.append(("Calls", f"{len(audited):,}{more}", addresses.address(audit, agent=name)))
+        facts.append(("In the audit", f"{len(audited):,}{more}", addresses.address(audit, agent=name)))
         asked = sum(waits_for_person(each.record) for each in audited)
         facts.append(("Asked a person", f"{asked:,}", None))
         facts.append(("Refused", f"{refused:,}{more}", addresses.address(audit, agent=name, outcome="refused")))

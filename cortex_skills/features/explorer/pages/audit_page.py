@@ -28,6 +28,7 @@ from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.features.explorer.audited_calls import calls_of
 from cortex_skills.features.explorer.call_plot import HOUR, calls_by_minute
 from cortex_skills.features.explorer.reading import TakeAway, TextLink, skill_page
+from cortex_skills.features.explorer.session_runs import waits_for_person
 from cortex_skills.gate.removed_texts import CHARACTERS
 
 _PATH = f"{ROOT}/audit"
@@ -186,8 +187,7 @@ def call_row(call: PageCall, found: RecentCall) -> CallRow:
     """A call as a row; a skill that is not here, and an artifact, is a link to its calls."""
     record, skill, event = found.record, found.record.skill, found.record.event
     of_event = event not in (TOOL_CALL, ACTION_CALL, record.tool)
-    is_kept = event == ACTION_CALL and record.approval_required and record.approved_by is None
-    has_asked = is_kept and not record.is_refused
+    has_asked = waits_for_person(record)
     return CallRow(
         addresses.address(_PATH, id=found.id),
         record.time,

@@ -99,7 +99,7 @@ def view(call: PageCall, typed: Mapping[str, str] | None = None, fault: str = ""
         "Agent": agent,
         "Written by": ", ".join(memory["writtenBy"]) or agent,
         "Skill": memory["skill"] or "unknown",
-        "When": memory["time"],
+        "When": f"{memory['time'][:19].replace('T', ' ')} UTC",
         "Kind": f"reflection, {memory['depth']} deep" if memory["depth"] else "observation",
         "Importance": f"{memory['importance']:.2f}",
         "Tags": ", ".join(memory["tags"]) or "none",
