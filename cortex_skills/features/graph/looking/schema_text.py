@@ -128,9 +128,8 @@ class _OverviewText:
         schema = self.schema
         least = "" if schema.is_exact else "at least "
         languages = f"; texts in {', '.join(schema.languages[:_LANGUAGES])}" if schema.languages else ""
-        lines = [
-            f"graph {self.graph.namespace}: {least}{schema.triples:,} triple{'' if schema.triples == 1 else 's'}{languages}"
-        ]
+        triples = f"{schema.triples:,} triple{'' if schema.triples == 1 else 's'}"
+        lines = [f"graph {self.graph.namespace}: {least}{triples}{languages}"]
         if schema.first:
             lines.append(f"asserted from {schema.first[:19]} to {schema.last[:19]}{self._asserters()}")
         if not schema.is_current and schema.counted_at is not None:
