@@ -122,6 +122,8 @@ def test_a_moment_that_is_none_and_an_update_are_refused(run, turtle):
     answer = run("graph", "export", "--as-of", "tomorrow")
     assert answer.exit_code == 1
     assert answer.stderr.startswith("error[invalid_arguments]: `asOf` is tomorrow, which is not a moment\nhint: ")
+    for words, field in ((("tomorrow",), "since"), (("24h", "--until", "tomorrow"), "until")):
+        assert f"`{field}` is tomorrow, which is not a moment" in run("graph", "diff", *words).stderr
     update = run("graph", "sparql", "--update", "CLEAR ALL", "--as-of", "2026-01-01")
     assert (update.exit_code, "nothing was written" in update.stderr) == (1, True)
     assert len(run("graph", "export", "--format", "n-triples").stdout.splitlines()) == 2

@@ -86,8 +86,12 @@ def test_an_artifact_that_was_changed_is_not_listed(made, built):
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
-    assert built().exit_code == 1
+    answer = built()
+    assert answer.exit_code == 1
+    assert answer.error["message"].startswith(f"{path}: ")
     assert not (made[1] / "index.json").exists()
+    path.unlink()
+    assert "one.palyra-skill" not in built("--yank", "acme.echo_http@9.9.9").stderr  # no fault of a file
 
 
 @pytest.mark.parametrize(

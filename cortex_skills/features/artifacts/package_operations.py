@@ -8,6 +8,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -222,10 +223,11 @@ def make_index(call: OperationCall, given: BuildIndex) -> BuiltIndex:
             hint="name another folder for the index: files of old snapshots are removed there",
         )
     signer = key_folder(call.host.config).open(given.key)
+    reading: list[Path] = []
     try:
         paths = [path for path in artifact_files(given.folder) if output.resolve() not in path.resolve().parents]
         made = build_index(
-            (read_artifact_file(path) for path in paths),
+            _each_read(paths, reading),
             output,
             key=signer,
             publisher=given.publisher,
@@ -236,9 +238,22 @@ def make_index(call: OperationCall, given: BuildIndex) -> BuiltIndex:
     except OSError as error:
         hint = "choose a writable folder"
         raise CortexError("invalid_arguments", f"{output} cannot be written: {error.strerror}", hint=hint) from error
+    except CortexError as error:
+        if not reading:
+            raise
+        message = f"{reading[0]}: {error.message}"
+        raise CortexError(error.code, message, hint=error.hint, details=error.details) from None
     return {
         "snapshot": made.page.snapshot,
         "entries": len(made.entries),
         "key": signer.did,
         "folder": str(output),
     }
+
+
+def _each_read(paths: Iterable[Path], reading: list[Path]) -> Iterator[bytes]:
+    """The bytes of each file, of which `reading` has the path until the next one."""
+    for path in paths:
+        reading[:] = [path]
+        yield read_artifact_file(path)
+    reading.clear()

@@ -67,7 +67,7 @@ def difference(
         QueryTimeout: as of `list_assertions`.
     """
     today, now = today_of(graph), datetime.now(UTC)
-    before = as_of(today, since)
+    before = as_of(today, check_moment(since, "since", now))
     end = now if until is None else check_moment(until, "until", now)
     if end <= before.moment:
         raise invalid("until", "is not later than `since`", hint="give the earlier moment as `since`")
