@@ -342,7 +342,7 @@ def test_a_store_that_is_closed_while_it_is_indexed_can_be_opened_again_at_once(
 
 @pytest.mark.parametrize("levels", [0, 1, 2], ids=["the place", "the namespace", "the version"])
 def test_a_link_in_a_store_of_others_removes_no_file_elsewhere(folder, tmp_path, caplog, levels):
-    """An index is in a folder of its own, and the files of a damaged one are removed."""
+    """The files of a damaged index are removed."""
     with closing(open_store(folder)) as store:
         graph = NamespacedGraph(store, "m")
         note(graph, "a", "one word")
