@@ -48,6 +48,21 @@ def test_an_added_permission_is_taken_when_it_is_approved(
     assert json.loads(run("approve", "--json").stdout) == []
 
 
+def test_what_a_skill_asks_for_no_more_is_taken_back(plugin: Plugin, skills: Path) -> None:
+    folder = write(skills / "kyc", 1)
+    plugin.load(folder)
+    before = (folder / "SKILL.md").read_bytes()
+    for back in (lambda: (folder / "SKILL.md").write_bytes(before), lambda: write(folder, 2)):
+        save_manifest(folder, **RECALL)
+        plugin._active.reload_changed(None)
+        assert [request.asked for request in GrantedPermissions.of_user().requests()] == [("memory:recall",)]
+        back()
+        plugin._active.reload_changed(None)
+        assert plugin.rejected == []
+        assert GrantedPermissions.of_user().requests() == []
+    assert version_of(plugin, "kyc") == "2"
+
+
 def test_an_approval_whose_event_was_lost_is_found_by_the_next_check(plugin: Plugin, skills: Path) -> None:
     plugin.load(write(skills / "kyc", 1))
     save_manifest(skills / "kyc", **RECALL)

@@ -4,6 +4,7 @@ A host that rejects a skill for a permission writes down what it asked for; `cor
 hosts that watch the folder load the skill.
 
 Rules kept here:
+- what a skill asks for no more is taken back when the skill is accepted: nobody grants it later by mistake;
 - a grant is for the folder of one skill and for the permissions that were asked for, by name;
 - only a private file of this user grants anything: one that others may write to counts as absent;
 - a host that cannot write the file still rejects the skill.
@@ -15,7 +16,7 @@ import json
 import logging
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -78,6 +79,17 @@ class GrantedPermissions:
                 self._write(PermissionRequest(name, str(folder.resolve()), asked, granted, _now()))
             except OSError as error:
                 log.warning("what %s asks for could not be written down: %s", name, error)
+
+    def withdraw(self, folder: Path, permissions: Iterable[str]) -> None:
+        """Take back what a skill asked for and its manifest, with these permissions, names no more."""
+        known = self._read(self._file(folder))
+        if known is None or set(known.asked) <= (still := set(permissions)):
+            return
+        asked = tuple(each for each in known.asked if each in still)
+        try:
+            self._write(replace(known, asked=asked, at=_now()))
+        except OSError as error:
+            log.warning("that %s asks for less could not be written down: %s", known.name, error)
 
     def requests(self) -> list[PermissionRequest]:
         """The requests that wait for an approval, by name."""

@@ -182,7 +182,10 @@ class Reloader:
             return None
         is_disabled = old is not None and old.runtime is not None and old.runtime.fault is not None
         if old is not None and old.is_from(snapshot.manifest, snapshot.digests) and not (is_disabled and check.retry):
-            (check.unchanged if self._refused.pop(folder, None) is None else check.restored).append(old.name)
+            was_refused = self._refused.pop(folder, None) is not None
+            (check.restored if was_refused else check.unchanged).append(old.name)
+            if was_refused:
+                self._grants.withdraw(folder, old.semantic.permissions.names())
             return None
         return snapshot
 
@@ -220,7 +223,8 @@ class Reloader:
             return active
         self._granted |= granted
         for skill in built:
-            was_refused = self._refused.pop(skill.folder, None) is not None
+            if was_refused := self._refused.pop(skill.folder, None) is not None:
+                self._grants.withdraw(skill.folder, skill.semantic.permissions.names())
             level = logging.WARNING if was_refused else logging.INFO  # after the warning that it was rejected
             log.log(level, "%s is reloaded: version %s answers", skill.name, skill.semantic.skill_version)
             (check.reloaded if skill.name in active else check.loaded).append(_reloaded(active.get(skill.name), skill))
