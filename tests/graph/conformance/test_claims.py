@@ -75,7 +75,7 @@ def test_of_racing_claims_one_holds(claiming: GraphStore) -> None:
 
 @pytest.fixture
 def clients(claiming: GraphStore) -> Iterator[list[GraphStore]]:
-    """Four writers that do not wait for each other: on a server, each with a store of its own, as several processes."""
+    """Four writers that do not wait for each other: on a server each has another store, as processes have."""
     if not isinstance(claiming, RemoteStore):
         yield [claiming] * 4
         return
