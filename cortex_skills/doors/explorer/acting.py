@@ -5,6 +5,7 @@ Rules kept here:
 - it needs the permission of the action and, if it changes anything, a session whose token, or a new code of the same
   token, was shown again in the last ten minutes; otherwise nothing is done, and the form is shown again with what was
   typed and a field for the token;
+- an action gets the texts that the fields stand for, also those of invisible characters (`field_text.py`);
 - what is done is an operation, with its checks, and leaves the record of that.
 """
 
@@ -33,7 +34,7 @@ from cortex_skills.doors.explorer.callers import (
     visitor_of,
 )
 from cortex_skills.doors.explorer.display import shown_name, shown_text
-from cortex_skills.doors.explorer.field_text import from_field
+from cortex_skills.doors.explorer.field_text import from_field, typed_in
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, Faulty, PageCall, Repeated
 from cortex_skills.doors.explorer.sessions import BrowserSession
 from cortex_skills.doors.explorer.uploads import has_file, read_with_file
@@ -130,7 +131,7 @@ async def _run(
 ) -> Response:
     status = 200
     try:
-        done = await _called(page, scope, visitor, action.run, fields, files)
+        done = await _called(page, scope, visitor, action, action.run, fields, files)
     except Faulty as fault:
         done, status = fault.view, as_http(fault.error, scope[REQUEST_ID]).status
     if isinstance(done, str):
@@ -142,6 +143,7 @@ async def _called(
     page: ExplorerPage,
     scope: Scope,
     visitor: Visitor,
+    action: Action,
     run: Callable[[PageCall, Mapping[str, str]], Answer],
     fields: Mapping[str, str],
     files: Mapping[str, bytes] = MappingProxyType({}),
@@ -149,6 +151,8 @@ async def _called(
     """What a function of a page answers, in the pool of the page."""
     service: Service = scope["app"].state.service
     query = parse_query(page.query, scope["query_string"], from_field)
+    if action.decodes:
+        fields = typed_in(fields)
     languages = languages_in(Headers(scope=scope).get("accept-language"))
     with service.calls.token() as cancel:
         call = PageCall(
@@ -170,7 +174,7 @@ async def _again(
     repeated = None
     if action.repeats is not None and fault != _OLD:
         try:
-            repeated = await _called(page, scope, visitor, action.repeats, fields)
+            repeated = await _called(page, scope, visitor, action, action.repeats, fields)
         except Faulty as refused:  # what was typed is shown again, before a token is asked for
             status = as_http(refused.error, scope[REQUEST_ID]).status
             return await html(scope, page.template, refused.view, around_page(scope, visitor, page.name), status)

@@ -128,6 +128,7 @@ class Action:
         changes: whether it changes anything, by an operation; if not, a session may do it without its token shown
             again.
         takes_away: whether it takes something away, stops or refuses it: its button is red.
+        decodes: whether it gets the texts that the fields stand for (`field_text.py`); if not, it decodes parts itself.
         repeats: what it does, for the page that asks for the token again; None for the name in the path and the fields
             of the form.
     """
@@ -138,6 +139,7 @@ class Action:
     form: str = ""
     changes: bool = True
     takes_away: bool = False
+    decodes: bool = True
     repeats: Callable[[PageCall, Mapping[str, str]], Repeated] | None = None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -247,6 +248,22 @@ def test_an_edited_request_is_approved_as_it_was_shown_and_not_otherwise(
     assert state(running, asked_for["approval"]) == "rejected"
     twice = submitted(browser, path, {**fields, **approve, "shown": fields_of(stale.text)["shown"]})
     assert (twice.status_code, "was rejected by ada" in twice.text) == (409, True)
+
+
+def test_an_edit_keeps_the_invisible_characters_of_an_input(
+    running: Running, browser: httpx.Client, token: str
+) -> None:
+    old = asked(running.plugin, HOSTILE)
+    path = f"{LIST}/{old}/edit"
+    page = browser.get(path, headers=CLICKED).text
+    typed = unescape(page.partition('name="input:text"')[2].partition(">\n")[2].partition("</textarea>")[0])
+    fields = {**form(page, "preview"), "input:text": f"{typed}\r\nmore"}
+    preview = submitted(browser, path, fields).text
+    hidden = {name: value for name, value in fields_of(preview).items() if name in ("input:text", "shown")}
+    done = submitted(browser, path, {**fields, **hidden, "action": "approve", "token": token})
+    assert done.status_code == 303, done.text
+    new = running.plugin.approvals.show(done.headers["location"].rpartition("/")[2])
+    assert new.request.inputs == {"text": f"{HOSTILE}\nmore"}
 
 
 def test_several_are_decided_at_once_as_they_were_shown(running: Running, browser: httpx.Client, token: str) -> None:

@@ -129,3 +129,18 @@ def test_without_the_permission_nothing_of_memories_is_shown(running: Running, b
     assert "All memories with these words" in with_memories
     found = browser.get("/explore/mayros/find?q=harbour&format=suggestions").json()
     assert found["suggestions"] == []  # memories are not of the graph
+
+
+def test_a_correction_of_the_tags_keeps_the_invisible_characters_of_the_text(
+    running: Running, browser: httpx.Client, token: str
+) -> None:
+    text = f"{HOSTILE} and of tea"
+    running.plugin.memories.remember(new_memory(text), agent="cy")
+    path = page_of(browser, "tea")
+    page = browser.get(path, headers=CLICKED).text
+    field = unescape(re.findall(r"<textarea[^>]*>\n(.*?)</textarea>", page, re.DOTALL)[0])
+    fields = {**form(page, "correct"), "text": field, "tags": "drinks", "importance": "0.5", "token": token}
+    done = submitted(browser, path, fields)
+    assert done.status_code == 303, done.text
+    after = browser.get(f"{done.headers['location']}&format=json").json()
+    assert (after["text"], after["tags"]) == (text, ["drinks"])

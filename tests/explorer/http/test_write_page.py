@@ -263,3 +263,41 @@ def test_who_may_not_write_has_no_form(running: Running) -> None:
     reader = signed_in(running, running.token("reader", permissions=("read",)))
     assert reader.get(WRITE, headers=CLICKED).status_code == 403
     assert "Add a statement" not in reader.get("/explore/mayros/r?name=order:1", headers=CLICKED).text
+
+
+def typed_in(page: str) -> str:
+    """What the field of the value has: a text of several lines is in one that keeps them."""
+    area = re.search(r'<textarea id="f-object"[^>]*>\n(.*?)</textarea>', page, re.DOTALL)
+    found = area or re.search(r'id="f-object" name="object" value="([^"\n]*)"', page)
+    assert found is not None
+    return unescape(found[1])
+
+
+@pytest.mark.parametrize("text", ["a\u202eb\u200bc", "⟨U+202E⟩", "two\nlines"])
+def test_a_text_with_invisible_characters_is_saved_as_it_was_typed(
+    running: Running, person: httpx.Client, token: str, text: str
+) -> None:
+    old = written(running, f"hidden-{len(text)}", "note", text)
+    page, fields = opened(person, f"?triple={old}")
+    check_page(page, 60_000)
+    fields |= {"object": typed_in(page)}
+    same = submitted(person, WRITE, {**fields, "action": "preview"})
+    assert (same.status_code, "is as it was" in same.text) == (400, True)
+    preview = submitted(person, WRITE, {**fields, "object": f"{fields['object']}!", "action": "preview"})
+    check_page(preview.text, 60_000)
+    sent = {**fields, **shown_in(preview.text), "object": typed_in(preview.text), "action": "save"}
+    asked = submitted(signed_in(running, token), WRITE, sent)  # of another session: nothing is done
+    assert asked.status_code == 403
+    assert submitted(person, WRITE, {**sent, "token": token}).status_code == 303
+    assert objects(running, f"hidden-{len(text)}", "note") == [f"{text}!"]
+
+
+def test_in_place_of_a_text_a_number_that_is_typed_is_a_text(
+    running: Running, person: httpx.Client, token: str
+) -> None:
+    old = written(running, "package:x", "version", "7.6.0")
+    _, fields = opened(person, f"?triple={old}")
+    fields |= {"object": "8.0"}
+    shown = shown_in(submitted(person, WRITE, {**fields, "action": "preview"}).text)
+    assert submitted(person, WRITE, {**fields, **shown, "action": "save", "token": token}).status_code == 303
+    assert objects(running, "package:x", "version") == ["8.0"]

@@ -17,7 +17,7 @@ from typing import Any
 
 from cortex_skills.doors.explorer.display import OF_HEADING, ShownText, shown_text
 from cortex_skills.doors.explorer.error_pages import with_hint
-from cortex_skills.doors.explorer.field_text import to_field, typed_in
+from cortex_skills.doors.explorer.field_text import to_field
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, Faulty, PageCall, Repeated
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.rest.operations import ApiCall
@@ -89,7 +89,6 @@ def _view(
     call: PageCall, fields: Mapping[str, str], fault: str = "", found: PreviewedEdit | None = None
 ) -> EditRequestView:
     acting, request = call.service.plugin.part(AgentActions), approvals_of(call).show(call.path["id"]).request
-    fields = typed_in(fields)
     edited = request
     if found is not None:
         edited = replace(request, inputs=found["inputs"], preview=found["preview"])
@@ -128,7 +127,7 @@ def _given(call: PageCall, fields: Mapping[str, str]) -> dict[str, Any]:
     request = approvals_of(call).show(call.path["id"]).request
     inputs = {
         name.removeprefix(_FIELD): _value(request, name.removeprefix(_FIELD), text)
-        for name, text in typed_in(fields).items()
+        for name, text in fields.items()
         if name.startswith(_FIELD) and (text.strip() or name.removeprefix(_FIELD) in request.inputs)
     }
     return {"approval": call.path["id"], "inputs": dict(request.inputs) | inputs}

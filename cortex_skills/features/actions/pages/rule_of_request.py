@@ -16,7 +16,7 @@ from cortex_graph import GraphError
 from cortex_skills.doors.explorer import addresses
 from cortex_skills.doors.explorer.display import ShownText, shown_text
 from cortex_skills.doors.explorer.error_pages import with_hint
-from cortex_skills.doors.explorer.field_text import to_field, typed_in
+from cortex_skills.doors.explorer.field_text import to_field
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, PageCall, Repeated
 from cortex_skills.doors.explorer.page_queries import RuleQuery
 from cortex_skills.doors.http.http_errors import HttpError
@@ -119,13 +119,13 @@ def _add(call: PageCall, fields: Mapping[str, str]) -> str:
     Raises:
         CortexError: that of the operation.
     """
-    _api(call).operate(add_rule, **_given(call, typed_in(fields)))
+    _api(call).operate(add_rule, **_given(call, fields))
     return addresses.address(PATH, state=TAB)
 
 
 def _repeated(call: PageCall, fields: Mapping[str, str]) -> Repeated:
     """The rule in words, for the page that asks for the token again."""
-    found = _api(call).operate(preview_rule, **_given(call, typed_in(fields)))
+    found = _api(call).operate(preview_rule, **_given(call, fields))
     return Repeated(shown_text(rule_sentence(call, found["rule"]).plain, 1_000))
 
 

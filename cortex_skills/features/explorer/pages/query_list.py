@@ -14,7 +14,7 @@ from urllib.parse import quote
 from cortex_graph.exceptions import GraphError
 from cortex_skills.doors.explorer.addresses import ROOT, address, namespace_root
 from cortex_skills.doors.explorer.display import OF_HEADING, ShownText, shown_text
-from cortex_skills.doors.explorer.field_text import to_field, typed_in
+from cortex_skills.doors.explorer.field_text import to_field
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, Faulty, Form, PageCall
 from cortex_skills.doors.explorer.page_queries import QueryListQuery
 from cortex_skills.doors.http.bodies import to_json
@@ -85,7 +85,6 @@ def _save(call: PageCall, fields: Mapping[str, str]) -> str:
     Raises:
         Faulty: what was typed is refused; it is shown again.
     """
-    fields = typed_in(fields)
     lines = [line for line in fields.get("parameters", "").splitlines() if line.strip()]
     given = {name: fields.get(name, "") for name in ("name", "description", "query")}
     try:

@@ -21,7 +21,7 @@ from cortex_graph import GraphError
 from cortex_skills.doors.explorer.addresses import ROOT, Addresses
 from cortex_skills.doors.explorer.display import Display, ShownTerm, ShownText, shown_text
 from cortex_skills.doors.explorer.error_pages import with_hint
-from cortex_skills.doors.explorer.field_text import to_field, typed_in
+from cortex_skills.doors.explorer.field_text import to_field
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, Faulty, Form, PageCall, Repeated, not_found
 from cortex_skills.doors.explorer.page_queries import WriteQuery
 from cortex_skills.doors.http.http_errors import HttpError
@@ -232,11 +232,6 @@ def _digest(change: list[CorrectedStatement]) -> str:
     return sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _typed(call: PageCall, sent: Mapping[str, str]) -> dict[str, str]:
-    """What was typed in a form that was sent, in which characters may be written as codes."""
-    return _resolved(call, typed_in(sent))
-
-
 def _resolved(call: PageCall, fields: Mapping[str, str]) -> dict[str, str]:
     """What was typed, with the kind and the language that are proposed where none was chosen for this predicate."""
     kind, predicate = fields.get("kind", ""), fields.get("predicate", "").strip()
@@ -298,11 +293,11 @@ def _checked(call: PageCall, fields: Mapping[str, str]) -> CheckedChange | None:
 
 
 def _suggest(call: PageCall, fields: Mapping[str, str]) -> WriteView:
-    return _view(call, _typed(call, fields))
+    return _view(call, _resolved(call, fields))
 
 
 def _preview(call: PageCall, fields: Mapping[str, str]) -> WriteView:
-    fields = _typed(call, fields)
+    fields = _resolved(call, fields)
     try:
         return _view(call, fields, _change(call, fields), _checked(call, fields))
     except (CortexError, GraphError, HttpError) as error:
@@ -321,7 +316,7 @@ def _save(call: PageCall, fields: Mapping[str, str]) -> str | WriteView:
     Raises:
         Faulty: it cannot be done, or brings violations that were not accepted.
     """
-    fields = _typed(call, fields)
+    fields = _resolved(call, fields)
     does, reason, to = _does(fields), fields.get("reason", "").strip(), Addresses(call.graph.namespace)
     try:
         change = _change(call, fields)
@@ -347,7 +342,7 @@ def _save(call: PageCall, fields: Mapping[str, str]) -> str | WriteView:
 
 def _repeated(call: PageCall, fields: Mapping[str, str]) -> Repeated:
     """The difference, for the page that asks for the token again."""
-    fields = _typed(call, fields)
+    fields = _resolved(call, fields)
     try:
         change = _change(call, fields)
     except (CortexError, GraphError, HttpError) as error:

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from cortex_skills.doors.explorer.addresses import ROOT, Addresses, address, in_form
 from cortex_skills.doors.explorer.display import OF_HEADING, OF_NAME, ShownText, shown_name, shown_text
-from cortex_skills.doors.explorer.field_text import to_field, typed_in
+from cortex_skills.doors.explorer.field_text import to_field
 from cortex_skills.doors.explorer.page import Action, ExplorerPage, Faulty, Form, PageCall, Repeated
 from cortex_skills.doors.http.bodies import to_json
 from cortex_skills.doors.rest.model_types import ApiModel
@@ -162,7 +162,6 @@ def _correct(call: PageCall, fields: Mapping[str, str]) -> str:
     Raises:
         Faulty: what was typed is refused; it is shown again.
     """
-    fields = typed_in(fields)
     try:
         importance = float(fields.get("importance", ""))
         tags = [each.strip() for each in fields.get("tags", "").split(",") if each.strip()]

@@ -246,8 +246,8 @@ PAGE = ExplorerPage(
     permission="write",
     is_public=False,
     actions={
-        "preview": Action("Preview", "write", _preview, form="edit", changes=False),
-        "save": Action("Save", "write", _save, form="edit"),
+        "preview": Action("Preview", "write", _preview, form="edit", changes=False, decodes=False),
+        "save": Action("Save", "write", _save, form="edit", decodes=False),
     },
     longest_form=LONGEST_FORM,
     pool="slow",

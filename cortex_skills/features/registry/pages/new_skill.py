@@ -138,8 +138,8 @@ PAGE = ExplorerPage(
     permission="write",
     is_public=False,
     actions={
-        "preview": Action("Preview", "write", _preview, form="new", changes=False),
-        "save": Action("Register", "write", _save, form="new"),
+        "preview": Action("Preview", "write", _preview, form="new", changes=False, decodes=False),
+        "save": Action("Register", "write", _save, form="new", decodes=False),
     },
     longest_form=LONGEST_FORM,
     pool="slow",
