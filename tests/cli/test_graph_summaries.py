@@ -170,6 +170,7 @@ def test_every_command_takes_and_shows_the_prefixes_of_an_imported_file(run, tmp
     assert graph("import", shop).exit_code == 0
     assert "v:price\t1" in graph("stats").stdout.splitlines()
     assert graph("query", "--subject", "v:p1", "--json").json["total"] == 2
+    assert "take the first six or more" in graph("show", "0ad3").stderr
     assert graph("show", "v:p1", "v:price").stdout.splitlines()[0] == "v:p1 v:price 3"
     (found,) = graph("query", "--predicate", "v:city", "--json").json["matches"]
     corrected = graph("correct", found["id"], "--predicate", "v:place", "--object", '"Bonn"', "--json").json["new"]

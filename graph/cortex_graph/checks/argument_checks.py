@@ -56,9 +56,8 @@ def check_pattern(given: Any) -> Mapping[str, Any]:
 def check_id(given: Any) -> str:
     """Return the id of a triple: 64 lower-case hexadecimal digits."""
     if not isinstance(given, str) or not _HASH.fullmatch(given):
-        raise invalid(
-            "id", f"is {_short(given)}, which is not the id of a triple", hint="64 lower-case hexadecimal digits"
-        )
+        hint = "64 lower-case hexadecimal digits; commands, tools and addresses take the first six or more"
+        raise invalid("id", f"is {_short(given)}, which is not the id of a triple", hint=hint)
     return given
 
 
