@@ -140,6 +140,12 @@ def test_an_optional_member_of_a_request_may_be_null_and_one_of_an_answer_may_no
     assert Draft202012Validator(reason).is_valid(None)
     assert not Draft202012Validator(reason).is_valid(1)
     assert {"type": "null"} not in schemas["LanguageValue"]["properties"]["direction"].get("anyOf", [])
+    (of_pair, *_) = schemas["GivenEvent"]["allOf"]
+    assert [Draft202012Validator(of_pair).is_valid(each) for each in ({"id": "e"}, {"id": None}, {})] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_every_component_is_a_schema_with_a_description():

@@ -7,7 +7,7 @@ Rules kept here:
 """
 
 import re
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import BeforeValidator, Field
 from typing_extensions import TypeAliasType
@@ -35,6 +35,11 @@ def _integer(text: str) -> int | str:
 
 def _boolean(text: str) -> bool | str:
     return _BOOLEANS.get(text, text)
+
+
+def has_member(name: str) -> dict[str, Any]:
+    """The schema of an object that has an optional member; null is as none."""
+    return {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
 
 
 _Finite = Annotated[float, Field(allow_inf_nan=False)]  # 1e999 is infinite

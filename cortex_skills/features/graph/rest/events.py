@@ -23,7 +23,7 @@ from cortex_graph.exceptions import invalid
 from cortex_skills.doors.http.http_errors import HttpError
 from cortex_skills.doors.rest import audit_models as models
 from cortex_skills.doors.rest.audit_log import event_of_call, events_of_calls
-from cortex_skills.doors.rest.model_types import ApiModel, Count, Namespace, NamespaceQuery, Time
+from cortex_skills.doors.rest.model_types import ApiModel, Count, Namespace, NamespaceQuery, Time, has_member
 from cortex_skills.doors.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.features.graph.dialects import mayros
 from cortex_skills.features.graph.statement_changes import assert_statements
@@ -58,7 +58,7 @@ class NewEvent(ApiModel):
 
 
 _PAIRS = (("id", "subject"), ("type", "event_type"), ("agentId", "agent_id"))
-_ONE_OF = {"allOf": [{"anyOf": [{"required": [name]} for name in pair]} for pair in _PAIRS]}
+_ONE_OF = {"allOf": [{"anyOf": [has_member(name) for name in pair]} for pair in _PAIRS]}
 
 
 def _with_its_members(given: NewEvent) -> NewEvent:

@@ -20,6 +20,7 @@ from cortex_skills.doors.rest.model_types import (
     StoredTriple,
     TripleId,
     Value,
+    has_member,
 )
 from cortex_skills.features.proofs.dialects.mayros import UnknownType
 
@@ -269,7 +270,7 @@ def _one_list(given: StatementsToValidate) -> StatementsToValidate:
     return given
 
 
-_ONE_LIST = {"oneOf": [{"required": ["triples"]}, {"required": ["statements"]}]}
+_ONE_LIST = {"oneOf": [has_member("triples"), has_member("statements")]}
 ToValidate = TypeAliasType(
     "ToValidate",
     Annotated[
