@@ -179,6 +179,7 @@ class EveryRight:
             "approveRequest": {"path_parameters": {"id": approval}},
             "rejectRequest": {"path_parameters": {"id": approval}},
             "editApproval": {"path_parameters": {"id": approval}, "body": {"inputs": {"text": f"edited {number}"}}},
+            "previewEditedApproval": {"path_parameters": {"id": approval}, "body": {"inputs": {"text": f"e {number}"}}},
             "approvalsRuleAdd": {"body": ruled},
             "approvalsRulePreview": {"body": ruled},
             "approvalsRuleEnd": {"path_parameters": {"rule": rule}},
