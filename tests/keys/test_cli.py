@@ -40,7 +40,7 @@ def made(name: str = "alice") -> dict[str, Any]:
 
 def test_a_key_is_created_listed_and_exported(folder: Path) -> None:
     did = made()["did"]
-    assert json.loads(run("key", "list", "--json")[1]) == [{"name": "alice", "did": did, "problem": ""}]
+    assert json.loads(run("key", "list", "--json")[1]) == [{"name": "alice", "did": did, "problem": "", "hint": ""}]
     assert run("key", "export", "alice")[:2] == (0, f"{did}\n")
     assert run("key", "export", "alice", "--as", "multikey")[1].strip() == did.removeprefix("did:key:")
     assert (folder / "alice.seed").stat().st_size == 32

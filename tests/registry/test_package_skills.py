@@ -271,5 +271,9 @@ class ReadOnly:
 
     def __getattr__(self, name: str) -> Any:
         if name in ("insert", "remove", "apply", "apply_at", "apply_claimed", "bulk_insert", "bulk_load"):
-            raise GraphUnavailable("the store is read-only")
+            return self._refuse
         return getattr(self._store, name)
+
+    @staticmethod
+    def _refuse(*_: object, **__: object) -> Any:
+        raise GraphUnavailable("the store is read-only")

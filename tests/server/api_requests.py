@@ -148,6 +148,8 @@ class EveryRight:
                 "path_parameters": {"triple": self._made("/api/v1/triples", {**TRIPLE, "object": -number - 1})},
                 "body": {"object": -number - 2.5},
             },
+            "graphCheckChange": {"body": {"subject": "alice", "predicate": "knows", "object": {"node": "bob"}}},
+            "graphSuggestValues": {"query": {"predicate": "knows"}},
             "graphMerge": {"body": {"merged": f"carol-{number}", "kept": "bob"}},
             "graphPreviewMerge": {"body": {"merged": "alice", "kept": "bob"}},
             "mergeSkills": {"body": {"target": name, "source": other}},

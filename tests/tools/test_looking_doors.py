@@ -32,6 +32,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "graph.overview": {"class": "v:Supplier"},
     "graph.find": {"text": "muller", "class": "v:Supplier", "limit": 3},
     "graph.describe": {"name": "d:p1", "limit": 2, "asOf": "2026-06-01"},
+    "graph.difference": {"since": "2020-01-01", "until": "2026-06-01"},
     "graph.sparql": {"query": "SELECT ?s ?o { ?s rdfs:label ?o } ORDER BY ?s ?o", "limit": 3},
 }
 WRONG: dict[str, dict[str, Any]] = {

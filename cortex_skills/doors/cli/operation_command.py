@@ -22,16 +22,13 @@ import click
 
 from cortex_skills.doors.cli.command import Command
 from cortex_skills.doors.cli.options import Common, common_options
-from cortex_skills.doors.cli.output import Output
+from cortex_skills.doors.cli.output import STATEMENT, Output, shown_value
 from cortex_skills.operations.operation import Operation, View
-from cortex_skills.safe_io.display import json_text
 from cortex_skills.safe_io.lenient_values import json_or_text
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
     from cortex_skills.plugin import Plugin
-
-_PARTS = ("subject", "predicate", "object")
 
 
 def command_of(
@@ -129,23 +126,13 @@ def _show(out: Output, document: Any) -> None:
         out.text(shown_value(document))
 
 
-def shown_value(value: Any) -> str:
-    """A value of an answer as one line."""
-    if isinstance(value, list):
-        return ", ".join(map(shown_value, value)) or "none"
-    if isinstance(value, Mapping):
-        is_statement = all(part in value for part in _PARTS)
-        return " ".join(value[part] for part in _PARTS) if is_statement else json_text(value)
-    return "" if value is None else value if isinstance(value, str) else json_text(value)
-
-
 def _with_written_statements(document: Any, plugin: Plugin) -> Any:
     """An answer whose statements have terms as in Turtle, with the prefixes of the graph."""
     if isinstance(document, list):
         return [_with_written_statements(each, plugin) for each in document]
     if not isinstance(document, Mapping):
         return document
-    if all(part in document for part in _PARTS):
+    if all(part in document for part in STATEMENT):
         return {**document, **_written(document, plugin.graph)}
     return {name: _with_written_statements(value, plugin) for name, value in document.items()}
 
@@ -153,6 +140,6 @@ def _with_written_statements(document: Any, plugin: Plugin) -> Any:
 def _written(statement: Mapping[str, Any], graph: NamespacedGraph) -> dict[str, str]:
     terms, names = graph.prefixes.terms(), graph.names
     return {
-        **{part: terms.node(names.node(statement[part], part).value) for part in _PARTS[:2]},
+        **{part: terms.node(names.node(statement[part], part).value) for part in STATEMENT[:2]},
         "object": terms.written(graph.object_of(statement["object"])),
     }

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from cortex_skills.errors import CortexError
-from cortex_skills.safe_io.display import one_line
+from cortex_skills.safe_io.display import json_text, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 # A text, or a text and its style on a terminal.
 Part = str | tuple[str, str]
 
+STATEMENT = ("subject", "predicate", "object")
 MAKE_ROOM = "free disk space, or write to another folder"
 """The hint for a full disk."""
 
@@ -251,3 +252,13 @@ def write_whole(path: Path, text: str) -> None:
     except OSError as error:
         hint = "choose a writable folder"
         raise CortexError("invalid_arguments", f"{path} cannot be written: {error.strerror}", hint=hint) from None
+
+
+def shown_value(value: Any) -> str:
+    """A value of an answer as one line."""
+    if isinstance(value, list):
+        return ", ".join(map(shown_value, value)) or "none"
+    if isinstance(value, Mapping):
+        is_statement = all(part in value for part in STATEMENT)
+        return " ".join(value[part] for part in STATEMENT) if is_statement else json_text(value)
+    return "" if value is None else value if isinstance(value, str) else json_text(value)

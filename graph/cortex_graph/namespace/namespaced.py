@@ -198,14 +198,22 @@ class NamespacedGraph:
                 found[part] = self._named(given[part], part)
         value = given.get("object")
         if isinstance(value, Mapping):
-            is_name = {key for key in ("node", "datatype") if isinstance(value.get(key), str)}
-            found["object"] = {
-                key: self._named(text, f"object.{key}") if key in is_name else text for key, text in value.items()
-            }
+            found["object"] = dict(value)
+            if isinstance(value.get("node"), str):
+                found["object"]["node"] = self._named(value["node"], "object.node")
+            if isinstance(value.get("datatype"), str):
+                found["object"]["datatype"] = self._datatype(value["datatype"])
         return found
 
     def _named(self, name: str, field: str) -> str:
         return self.names.name(self.node_of(name, field).value) if ":" in name or "\\u" in name else name
+
+    def _datatype(self, name: str) -> str:
+        """A datatype is an IRI: a name of the namespace is none."""
+        prefix, colon, _ = name.partition(":")
+        has_prefix = name.startswith("<") or (colon and (prefix == "xsd" or prefix in self.prefixes.kept()))
+        node = self.prefixes.terms().iri(name) if has_prefix else None
+        return name if node is None else node.value
 
     def node_of(self, name: Any, field: str = "name") -> NamedNode:
         """Return the node that a name means here: a name of `names`, or one with a prefix of an imported file.

@@ -182,5 +182,5 @@ def test_a_version_that_a_finding_stops_on_this_host_is_on_the_overview_and_is_e
 
     installed.index.change("acme.echo_http", stopped, {"what": "audited"})
     page = shown(browser, "/explore/mayros").partition("Waiting for you")[2].partition("</section>")[0]
-    assert re.search(r"Quarantined.*2 of the installed", page)
+    assert re.search(r"Stopped on a host.*2 of the installed", page)
     assert 'value="enable"' in shown(browser, f"{PAGE}?version=1.3.0")

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cortex_skills.doors.cli.commands import Command, Group
-from cortex_skills.doors.cli.operation_command import shown_value
 from cortex_skills.doors.cli.options import Common, user_name
-from cortex_skills.doors.cli.output import counted
+from cortex_skills.doors.cli.output import counted, shown_value
 from cortex_skills.doors.cli.path_types import PathOrName
 from cortex_skills.features.artifacts.cli.install import (
     SOURCE,
