@@ -61,7 +61,7 @@ def objects(running: Running, subject: str, predicate: str) -> list[Any]:
 def test_a_statement_is_suggested_checked_and_accepted_with_the_keyboard_alone(
     signed_in: Pages, running: Running, token: str
 ) -> None:
-    page = signed_in(expected=["status of 409", "status of 401"])
+    page = signed_in()
     page.goto(f"{running.url}{WRITE}?subject=b")
     predicate = page.get_by_role("combobox", name="Predicate")
     predicate.focus()
@@ -91,8 +91,6 @@ def test_a_statement_is_suggested_checked_and_accepted_with_the_keyboard_alone(
     assert objects(running, "b", "state") == []
     page.get_by_label("Save it although it brings 1 violation").focus()
     page.keyboard.press("Space")
-    page.get_by_role("button", name="Save", exact=True).press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("which brings 1 violation")
     page.get_by_label("Token").fill(token)
     page.keyboard.press("Enter")
     page.wait_for_url("**/t/*")

@@ -90,9 +90,10 @@ class Walk:
 
     def type(self, label: str, text: str, *, sends: str = "Enter", skip: str = "Skip to content") -> None:
         """Type a text into a field in place of what it has, and send it; an empty `sends` does not."""
-        target, moves = self.page.get_by_role("main").get_by_role("textbox", name=label), 0
+        main, moves = self.page.get_by_role("main"), 0
+        target = main.get_by_role("textbox", name=label).or_(main.get_by_role("combobox", name=label))
         if label == "Token":
-            target = self.page.get_by_role("main").get_by_label(label)
+            target = main.get_by_label(label)
         if self.by == "mouse":
             target.click()
         else:

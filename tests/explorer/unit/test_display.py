@@ -36,7 +36,9 @@ def test_any_text_is_bounded_and_hides_nothing(text: str, most: int, lines: int)
     assert len(plain) + 8 * sum(piece.is_token for piece in shown.pieces) <= most + 8
     assert plain.count("\n") < lines
     assert shown.length == len(text)
-    assert all(piece.is_token == piece.text.startswith(("U+", "+", "↵")) or not piece.is_token for piece in shown.pieces)
+    assert all(
+        piece.is_token == piece.text.startswith(("U+", "+", "↵", "⇥")) or not piece.is_token for piece in shown.pieces
+    )
     if not shown.is_clipped and not any(piece.is_token for piece in shown.pieces):
         assert plain == whole_characters(text)  # a lone surrogate is shown as U+FFFD
 
