@@ -83,7 +83,7 @@ def test_the_wheel_contains_the_guests_the_schemas_and_the_types(wheel: Path) ->
     static = "cortex_skills/doors/explorer/static/"
     assets = json.loads(zipfile.ZipFile(wheel).read(f"{static}assets.json"))["files"]
     styles = ROOT / "cortex_skills/doors/explorer/src"
-    scripts = {"app.js", "live.js", "map.js", "picture.js", "sparql.js", "suggest.js"}
+    scripts = {"app.js", "live.js", "map.js", "picture.js", "sparql.js", "suggest.js", "write.js", "zone.js"}
     assert set(assets) == scripts | {path.name for path in styles.glob("*.css")} | {"licences.txt"}
     assert {f"{static}{file}" for file in assets.values()} <= names
     assert not [name for name in names if "explorer/src" in name]

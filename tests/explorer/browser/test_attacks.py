@@ -184,7 +184,7 @@ def test_a_double_click_acts_once_and_a_second_tab_learns_what_became_of_it(
     page.get_by_role("button", name="Sign in").click()
     page.goto(f"{running.url}/explore/mayros/write?subject=order:twice")
     page.get_by_label("Predicate").fill("state")
-    page.get_by_role("textbox", name="Value").fill("late")
+    page.get_by_role("combobox", name="Value").fill("late")
     page.get_by_role("button", name="Preview").click()
     page.get_by_label("Token").fill(token)
     sent: list[str] = []
