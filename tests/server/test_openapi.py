@@ -102,7 +102,7 @@ def schema(request, everything):
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 @schemathesis.pytest.from_fixture("schema").parametrize()
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_the_server_does_what_the_document_describes(case, everything):
     if case.meta.generation.mode is schemathesis.GenerationMode.POSITIVE:
         mix(case, everything.known.get(case.operation.definition.raw["operationId"], {}))

@@ -302,6 +302,13 @@ def test_a_delete_that_others_depend_on_is_refused_with_them(manager, namespace)
     assert refused(manager.delete("/api/skills")) == (400, "invalid_arguments")
 
 
+def test_a_version_with_many_digits_is_one_that_there_is_not(manager):
+    register(manager, "base")
+    for number in (10**17, 10**99):
+        answer = manager.get("/api/skills/diff", params={"name": "base", "old": 1, "new": number})
+        assert answer.status_code == 404
+
+
 def test_what_is_no_name_among_others_is_answered_by_itself_and_described_so(manager):
     register(manager, "base")
     names = ["base", "no name*"]

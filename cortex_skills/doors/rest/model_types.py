@@ -25,7 +25,7 @@ from cortex_skills.operations.json_types import SandboxId as SandboxId
 from cortex_skills.operations.json_types import SkillVersionId as SkillVersionId
 from cortex_skills.operations.json_types import TripleId as TripleId
 
-_INTEGER = re.compile(r"(-?[0-9]{1,15})(?:\.0{1,15})?", re.ASCII)  # 5.0 is an integer
+_INTEGER = re.compile(r"(-?[0-9]{1,100})(?:\.0{1,15})?", re.ASCII)  # 5.0 is an integer
 _BOOLEANS = {"true": True, "false": False}
 
 
