@@ -7,14 +7,10 @@ from typing import Any
 
 import pytest
 
-from cortex_graph import import_rdf
-from cortex_skills import Plugin
-from cortex_skills.features.graph.looking.schema_overview import overview
-from tests.configs import config
 from tests.explorer.browser.test_access import AXE, WIDEST
 from tests.explorer.http.browsing import signed_in as of_token
-from tests.explorer.http.test_write_suggestions import DATA, SHAPES, WRITE, XSD
-from tests.server.serving import Running, served
+from tests.explorer.http.test_write_suggestions import WRITE, XSD, objects, with_shapes
+from tests.server.serving import Running
 
 playwright = pytest.importorskip("playwright.sync_api")
 Pages = Callable[..., Any]
@@ -31,14 +27,7 @@ def suggestions(page: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    folder = tmp_path_factory.mktemp("writing")
-    (folder / "shapes.ttl").write_text(SHAPES)
-    (folder / "data.ttl").write_text(DATA)
-    shapes = {"mayros": str(folder / "shapes.ttl")}
-    settings = config(cortex={"tokenFile": str(folder / "tokens.json")}, proofs={"shapes": shapes})
-    with served(folder, plugin=Plugin.open(settings)) as server:
-        import_rdf(server.plugin.graph, folder / "data.ttl")
-        server.plugin.operate(overview)
+    with with_shapes(tmp_path_factory.mktemp("writing")) as server:
         yield server
 
 
@@ -51,11 +40,6 @@ def token(running: Running) -> str:
 def cookie(running: Running, token: str) -> dict[str, str]:
     (found,) = of_token(running, token).cookies.jar
     return {"name": found.name, "value": found.value or ""}
-
-
-def objects(running: Running, subject: str, predicate: str) -> list[Any]:
-    rows = running.plugin.graph.list_triples({"subject": subject, "predicate": predicate})["triples"]
-    return [row["object"] for row in rows]
 
 
 def test_a_statement_is_suggested_checked_and_accepted_with_the_keyboard_alone(

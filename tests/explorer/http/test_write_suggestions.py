@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -35,17 +36,22 @@ DATA = f"""{PREFIXES}
 :c a :Part ; :inStock 4 ; :note "y" ."""
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    folder = tmp_path_factory.mktemp("suggesting")
+@contextmanager
+def with_shapes(folder: Path) -> Iterator[Running]:
+    """A server with these statements, and these shapes for its namespace."""
     (folder / "shapes.ttl").write_text(SHAPES)
     (folder / "data.ttl").write_text(DATA)
-    settings = config(
-        cortex={"tokenFile": str(folder / "tokens.json")}, proofs={"shapes": {"mayros": str(folder / "shapes.ttl")}}
-    )
+    shapes = {"mayros": str(folder / "shapes.ttl")}
+    settings = config(cortex={"tokenFile": str(folder / "tokens.json")}, proofs={"shapes": shapes})
     with served(folder, plugin=Plugin.open(settings)) as server:
         import_rdf(server.plugin.graph, folder / "data.ttl")
         server.plugin.operate(overview)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with with_shapes(tmp_path_factory.mktemp("suggesting")) as server:
         yield server
 
 
